@@ -41,8 +41,6 @@ export class RequestRecord implements CompletedRequest {
   durationMs = 0;
   isNotModified = false;
   refusal: Refusal | undefined = undefined;
-  /** False if no hook has set response headers; then the fast path need not look for them. */
-  mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];
   #isComplete = false;
   #requestId: string | undefined;

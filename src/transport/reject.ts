@@ -1,8 +1,8 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID } from "../telemetry/request-ids.js";
-import { rejectRpc } from "./connect/send-error.js";
-import { drainBody } from "./drain-body.js";
+import { sendRpcError } from "./connect/send-error.js";
+import { drainBody } from "./bodies.js";
 import { toRestError } from "./errors.js";
 import { protocolOf } from "./middleware/protocol.js";
 import { hijack, sendJson, setHeaders } from "./reply.js";
@@ -15,7 +15,7 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
   record.operation = routeOptions.config.operation ?? "";
   void drainBody(raw);
   if (record.protocol === "rest") rejectRest(request, reply, error);
-  else rejectRpc(request, reply, error);
+  else sendRpcError(request, reply, error);
 }
 
 function rejectRest(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {

@@ -1,12 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 
-const NO_HEADERS: OutgoingHttpHeaders = Object.freeze({});
-
 /** Hijacks a reply, to send on the raw response. Returns the headers that hooks have set: they belong to it. */
 export function hijack(reply: FastifyReply): OutgoingHttpHeaders {
   reply.hijack();
-  if (!reply.request.record.mayHaveReplyHeaders) return NO_HEADERS;
   // Undefined values, which the type allows, are skipped by setHeaders.
   return reply.getHeaders() as OutgoingHttpHeaders;
 }

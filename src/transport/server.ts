@@ -121,7 +121,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
+  await addMiddleware(server, middleware, rejectUnknown);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);

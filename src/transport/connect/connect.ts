@@ -1,12 +1,11 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { Code, createContextValues } from "@connectrpc/connect";
+import { createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
 import { recordRefusal, rejection } from "../errors.js";
-import { rpcFastPath } from "../fast-path/fast-path.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
 import { reject } from "../reject.js";
@@ -18,6 +17,7 @@ import { conditionalMessage } from "./handler/conditional-message.js";
 import { connectCall } from "./handler/connect-call.js";
 import { withDeadline } from "./handler/deadlines.js";
 import { jsonDecoder } from "./json-decoder.js";
+import { plainUnaryCalls } from "./plain-unary.js";
 import type { StandardServices } from "./standard-services.js";
 
 /** The largest value connect-es allows. It would compress errors too; adaptHandlers compresses the responses. */
@@ -31,7 +31,7 @@ const jsonOptions = (schema?: DescMessage) => ({
 });
 
 /**
- * Serves Connect, gRPC and gRPC-Web: plain unary requests on the fast path, others (gRPC-Web, GET, compression,
+ * Serves Connect, gRPC and gRPC-Web: plain unary requests on a short way, others (gRPC-Web, GET, compression,
  * deadlines, streams) by connect-fastify. Adds the paths to `served`. Register it as a plugin of its own: it changes
  * how bodies are parsed.
  */
@@ -51,8 +51,8 @@ export function connect(
     server.addHook("onRoute", (route) => {
       route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
     });
-    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes, compresses));
-    server.addHook("onRequest", (request, reply, done) => {
+    server.addHook("preHandler", plainUnaryCalls(operations, maxBodyBytes, compresses));
+    server.addHook("preHandler", (request, reply, done) => {
       if (hasValidUrl(request)) beginCall(request, reply, done);
       else reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
     });
@@ -115,6 +115,5 @@ function beginCall(request: FastifyRequest, reply: FastifyReply, done: () => voi
   record.operation = request.routeOptions.config.operation ?? "";
   record.protocol = protocolOf(request);
   request.connectCall = { request, reply };
-  reply.raw.once("close", () => record.complete(Code.Canceled));
   done();
 }

@@ -1,6 +1,6 @@
 import fastifyCors, { type FastifyCorsOptions } from "@fastify/cors";
 import { cors as connect } from "@connectrpc/connect";
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** Allowed origins: any, none but the service's own, or those listed. */
 export type Origins = "any" | "none" | readonly string[];
@@ -38,18 +38,11 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * Creates the CORS hook and the preflight route; undefined for "none". It must run before hooks that reject: a page can
- * then read the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies.
+ * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read
+ * the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies.
  */
-export async function createCorsHook(
-  server: FastifyInstance,
-  origins: Origins,
-): Promise<onRequestHookHandler | undefined> {
-  if (origins === "none") return undefined;
-  let corsHook: onRequestHookHandler | undefined;
-  const addHook = (_name: "onRequest", hook: onRequestHookHandler) => {
-    corsHook = hook;
-  };
+export async function addCors(server: FastifyInstance, origins: Origins): Promise<void> {
+  if (origins === "none") return;
   const options: FastifyCorsOptions = {
     origin: origins === "any" ? "*" : [...origins],
     methods: METHODS,
@@ -58,23 +51,9 @@ export async function createCorsHook(
     maxAge: MAX_AGE_S,
     credentials: false,
   };
-  // The plugin gets a server whose addHook hands the hook over, so that not every request pays for it.
-  await new Promise<void>((resolve, reject) => {
-    fastifyCors(Object.create(server, { addHook: { value: addHook } }) as FastifyInstance, options, (error) =>
-      error === undefined ? resolve() : reject(error),
-    );
-  });
-  return corsHook;
+  await server.register(fastifyCors, options);
 }
 
-/**
- * A POST without an origin comes from no browser, and its response is not cached. A response to GET may be cached, so
- * it carries the headers without an origin too. OPTIONS without the preflight headers is an unsupported method.
- */
-export function needsCors({ raw }: FastifyRequest): boolean {
-  const { method, headers } = raw;
-  if (method === "OPTIONS") {
-    return headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
-  }
-  return method !== "POST" || headers.origin !== undefined;
-}
+/** OPTIONS without the headers of a preflight is an unsupported method. */
+export const isPreflight = ({ headers }: FastifyRequest): boolean =>
+  headers.origin !== undefined && headers["access-control-request-method"] !== undefined;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import underPressure from "@fastify/under-pressure";
 import { constants } from "node:http2";
 import { Code } from "@connectrpc/connect";
-import { createCorsHook, needsCors, type Origins } from "./cors.js";
+import { addCors, isPreflight, type Origins } from "./cors.js";
 import { isHealthRequest } from "./health-requests.js";
 import { rejectPath } from "./path-length.js";
 import { limitRates, type Rates } from "./rate-limits.js";
@@ -23,22 +23,24 @@ export interface MiddlewareOptions {
 }
 
 /**
- * Adds the hooks that run before the operations. Call it before adding routes, whose hooks answer plain requests
- * themselves. `notFound` answers before the body is read; Fastify would read it first. `hasGuards`: more hooks follow
- * before the routes.
+ * Adds the hooks that run before those of guards and routes. `notFound` answers before the body is read; Fastify would
+ * read it first.
  */
 export async function addMiddleware(
   server: FastifyInstance,
   { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
-  hasGuards = false,
 ): Promise<void> {
   // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
   const pressure = { maxEventLoopDelay: maxDelayMs, pressureHandler: () => undefined };
   if (maxDelayMs > 0) await server.register(underPressure, pressure);
-  const corsHook = await createCorsHook(server, corsOrigins);
+  server.addHook("onRequest", (request, reply, done) => {
+    if (request.method === "OPTIONS" && !isPreflight(request)) notFound(request, reply);
+    else done();
+  });
+  await addCors(server, corsOrigins);
   const isRateLimited = rates.perClient > 0 || rates.inAll > 0;
-  const check = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+  server.addHook("onRequest", (request, reply, done) => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (!isRateLimited && request.is404) return notFound(request, reply);
     if (isHealthRequest(request)) return done();
@@ -50,16 +52,6 @@ export async function addMiddleware(
     const error = overBudget ?? (maxDelayMs > 0 && server.isUnderPressure() ? OVERLOADED : undefined);
     if (error === undefined) done();
     else reject(request, reply, error);
-  };
-  // One hook for all checks: every hook costs each request time.
-  server.addHook("onRequest", function runChecks(request, reply, done) {
-    if (corsHook === undefined || !needsCors(request)) {
-      request.record.mayHaveReplyHeaders = isRateLimited || hasGuards || reply.hasHeader("connection");
-      check(request, reply, done);
-    } else
-      corsHook.call(this, request, reply, (error?: Error) =>
-        error === undefined ? check(request, reply, done) : done(error),
-      );
   });
   await limitRates(server, rates);
   if (isRateLimited) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { Code } from "@connectrpc/connect";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
 import { outcomeOf } from "../errors.js";
@@ -7,8 +8,10 @@ import { outcomeOf } from "../errors.js";
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
   server.decorateRequest("record");
-  server.addHook("onRequest", (request, _reply, done) => {
+  server.addHook("onRequest", (request, reply, done) => {
     request.record = new RequestRecord(request, observers);
+    // Where the client has left before its response.
+    reply.raw.once("close", () => request.record.complete(Code.Canceled));
     done();
   });
   server.addHook("onSend", (request, reply, _payload, done) => {

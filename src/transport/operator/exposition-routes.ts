@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Exposition } from "../../telemetry/metrics/exposition.js";
-import { drainBody } from "../drain-body.js";
+import { drainBody } from "../bodies.js";
 
 const METRICS = "/metrics";
 const WARNINGS = "/warnings";

@@ -1,7 +1,7 @@
 import { constants, type Http2ServerRequest } from "node:http2";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { connectErrorBody, rejectRpc } from "../connect/send-error.js";
-import { drainBody } from "../drain-body.js";
+import { connectErrorBody, sendRpcError } from "../connect/send-error.js";
+import { drainBody } from "../bodies.js";
 import { httpError, rejection } from "../errors.js";
 import { grpcProtocolOf } from "../middleware/protocol.js";
 import { isComplete } from "../sockets.js";
@@ -39,7 +39,7 @@ function rejectUnknownRpc(request: FastifyRequest, reply: FastifyReply): void {
   request.record.protocol = "grpc";
   void drainBody(request.raw);
   const name = request.url.slice(1, MAX_SHOWN_URL);
-  rejectRpc(request, reply, rejection("UNKNOWN_OPERATION", `this service has no operation ${name}`));
+  sendRpcError(request, reply, rejection("UNKNOWN_OPERATION", `this service has no operation ${name}`));
   // Otherwise a body that never ends would keep the stream: no timeout applies to a stream that has its response.
   const { stream } = request.raw as unknown as Partial<Http2ServerRequest>;
   if (stream === undefined || isComplete(stream)) return;

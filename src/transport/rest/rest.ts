@@ -2,15 +2,15 @@ import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
-import { recordRefusal, httpError, rejection, type RestError, toRestError } from "../errors.js";
-import { restFastPath } from "../fast-path/fast-path.js";
-import { sendRest } from "./send-rest.js";
+import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
+import { acceptJson } from "../bodies.js";
+import type { EncodableResponse } from "../encoding/encodable-response.js";
+import { sendRest } from "../respond.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { constantResponse } from "./constant-response.js";
 import { servedBindings } from "./http-rules.js";
-import { acceptJson, parseRestBody } from "./json-body.js";
 import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
@@ -34,8 +34,11 @@ export function rest(
     for (const operation of operations) {
       const respond = isConstant(operation)
         ? constantResponse(operation, compresses)
-        : async (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-            sendRest({ operation, request, reply, compresses }, await operation.call(message));
+        : (request: FastifyRequest, reply: FastifyReply, message: Message) => {
+            const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
+            // Stays synchronous where the operation is: a promise costs more than the query.
+            const response = operation.call(message);
+            return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
           };
       for (const binding of servedBindings(operation.method, rootRegistrar)) {
         const read = requestReader(operation.method.input, binding);
@@ -45,20 +48,11 @@ export function rest(
           method: binding.httpMethod,
           url: binding.path.route,
           config: { operation: operation.name },
-          ...(binding.hasBody && {
-            onRequest: restFastPath(
-              operation,
-              ({ request }, body) => decode(request, parseRestBody(body)),
-              maxBodyBytes,
-              compresses,
-            ),
-          }),
-          // Requests that are not plain: GET, chunked bodies, other content types.
-          async handler(request, reply) {
+          handler(request, reply) {
             request.record.operation = operation.name;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
-            await respond(request, reply, decode(request, body));
+            return respond(request, reply, decode(request, body));
           },
         });
       }

@@ -155,13 +155,14 @@ describe("a response", () => {
     expect(response.headers["www-authenticate"]).toContain("Bearer");
   });
 
-  test("to POST without an origin has no CORS headers; to GET it has those that caches need", async () => {
-    const posted = await send(any, "POST", transferFactory, json, JSON.stringify(transferBody));
-    expect(posted.status).toBe(200);
-    expect(cross(posted.headers)).toEqual([]);
-    expect(cross((await send(some, "POST", rpc, json, "{}")).headers)).toEqual([]);
-    const got = await send(any, "GET", "/api/utilities/v0/operator", {});
-    expect(got.headers).toMatchObject({ "access-control-allow-origin": "*" });
+  test("without an origin has the headers that caches need", async () => {
+    for (const response of [
+      await send(any, "POST", transferFactory, json, JSON.stringify(transferBody)),
+      await send(any, "GET", "/api/utilities/v0/operator", {}),
+    ]) {
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject({ "access-control-allow-origin": "*" });
+    }
     expect((await send(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin, Accept-Encoding");
   });
 });

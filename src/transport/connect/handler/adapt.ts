@@ -1,7 +1,7 @@
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { REQUEST_ID } from "../../../telemetry/request-ids.js";
-import { drainBody } from "../../drain-body.js";
+import { drainBody } from "../../bodies.js";
 import type { Report } from "../../operations.js";
 import { compressConnect, compressGrpc } from "./compress-response.js";
 import { conditionalGet } from "./conditional-message.js";
@@ -87,6 +87,7 @@ async function unary(
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
   if (sendTrailersOnly(call, response, bytes)) throw ENDED;
+  call.request.usage.holdResponse(bytes.length || Number(response.header?.get("content-length") ?? 0));
   recordOutcome(call, response, bytes);
   if (!isConnect) return compresses ? compressGrpc(response, bytes, call) : withBody(response, bytes);
   const conditional = conditionalGet(response, call);

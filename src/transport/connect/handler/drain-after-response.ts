@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest } from "node:http2";
-import { drainBody } from "../../drain-body.js";
+import { drainBody } from "../../bodies.js";
 import type { ConnectCall } from "./connect-call.js";
 
 /** Drops what a client sends after the complete response; resets an HTTP/2 stream with NO_ERROR, as gRPC asks. */

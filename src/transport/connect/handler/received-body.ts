@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import { contentLength, readBody, type ReceivedBody, tooManyBodies } from "../../fast-path/read-body.js";
+import { readBody, type ReceivedBody, tooManyBodies } from "../../bodies.js";
 import { FRAME_HEADER_BYTES } from "./universal-response.js";
 
 /**
@@ -9,19 +9,18 @@ import { FRAME_HEADER_BYTES } from "./universal-response.js";
  * until `used` settles.
  */
 export async function* receivedBody(
-  { raw, usage }: FastifyRequest,
+  request: FastifyRequest,
   maxBytes: number,
   used: Promise<void>,
 ): AsyncGenerator<Uint8Array> {
-  const { bodies } = usage.budgets;
-  if (isCompressed(raw)) {
+  const { bodies } = request.usage.budgets;
+  if (isCompressed(request.raw)) {
     // connect-es decompresses up to the limit.
     if (!bodies.tryTake(maxBytes)) throw tooManyBodies();
     void used.finally(() => bodies.release(maxBytes));
   }
-  const options = { limit: maxBytes + FRAME_HEADER_BYTES, expected: contentLength(raw) };
   const body = await new Promise<ReceivedBody>((resolve) => {
-    readBody(raw, bodies, options, (received) => {
+    readBody(request, maxBytes + FRAME_HEADER_BYTES, (received) => {
       resolve(received);
       return used;
     });

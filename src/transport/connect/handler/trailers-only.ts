@@ -1,8 +1,7 @@
-import type { Http2ServerRequest } from "node:http2";
+import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { REQUEST_ID } from "../../../telemetry/request-ids.js";
 import { hijack } from "../../reply.js";
-import { isClosedStream } from "../send-error.js";
 import { outcomeOfResponse } from "./outcome.js";
 import type { ConnectCall } from "./connect-call.js";
 
@@ -26,5 +25,8 @@ export function sendTrailersOnly(
   if (!isClosedStream(stream)) stream.respond(head, { endStream: true });
   return true;
 }
+
+/** A stream that either side has closed takes no headers, although it is destroyed only some ticks later. */
+const isClosedStream = ({ destroyed, closed }: ServerHttp2Stream): boolean => destroyed || closed;
 
 const fieldsOf = (headers: Headers = new Headers()): Record<string, string> => Object.fromEntries(headers);

@@ -1,0 +1,220 @@
+/** Reads the bodies of requests: whole, within the limit of a message and the budget of all bodies. */
+import { IncomingMessage } from "node:http";
+import { constants, Http2ServerRequest } from "node:http2";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { formatValue } from "../domain/errors.js";
+import { charsetProblem } from "./content-type.js";
+import { parseJson } from "./decoding/json-text.js";
+import { rejection } from "./errors.js";
+import type { Budget } from "./limits.js";
+
+const RETRY_SECONDS = 1;
+/** The first capacity of a body whose length is not known. */
+const MIN_BYTES = 4 * 1024;
+
+export interface BodyOptions {
+  /** In bytes. */
+  readonly limit: number;
+  /** The content-length, if there is one. */
+  readonly expected: number | undefined;
+}
+
+/** Collects one body. Costs at most twice its bytes, however small its chunks are, all taken from the budget. */
+export class BodyBuffer {
+  readonly #budget: Budget;
+  readonly #maxBytes: number;
+  readonly #expected: number | undefined;
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+  #taken = 0;
+
+  constructor(budget: Budget, { limit, expected }: BodyOptions) {
+    this.#budget = budget;
+    this.#expected = expected;
+    this.#maxBytes = Math.min(limit, budget.limit);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The body so far, without a copy. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Takes a chunk, with which the body must not exceed its limit. False, without taking it, if the budget is used up. */
+  add(chunk: Buffer): boolean {
+    const length = this.#length + chunk.length;
+    // A chunk is part of a read that may be larger, so only a whole body is kept without a copy.
+    const isWhole = this.#length === 0 && length === this.#expected;
+    if (isWhole ? !this.#take(length) : length > this.#buffer.length && !this.#grow(length)) return false;
+    if (isWhole) this.#buffer = chunk;
+    else chunk.copy(this.#buffer, this.#length);
+    this.#length = length;
+    return true;
+  }
+
+  release(): void {
+    this.#budget.release(this.#taken);
+    this.#taken = 0;
+  }
+
+  #grow(length: number): boolean {
+    const doubled = Math.max(MIN_BYTES, 2 * this.#buffer.length);
+    const capacity = Math.max(length, Math.min(doubled, this.#expected ?? this.#maxBytes, this.#maxBytes));
+    if (!this.#take(capacity)) return false;
+    const grown = Buffer.allocUnsafe(capacity);
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+    return true;
+  }
+
+  #take(capacity: number): boolean {
+    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
+    this.#taken = capacity;
+    return true;
+  }
+}
+
+/** Undefined if the client is gone. */
+export type ReceivedBody = Buffer | ConnectError | undefined;
+
+/**
+ * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
+ * counts towards the budget until `done` returns, or its promise settles, which must not reject.
+ */
+export function readBody(
+  { raw, usage }: FastifyRequest,
+  limit: number,
+  done: (body: ReceivedBody) => void | Promise<void>,
+): void {
+  const body = new BodyBuffer(usage.budgets.bodies, { limit, expected: contentLength(raw) });
+  let isComplete = false;
+  let isDone = false;
+  const finish = (result: ReceivedBody) => {
+    if (isDone) return;
+    isDone = true;
+    const used = done(result);
+    if (used === undefined) body.release();
+    else void used.finally(() => body.release());
+  };
+  // The client may have left while an asynchronous hook ran; no event follows then.
+  if (raw.destroyed) return finish(undefined);
+  const refuse = async (error: ConnectError) => {
+    raw.off("data", onData).off("end", onEnd).off("close", onClose);
+    body.release();
+    await drainBody(raw);
+    finish(error);
+  };
+  const onData = (chunk: Buffer) => {
+    if (body.length + chunk.length > limit) void refuse(messageTooLarge(limit));
+    else if (!body.add(chunk)) void refuse(tooManyBodies());
+  };
+  const onEnd = () => {
+    isComplete = true;
+    // A reset HTTP/2 stream emits "end" like a complete one.
+    finish(isClosed(raw) ? undefined : body.bytes);
+  };
+  const onClose = () => {
+    // A request that was read to its end emits "close" too.
+    if (!isComplete) finish(undefined);
+  };
+  raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+}
+
+export const messageTooLarge = (limit: number): ConnectError =>
+  rejection("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
+
+export const tooManyBodies = (): ConnectError =>
+  rejection("OVERLOADED", "too many large requests are being received; retry later", { retrySeconds: RETRY_SECONDS });
+
+/** The content-length of a request; undefined without a valid one. */
+function contentLength({ headers }: IncomingMessage): number | undefined {
+  const length = Number(headers["content-length"]);
+  return length >= 0 ? length : undefined;
+}
+
+/** The class that Fastify names, or over HTTP/2 the one that is behind it. */
+const isHttp2 = (request: object): request is Http2ServerRequest => request instanceof Http2ServerRequest;
+
+const isClosed = (request: IncomingMessage): boolean =>
+  isHttp2(request) ? request.stream.closed : request.socket.destroyed;
+
+/** Bytes that are read to keep a connection usable; past them the connection, or the stream, is closed. */
+const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
+
+/** Drops the rest of a request: unread bytes block HTTP/1.1 and fill HTTP/2 session memory. Resolves at any end. */
+export function drainBody(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let drained = 0;
+    request.on("end", resolve).on("close", resolve).on("error", resolve);
+    request.on("data", (chunk: Buffer) => {
+      drained += chunk.length;
+      if (drained <= MAX_DRAINED_BYTES) return;
+      if (isHttp2(request)) request.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      else request.destroy();
+    });
+    request.resume();
+  });
+}
+
+type Done = (error: Error | null, value?: JsonValue) => void;
+
+/** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
+export function acceptJson(server: FastifyInstance, maxBodyBytes: number): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", (request, _payload, done) => {
+    const { headers } = request;
+    readForRest(request, maxBodyBytes, done, (body) => {
+      const problem = charsetProblem(headers["content-type"]);
+      if ((headers["content-encoding"] ?? "identity") !== "identity") {
+        done(unsupported("the body must not have a content-encoding"));
+      } else if (problem !== undefined && body.length > 0) done(unsupported(problem));
+      else parse(body, done);
+    });
+  });
+  server.addContentTypeParser("*", (request, _payload, done) => {
+    const contentType = request.headers["content-type"];
+    const given = contentType === undefined ? "absent" : formatValue(contentType);
+    readForRest(request, maxBodyBytes, done, (body) => {
+      if (body.length === 0) done(null, {});
+      else done(unsupported(`the content-type must be application/json, but is ${given}`));
+    });
+  });
+}
+
+function readForRest(request: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
+  const expected = contentLength(request.raw);
+  if (expected !== undefined && expected > limit) {
+    void drainBody(request.raw);
+    return done(toRestError(messageTooLarge(limit)));
+  }
+  readBody(request, limit, (body) => {
+    if (body === undefined) done(clientGone());
+    else if (body instanceof ConnectError) done(toRestError(body));
+    else use(body);
+  });
+}
+
+/** A blank body counts as {}: several HTTP clients send one with no body. */
+function parse(body: Buffer, done: Done): void {
+  let value: JsonValue | undefined;
+  try {
+    value = parseJson(body);
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, value === undefined ? {} : value);
+}
+
+/** REST has a status of its own for a body that is too large. */
+const toRestError = (error: ConnectError): Error =>
+  error.code === Code.ResourceExhausted ? Object.assign(new Error(error.rawMessage), { statusCode: 413 }) : error;
+const unsupported = (message: string): Error => Object.assign(new Error(message), { statusCode: 415 });
+/** Nobody reads the response; the log has it as cancelled. */
+const clientGone = (): Error => Object.assign(new Error("the client is gone"), { statusCode: 499 });
