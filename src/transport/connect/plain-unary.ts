@@ -9,14 +9,13 @@ import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from "fastif
 import { readBody, messageTooLarge } from "../bodies.js";
 import { isNotModified, RPC_IF_NONE_MATCH } from "../caching/conditional.js";
 import { NOT_MODIFIED, validatorFields } from "../caching/validators.js";
-import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
-import { compress } from "../compression/compress.js";
+import { acceptsGzip, GZIP, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "../compress.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
-import type { Body } from "../encoding/chunk-list.js";
+import { type Body, singleChunk } from "../encoding/chunk-list.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Operation } from "../operations.js";
-import { bufferOf, sendMessage, setFields } from "../respond.js";
+import { bufferOf, setFields } from "../respond.js";
 import { sendRpcError } from "./send-error.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
@@ -155,15 +154,22 @@ function send(call: Call, response: EncodableResponse): void {
     request.record.isNotModified = true;
     reply.header(NOT_MODIFIED, "true");
   }
-  if (format !== "grpc") return sendMessage(request, reply, `application/${format}`, message, compresses);
-  const accepts = compresses && acceptsGzip(request.headers["grpc-accept-encoding"]);
-  const compressed = accepts ? compress(message) : undefined;
-  if (compressed instanceof Promise)
-    void compressed.then((body) => sendGrpc(reply, body ?? message, body !== undefined));
-  else sendGrpc(reply, compressed ?? message, compressed !== undefined);
+  const accepted = request.headers[format === "grpc" ? "grpc-accept-encoding" : "accept-encoding"];
+  if (compresses && message.length >= MIN_COMPRESSED_BYTES && acceptsGzip(accepted)) {
+    gzip(bufferOf(message))
+      .then((bytes) => sendBytes(call, bytes === undefined ? message : singleChunk(bytes), bytes !== undefined))
+      .catch((error: unknown) => fail(call, error));
+  } else sendBytes(call, message, false);
 }
 
-function sendGrpc(reply: FastifyReply, body: Body, isCompressed: boolean): void {
+function sendBytes({ format, reply, compresses }: Call, body: Body, isCompressed: boolean): void {
+  if (format !== "grpc") {
+    reply.header("content-type", `application/${format}`);
+    if (compresses) reply.header("vary", varyByEncoding(reply.getHeader("vary")));
+    if (isCompressed) reply.header("content-encoding", GZIP);
+    void reply.send(bufferOf(body));
+    return;
+  }
   const frame = bufferOf(body, FRAME_HEADER_BYTES);
   frame[0] = isCompressed ? COMPRESSED_FLAG : 0;
   frame.writeUInt32BE(body.length, 1);

@@ -21,7 +21,7 @@ export function contextJson({ answer: { values, disclosed }, variant, factory }:
   chunks.add(DATA);
   addJsonFields(chunks, values);
   chunks.add(CONTRACTS);
-  chunks.addElements(disclosed, jsonElement[variant]);
+  for (const contract of disclosed) chunks.add(jsonElement[variant](contract));
   chunks.close("]", disclosed.length === 0);
   chunks.add(END);
   if (factory !== undefined) chunks.add(END);
@@ -45,7 +45,7 @@ export function contextBinary({ answer, variant, factory }: ContextReply): Chunk
   const chunks = new ChunkList();
   const addContext = () => {
     chunks.addLengthPrefixed(dataPrefix, () => addContextData(chunks, answer.values));
-    chunks.addElements(answer.disclosed, binaryElement[variant]);
+    for (const contract of answer.disclosed) chunks.add(binaryElement[variant](contract));
   };
   if (factory === undefined) addContext();
   else addAfterFactory(chunks, factory, addContext);

@@ -1,54 +1,28 @@
-import type { Contract } from "../../domain/contract.js";
 import type { BinaryString } from "./binary-string.js";
-import type { EncodeElement } from "./disclosed-contract.js";
 import type { CachedEntry } from "./entry-cache.js";
 
 /** A number replaces the last byte before it. */
 export type Chunk = Uint8Array | BinaryString | CachedEntry | number;
 
-/** What is sent, with or without compression. */
+/** What is sent. */
 export interface Body {
   readonly length: number;
   /** Writes it into a buffer from `start` on, and returns the end. The buffer must have `length` bytes left. */
   write(buffer: Buffer, start: number): number;
 }
 
-/** Disclosed contracts: each is a chunk, from `start` on. */
-interface Elements {
-  readonly start: number;
-  readonly contracts: readonly Contract[];
-  readonly encode: EncodeElement;
-}
-
-/** An encoded response. Chunks are joined in a pooled buffer when sent; in V8's heap each would touch fresh memory. */
+/** An encoded response. Its chunks are joined when it is sent. */
 export class ChunkList implements Body {
   readonly #chunks: Chunk[] = [];
   #length = 0;
-  #elements: Elements | undefined;
 
   get length(): number {
     return this.#length;
   }
 
-  /** For compression. */
-  get chunks(): readonly Chunk[] {
-    return this.#chunks;
-  }
-
-  /** Undefined in a response that discloses no contracts. */
-  get elements(): Elements | undefined {
-    return this.#elements;
-  }
-
   add(chunk: Uint8Array | BinaryString | CachedEntry): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-  }
-
-  /** Adds disclosed contracts. At most once per response. */
-  addElements(contracts: readonly Contract[], encode: EncodeElement): void {
-    this.#elements = { start: this.#chunks.length, contracts, encode };
-    for (const contract of contracts) this.add(encode(contract));
   }
 
   /** Closes a JSON list or object whose elements end in commas: the bracket replaces the last comma. */
@@ -85,6 +59,3 @@ export function singleChunk(chunk: Uint8Array | BinaryString): ChunkList {
   chunks.add(chunk);
   return chunks;
 }
-
-export const bytesOf = (chunk: Uint8Array | BinaryString | CachedEntry): Uint8Array | BinaryString =>
-  typeof chunk === "string" || ArrayBuffer.isView(chunk) ? chunk : chunk.encoded;

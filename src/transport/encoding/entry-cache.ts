@@ -1,6 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
-import type { DeflateSlot } from "../compression/deflate-cache.js";
 import type { EncodeReference } from "./map-entries.js";
 
 /** Per contract. A credential has entries as sender, receiver and issuer, with and without prefix, and by party. */
@@ -16,8 +15,6 @@ export interface CachedEntry {
   readonly next: CachedEntry | undefined;
   /** Entries from this one on. */
   readonly count: number;
-  /** Its compressed form, once it is asked for. */
-  deflateSlot: DeflateSlot | undefined;
 }
 
 /**
@@ -36,7 +33,7 @@ export function cacheEntry(encode: (contract: Contract, names: readonly string[]
     const count = (first?.count ?? 0) + 1;
     if (count > MAX_ENTRIES) return encoded;
     const { length } = encoded;
-    const entry: CachedEntry = { name, alias, encoded, length, next: first, count, deflateSlot: undefined };
+    const entry: CachedEntry = { name, alias, encoded, length, next: first, count };
     slot.set(contract, entry);
     return entry;
   };

@@ -1,3 +1,4 @@
+import compress from "@fastify/compress";
 import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -5,6 +6,7 @@ import { OperatorService } from "../../../gen/offledger/operator/v0/operator_ser
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { acceptJson } from "../bodies.js";
+import { GZIP, GZIP_LEVEL, MIN_COMPRESSED_BYTES } from "../compress.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { sendRest } from "../respond.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
@@ -26,6 +28,16 @@ export function rest(
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
+    // In this scope alone: it would compress the frames of gRPC.
+    if (compresses) {
+      const zlibOptions = { level: GZIP_LEVEL };
+      await server.register(compress, {
+        globalDecompression: false,
+        encodings: [GZIP],
+        threshold: MIN_COMPRESSED_BYTES,
+        zlibOptions,
+      });
+    }
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       recordRefusal(request.record, error);
       await sendRestError(reply, toError(error, pathOf(request), report));

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { MIN_COMPRESSED_BYTES } from "../compression/compress.js";
-import { gzipInThread } from "../compression/gzip.js";
+import { gzip } from "../compress.js";
 
 /** An answer that is the same for every request. All responses share its bytes. */
 export interface StaticContent {
@@ -19,12 +18,6 @@ export function staticContent(bytes: Buffer, contentType: string): StaticContent
     contentType,
     etag: `W/"${hash("sha256", bytes, "base64url")}"`,
     // On the first request: most processes never send it, and the start must not wait.
-    gzip: () => (compressed ??= compress(bytes)),
+    gzip: () => (compressed ??= gzip(bytes)),
   };
-}
-
-async function compress(bytes: Buffer): Promise<Buffer | undefined> {
-  if (bytes.length < MIN_COMPRESSED_BYTES) return undefined;
-  const compressed = await gzipInThread(bytes);
-  return compressed.length < bytes.length ? compressed : undefined;
 }

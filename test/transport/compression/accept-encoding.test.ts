@@ -1,7 +1,7 @@
 /** Accept-Encoding by RFC 9110, and `Vary`. */
 import { describe, expect, test } from "vitest";
-import { acceptsGzip } from "../../../src/transport/compression/accept-encoding.js";
-import { varyByEncoding } from "../../../src/transport/compression/vary.js";
+import { acceptsGzip } from "../../../src/transport/compress.js";
+import { varyByEncoding } from "../../../src/transport/compress.js";
 
 describe("gzip is accepted by", () => {
   test.each([
@@ -50,9 +50,9 @@ describe("gzip is not accepted by", () => {
 });
 
 test.each([
-  [undefined, "Accept-Encoding"],
-  ["Origin", "Origin, Accept-Encoding"],
+  [undefined, "accept-encoding"],
+  ["Origin", "Origin, accept-encoding"],
   ["Origin, accept-encoding", "Origin, accept-encoding"],
-  [["Origin", "Accept"], "Origin, Accept, Accept-Encoding"],
+  [["Origin", "Accept"], "Origin, Accept, accept-encoding"],
   ["*", "*"],
 ])("Vary of %j becomes %j", (present, expected) => expect(varyByEncoding(present)).toBe(expected));

@@ -1,4 +1,4 @@
-/** From which size on responses are compressed; and errors, which never are. */
+/** From which size on responses are compressed; and errors of RPC, which never are. */
 import { fromJson, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_service_pb.js";
@@ -57,7 +57,7 @@ describe.each(forms)("%s", (form) => {
     expect(checkCompressed(form, plain, asked)).toBe(isCompressed);
   });
 
-  test("an error is not compressed", async () => {
+  test.skipIf(form === "REST")("an error is not compressed", async () => {
     const request = requestOf(form, callFor("error"));
     const plain = await sendHttp1(url, request);
     const asked = await sendHttp1(url, accepting(accepting(request), "gzip", "grpc-accept-encoding"));

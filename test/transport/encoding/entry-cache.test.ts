@@ -1,8 +1,7 @@
 /** Encoded entries that are cached with a contract. */
 import { expect, test } from "vitest";
 import type { Contract } from "../../../src/registry/sdk/registry.js";
-import { bytesOf } from "../../../src/transport/encoding/chunk-list.js";
-import { cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
+import { type CachedEntry, cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
 
 const contract = (contractId: string): Contract => ({
   fields: null,
@@ -21,6 +20,8 @@ const contract = (contractId: string): Contract => ({
 });
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
+const bytesOf = (chunk: Uint8Array | string | CachedEntry): Uint8Array | string =>
+  typeof chunk === "string" || ArrayBuffer.isView(chunk) ? chunk : chunk.encoded;
 
 test("an entry is encoded once per contract, name and alias", () => {
   let encoded = 0;

@@ -163,7 +163,7 @@ describe("a response", () => {
       expect(response.status).toBe(200);
       expect(response.headers).toMatchObject({ "access-control-allow-origin": "*" });
     }
-    expect((await send(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin, Accept-Encoding");
+    expect((await send(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin, accept-encoding");
   });
 });
 

@@ -1,9 +1,6 @@
 /** Compresses unary responses of connect-es, which would compress errors too and does not know quality values. */
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { acceptsGzip, GZIP } from "../../compression/accept-encoding.js";
-import { MIN_COMPRESSED_BYTES } from "../../compression/compress.js";
-import { gzip } from "../../compression/gzip.js";
-import { varyByEncoding } from "../../compression/vary.js";
+import { acceptsGzip, GZIP, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "../../compress.js";
 import type { ConnectCall } from "./connect-call.js";
 import { bytesOf, FRAME_HEADER_BYTES, withBody } from "./universal-response.js";
 
