@@ -71,7 +71,8 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
     recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
-  const group = request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
+  const group =
+    request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
   const named = () => neededFactory(view, group);
   const mine = ofGroup(all, group);
   const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);
