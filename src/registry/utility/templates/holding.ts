@@ -6,7 +6,8 @@ import { indexKeys } from "./index-keys.js";
 
 /**
  * Only locked holdings are disclosed, so unlocked ones are optional: their owners matter to some requests, but there can
- * be millions. A lock never changes during the life of a holding.
+ * be millions. A lock never changes during the life of a holding. It has no `registrarOf`: answers of any registrar disclose the holding
+ * that their instruction names.
  */
 export const holding: Template<HoldingFields> = {
   packageName: "utility-registry-holding-v0",
@@ -22,7 +23,6 @@ export const holding: Template<HoldingFields> = {
     };
     return { fields, indexKeys: [], isOptional: reader.optionalObject("lock") === undefined };
   },
-  registrarOf: ({ registrar }) => registrar,
   supplyContribution(payload) {
     const fields = new JsonReader(payload, "");
     const id = fields.object("instrument").id("id");
