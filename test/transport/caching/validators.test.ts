@@ -151,9 +151,9 @@ describe("Offledger-Valid-Until", () => {
     expect(await validity(alice)).toBe(expected);
   });
 
-  test("is the next of several: one with a minute left is passed over for another", async () => {
+  test("is the next of several: one with a day left is passed over for another", async () => {
     const both = await validity({ validUntil: "2026-07-01T00:00:00Z" }, { validUntil: "2026-06-02T00:00:00Z" });
-    expect(both).toBe("2026-06-01T23:59:00.000000Z");
+    expect(both).toBe("2026-06-01T00:00:00.000001Z");
   });
 });
 

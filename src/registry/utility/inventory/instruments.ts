@@ -81,7 +81,7 @@ function checkVersion2(
   // One warning for each group.
   if (!isFirst(factory, factories)) return [];
   if (usableFor("settlement-factory", factories, packageVersions).length > 0) return [];
-  const query = { registrar, instruments: [], inputHoldings: [], group, version2: packageVersions };
+  const query = { registrar, instruments: [], inputHoldings: [], groupNamed: () => group, version2: packageVersions };
   const error = errorIn(() => findGroupFactories(context, query));
   if (error === undefined) return [];
   return [

@@ -75,7 +75,10 @@ export function* changeTimes(candidates: readonly Contract<Credential>[]): Gener
   for (const { fields } of candidates) {
     if (fields.validFrom !== undefined) yield fields.validFrom;
     if (fields.validUntil === undefined) continue;
-    for (const margin of candidates.length > 1 ? MARGINS_MICROS : [0]) yield fields.validUntil - margin;
+    yield fields.validUntil;
+    // An end exactly a margin ahead is beyond it, for the last time.
+    if (candidates.length > 1)
+      for (const margin of MARGINS_MICROS) if (margin > 0) yield fields.validUntil - margin + 1;
   }
 }
 
