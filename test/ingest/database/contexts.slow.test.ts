@@ -12,6 +12,7 @@ import { parties } from "../../fixtures/elements.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { utilityCalls, registryWithInstructions } from "../../fixtures/utility-calls.js";
+import { until } from "../../fixtures/wait.js";
 import { becomesReady } from "./services.js";
 
 const { operator, registrar } = parties;
@@ -51,6 +52,7 @@ test("a database is filled again if the definition of an entry changes", async (
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   const participant = await startParticipant();
+  let served = 0;
   const start = async (content: string, roles?: Roles): Promise<App> => {
     const config = {
       ...quiet(),
@@ -63,20 +65,25 @@ test("a database is filled again if the definition of an entry changes", async (
     onTestFinished(() => app.close());
     return app;
   };
-  const generation = async (): Promise<number> => {
+  const state = async (): Promise<{ readonly generation?: string; readonly updateId: string | null }> => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
-    const { rows } = await client.query<{ generation: string }>("SELECT generation FROM offledger.state");
+    const { rows } = await client.query<{ generation: string; updateId: string | null }>(
+      'SELECT generation, update_id AS "updateId" FROM offledger.state',
+    );
     await client.end();
-    return Number(rows[0]?.generation);
+    return rows[0] ?? { updateId: null };
   };
   /** Serves with a file until it is ready. Returns what it answers, and the generation that it serves. */
   const serveOnce = async (content: string): Promise<[unknown, number]> => {
     const app = await start(content);
     await becomesReady(app.url);
+    const other = elementOf("own#Own:Document", `other-${++served}`, { admin: "other", issuer: "other" });
+    play(participant.ledger, [other], { stakeholders: [operator] });
     const answer = await doc(app);
+    await until("an update is stored, from which the next one resumes", async () => (await state()).updateId !== null);
     await app.close();
-    return [answer, await generation()];
+    return [answer, Number((await state()).generation)];
   };
 
   const [first, filled] = await serveOnce(contextsWith("admin"));

@@ -14,6 +14,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s closes the streams, and the progra
       OFFLEDGER_PORT: "0",
       OFFLEDGER_LEDGER_URL: participant.url,
       OFFLEDGER_LEDGER_PARTIES: "operator::1220",
+      OFFLEDGER_DRAIN_SECONDS: "0",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
