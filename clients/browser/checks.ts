@@ -89,7 +89,7 @@ function read(
   require(factoryId === ledger.factoryId, `the factory ${ledger.factoryId}`, factoryId);
   require(transferKind === TransferKind.offer, "the transfer kind offer", transferKind);
   const values = choiceContext?.choiceContextData?.values ?? {};
-  const configuration = values["instrument-configuration"];
+  const configuration = values["utility.digitalasset.com/instrument-configuration"];
   require(configuration?.tag === "AV_ContractId", "the tag AV_ContractId", configuration?.tag);
   const kind = configuration?.value?.kind;
   const isConfiguration = kind?.case === "stringValue" && kind.value === ledger.configurationId;

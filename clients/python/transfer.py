@@ -48,8 +48,8 @@ def read(factory: TransferFactoryWithChoiceContext) -> str:
     factory_id = factory.factory_id
     require(factory_id == env("FACTORY_ID"), f"factory id must be {env('FACTORY_ID')}, but is {factory_id}")
     values = factory.choice_context.choice_context_data.values
-    require("instrument-configuration" in values, f"the context must name the configuration, but has {sorted(values)}")
-    entry = values["instrument-configuration"]
+    require("utility.digitalasset.com/instrument-configuration" in values, f"the context must name the configuration, but has {sorted(values)}")
+    entry = values["utility.digitalasset.com/instrument-configuration"]
     found = (entry.tag, entry.value.string_value)
     expected = ("AV_ContractId", env("CONFIGURATION_ID"))
     require(found == expected, f"instrument-configuration must be {expected}, but is {found}")

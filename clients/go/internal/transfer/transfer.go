@@ -76,7 +76,7 @@ func Read(response *transferv1.TransferFactoryWithChoiceContext) (string, error)
 		return "", fmt.Errorf("transfer kind must be offer, but is %s", response.GetTransferKind())
 	}
 	values := response.GetChoiceContext().GetChoiceContextData().GetValues()
-	configuration := values["instrument-configuration"]
+	configuration := values["utility.digitalasset.com/instrument-configuration"]
 	if configuration.GetTag() != "AV_ContractId" || configuration.GetValue().GetStringValue() != report.Env("CONFIGURATION_ID") {
 		return "", fmt.Errorf("instrument-configuration must be AV_ContractId %s, but is %v", report.Env("CONFIGURATION_ID"), configuration)
 	}

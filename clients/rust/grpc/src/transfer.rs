@@ -101,7 +101,7 @@ pub fn read(factory: &TransferFactoryWithChoiceContext) -> Outcome {
         .ok_or("the context must have data")?;
     let configuration = data
         .values
-        .get("instrument-configuration")
+        .get("utility.digitalasset.com/instrument-configuration")
         .ok_or("the context must have instrument-configuration")?;
     let expected = Some(Kind::StringValue(env("CONFIGURATION_ID")));
     if configuration.tag != "AV_ContractId"

@@ -24,7 +24,7 @@ final class TransferFactory {
     require(factory.getTransferKind() == TransferKind.offer, "the transfer kind offer", factory.getTransferKind());
     ChoiceContext context = factory.getChoiceContext();
     Map<String, AnyValue> values = context.getChoiceContextData().getValuesMap();
-    requireConfiguration(values.get("instrument-configuration"));
+    requireConfiguration(values.get("utility.digitalasset.com/instrument-configuration"));
     requireBlob(factoryId, context.getDisclosedContractsList());
     List<Integer> sizes =
         context.getDisclosedContractsList().stream().map(one -> one.getCreatedEventBlob().size()).sorted().toList();
