@@ -35,7 +35,7 @@ export function exampleRequests(url: string): readonly ExampleRequest[] {
   ];
 }
 
-const transfer = (id: string): JsonObject => ({
+export const transfer = (id: string): JsonObject => ({
   choiceArguments: {
     expectedAdmin: registrar,
     transfer: {
