@@ -3,15 +3,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { IF_NONE_MATCH, isNotModified } from "./caching/conditional.js";
 import { validatorFields } from "./caching/validators.js";
 import { varyByEncoding } from "./compress.js";
-import type { Body } from "./encoding/chunk-list.js";
+import { bufferOf } from "./encoding/chunks.js";
 import type { EncodableResponse } from "./encoding/encodable-response.js";
-
-/** The bytes of a body, behind `prefix` bytes with any content. */
-export function bufferOf(body: Body, prefix = 0): Buffer {
-  const buffer = Buffer.allocUnsafe(prefix + body.length);
-  body.write(buffer, prefix);
-  return buffer;
-}
 
 /** `fields` are names and values in turn. */
 export function setFields(reply: FastifyReply, fields: readonly string[]): void {

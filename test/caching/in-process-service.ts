@@ -12,7 +12,7 @@ import type { ChangeFeed, StoreReader } from "../../src/store/port.js";
 import { isNotModified } from "../../src/transport/caching/conditional.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { validatorFields } from "../../src/transport/caching/validators.js";
-import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
 import { toRestError } from "../../src/transport/errors.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Call } from "../fixtures/protocols.js";

@@ -4,7 +4,7 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { recordRefusal, rejection } from "../errors.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";

@@ -11,11 +11,11 @@ import { isNotModified, RPC_IF_NONE_MATCH } from "../caching/conditional.js";
 import { NOT_MODIFIED, validatorFields } from "../caching/validators.js";
 import { acceptsGzip, GZIP, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "../compress.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
-import { type Body, singleChunk } from "../encoding/chunk-list.js";
+import { type Body, bufferOf, ChunkList } from "../encoding/chunks.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Operation } from "../operations.js";
-import { bufferOf, setFields } from "../respond.js";
+import { setFields } from "../respond.js";
 import { sendRpcError } from "./send-error.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
@@ -157,7 +157,7 @@ function send(call: Call, response: EncodableResponse): void {
   const accepted = request.headers[format === "grpc" ? "grpc-accept-encoding" : "accept-encoding"];
   if (compresses && message.length >= MIN_COMPRESSED_BYTES && acceptsGzip(accepted)) {
     gzip(bufferOf(message))
-      .then((bytes) => sendBytes(call, bytes === undefined ? message : singleChunk(bytes), bytes !== undefined))
+      .then((bytes) => sendBytes(call, bytes === undefined ? message : new ChunkList(bytes), bytes !== undefined))
       .catch((error: unknown) => fail(call, error));
   } else sendBytes(call, message, false);
 }

@@ -4,7 +4,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { memoizeLast } from "../../util/memoize-last.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { outcomeOf, rejection } from "../errors.js";
 import { grpcStatus } from "./grpc-status.js";
 

@@ -1,37 +1,84 @@
-/** Joins a response that discloses contracts from the encodings of each contract. */
+/**
+ * Joins a response that discloses contracts from what was encoded once for each of them. Both forms are byte for byte
+ * those of the library: JSON as of `toJson`, protobuf as of `toBinary`.
+ */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { memoizeByContract } from "../../domain/contract-slots.js";
+import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import type { ContextReply } from "../../service/messages/context-reply.js";
-import { addContextData } from "./any-value-binary.js";
-import { addFields as addJsonFields } from "./any-value-json.js";
-import { type BinaryString, utf8 } from "./binary-string.js";
-import { ChunkList } from "./chunk-list.js";
-import { binaryElement, jsonElement } from "./disclosed-contract.js";
-import { lengthPrefix, text, varintField } from "./protobuf.js";
+import { boundedMemoize } from "../../util/bounded-memoize.js";
+import { type BinaryString, bufferOf, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
+import {
+  binaryElement,
+  ENTRY_KEY,
+  ENTRY_VALUE,
+  jsonElement,
+  LIST_VALUES,
+  STRUCT_FIELDS,
+  VALUE,
+} from "./disclosed-contract.js";
 
 type Factory = NonNullable<ContextReply["factory"]>;
 
-const DATA = Buffer.from('{"choiceContextData":{"values":{');
-const CONTRACTS = Buffer.from('},"disclosedContracts":[');
-const END = Buffer.from("}");
+// Bytes copy faster than strings encode.
+const bytes = (binary: BinaryString): Uint8Array => Buffer.from(binary, "latin1");
 
-/** The response in JSON, byte for byte what `toJson` gives. */
+const DATA_JSON = bytes('{"choiceContextData":{"values":{');
+const CONTRACTS_JSON = bytes('},"disclosedContracts":[');
+const LIST_JSON = bytes('{"tag":"AV_List","value":[');
+const MAP_JSON = bytes('{"tag":"AV_Map","value":{');
+const VALUE_END_JSON = bytes("},");
+
 export function contextJson({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
   const chunks = new ChunkList();
   if (factory !== undefined) chunks.add(factoryJson(factory));
-  chunks.add(DATA);
-  addJsonFields(chunks, values);
-  chunks.add(CONTRACTS);
+  chunks.add(DATA_JSON);
+  addFieldsJson(chunks, values);
+  chunks.add(CONTRACTS_JSON);
   for (const contract of disclosed) chunks.add(jsonElement[variant](contract));
   chunks.close("]", disclosed.length === 0);
-  chunks.add(END);
-  if (factory !== undefined) chunks.add(END);
+  chunks.add(factory === undefined ? "}" : "}}");
   return chunks;
 }
 
 function factoryJson({ factoryId, transferKind }: Factory): BinaryString {
   const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
-  return `{"factoryId":${utf8(JSON.stringify(factoryId))},${kind}"choiceContext":`;
+  return `{"factoryId":${quoted(factoryId)},${kind}"choiceContext":`;
 }
+
+/** The entries of an object, after its opening brace. */
+function addFieldsJson(chunks: ChunkList, values: readonly NamedValue[]): void {
+  for (const { name, alias, value } of inObjectOrder(values)) {
+    for (const key of alias === undefined ? [name] : [name, alias]) {
+      chunks.add(nameJson(key));
+      addValueJson(chunks, value);
+    }
+  }
+  chunks.close("}", values.length === 0);
+}
+
+function addValueJson(chunks: ChunkList, value: AnyValue): void {
+  switch (value.tag) {
+    case "AV_ContractId":
+      return chunks.add(value.contract === undefined ? contractIdJson(value.value) : referenceJson(value.contract));
+    case "AV_List":
+      chunks.add(LIST_JSON);
+      for (const element of value.value) addValueJson(chunks, element);
+      chunks.close("]", value.value.length === 0);
+      return chunks.add(VALUE_END_JSON);
+    case "AV_Map":
+      chunks.add(MAP_JSON);
+      addFieldsJson(chunks, value.value);
+      return chunks.add(VALUE_END_JSON);
+    default:
+      return chunks.add(`{"tag":"${value.tag}","value":${quoted(value.value)}},`);
+  }
+}
+
+const quoted = (value: string | boolean): BinaryString => utf8(JSON.stringify(value));
+const nameJson = boundedMemoize((name) => bytes(`${quoted(name)}:`));
+const contractIdJson = (contractId: string): BinaryString => `{"tag":"AV_ContractId","value":${quoted(contractId)}},`;
+const referenceJson = memoizeByContract(({ contractId }) => bytes(contractIdJson(contractId)));
 
 /** Field numbers of ChoiceContext, FactoryWithChoiceContext and TransferFactoryWithChoiceContext. */
 const CHOICE_CONTEXT_DATA = 1;
@@ -39,24 +86,99 @@ const FACTORY_ID = 1;
 const CHOICE_CONTEXT = 2;
 const TRANSFER_KIND = 2;
 const CHOICE_CONTEXT_OF_TRANSFER = 3;
+/** Field numbers of ChoiceContextData and AnyValue. */
+const VALUES = 1;
+const TAG = 1;
+const PAYLOAD = 2;
 
-/** The response in protobuf, byte for byte what `toBinary` gives. */
-export function contextBinary({ answer, variant, factory }: ContextReply): ChunkList {
+export function contextBinary({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
-    chunks.addLengthPrefixed(dataPrefix, () => addContextData(chunks, answer.values));
-    for (const contract of answer.disclosed) chunks.add(binaryElement[variant](contract));
+    chunks.addDelimited(CHOICE_CONTEXT_DATA, () => addFieldsBinary(chunks, VALUES, values, addContextValue));
+    for (const contract of disclosed) chunks.add(binaryElement[variant](contract));
   };
-  if (factory === undefined) addContext();
-  else addAfterFactory(chunks, factory, addContext);
+  if (factory === undefined) {
+    addContext();
+    return chunks;
+  }
+  const { factoryId, transferKind } = factory;
+  chunks.add(text(FACTORY_ID, factoryId));
+  if (transferKind !== undefined) chunks.add(varintField(TRANSFER_KIND, transferKind));
+  chunks.addDelimited(transferKind === undefined ? CHOICE_CONTEXT : CHOICE_CONTEXT_OF_TRANSFER, addContext);
   return chunks;
 }
 
-function addAfterFactory(chunks: ChunkList, { factoryId, transferKind }: Factory, addContext: () => void): void {
-  chunks.add(text(FACTORY_ID, factoryId));
-  if (transferKind !== undefined) chunks.add(varintField(TRANSFER_KIND, transferKind));
-  const field = transferKind === undefined ? CHOICE_CONTEXT : CHOICE_CONTEXT_OF_TRANSFER;
-  chunks.addLengthPrefixed((length) => lengthPrefix(field, length), addContext);
+type AddValue = (chunks: ChunkList, value: AnyValue) => void;
+
+/** The entries of a map with text keys and message values. */
+function addFieldsBinary(chunks: ChunkList, field: number, values: readonly NamedValue[], addValue: AddValue): void {
+  for (const { name, alias, value } of inObjectOrder(values)) {
+    addEntryBinary(chunks, field, name, () => addValue(chunks, value));
+    if (alias !== undefined) addEntryBinary(chunks, field, alias, () => addValue(chunks, value));
+  }
 }
 
-const dataPrefix = (length: number): BinaryString => lengthPrefix(CHOICE_CONTEXT_DATA, length);
+function addEntryBinary(chunks: ChunkList, field: number, name: string, addValue: () => void): void {
+  chunks.addDelimited(field, () => {
+    chunks.add(keyField(name));
+    chunks.addDelimited(ENTRY_VALUE, addValue);
+  });
+}
+
+/** As AnyValue, which the values of a context are. */
+function addContextValue(chunks: ChunkList, value: AnyValue): void {
+  chunks.add(tagField(value.tag));
+  chunks.addDelimited(PAYLOAD, () => addPayload(chunks, value));
+}
+
+/** Within lists and maps, as google.protobuf.Value: a Struct of tag and value. */
+function addStructValue(chunks: ChunkList, value: AnyValue): void {
+  if (value.tag === "AV_ContractId" && value.contract !== undefined) chunks.add(referenceBinary(value.contract));
+  else addTaggedStruct(chunks, value);
+}
+
+function addTaggedStruct(chunks: ChunkList, value: AnyValue): void {
+  chunks.addDelimited(VALUE.struct, () => {
+    addEntryBinary(chunks, STRUCT_FIELDS, "tag", () => chunks.add(text(VALUE.string, value.tag)));
+    addEntryBinary(chunks, STRUCT_FIELDS, "value", () => addPayload(chunks, value));
+  });
+}
+
+function addPayload(chunks: ChunkList, value: AnyValue): void {
+  switch (value.tag) {
+    case "AV_List":
+      return chunks.addDelimited(VALUE.list, () => {
+        for (const element of value.value) chunks.addDelimited(LIST_VALUES, () => addStructValue(chunks, element));
+      });
+    case "AV_Map":
+      return chunks.addDelimited(VALUE.struct, () =>
+        addFieldsBinary(chunks, STRUCT_FIELDS, value.value, addStructValue),
+      );
+    default:
+      return chunks.add(
+        typeof value.value === "boolean"
+          ? varintField(VALUE.bool, value.value ? 1 : 0)
+          : text(VALUE.string, value.value),
+      );
+  }
+}
+
+const tagField = boundedMemoize((tag) => flatten(text(TAG, tag)));
+const keyField = boundedMemoize((name) => flatten(text(ENTRY_KEY, name)));
+/** Encoding each reference of a settlement anew would cost 40 % of its encoding. */
+const referenceBinary = memoizeByContract(({ contractId }) => {
+  const chunks = new ChunkList();
+  addTaggedStruct(chunks, { tag: "AV_ContractId", value: contractId });
+  return bufferOf(chunks);
+});
+
+/** In the order of a JavaScript object, as the library writes them: names that look like integers come first. */
+function inObjectOrder(values: readonly NamedValue[]): readonly NamedValue[] {
+  if (!values.some(({ name, alias }) => isDigit(name) || isDigit(alias ?? ""))) return values;
+  const entries = values.flatMap(({ name, alias, value }): [string, NamedValue][] =>
+    (alias === undefined ? [name] : [name, alias]).map((key) => [key, { name: key, alias: undefined, value }]),
+  );
+  return Object.values(Object.fromEntries(entries));
+}
+
+const isDigit = (name: string): boolean => name >= "0" && name < ":";

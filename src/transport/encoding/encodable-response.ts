@@ -2,10 +2,11 @@ import { create, type DescMessage, type Message, toBinary, toJsonString } from "
 import type { Basis } from "../../registry/basis.js";
 import { ContextReply } from "../../service/messages/context-reply.js";
 import { contextDigest, digestOf } from "../caching/digest.js";
-import { utf8 } from "./binary-string.js";
 import { contextBinary, contextJson } from "./choice-context.js";
-import { type ChunkList, singleChunk } from "./chunk-list.js";
-import { JSON_WRITE_OPTIONS } from "./json-options.js";
+import { ChunkList, utf8 } from "./chunks.js";
+
+/** JSON of REST and RPC: required fields are written even where they are empty. */
+export const JSON_WRITE_OPTIONS = { alwaysEmitImplicit: true } as const;
 
 /** The result of an operation, encoded on demand. Joins the encodings kept with each contract that it discloses. */
 export class EncodableResponse {
@@ -61,7 +62,7 @@ export class EncodableResponse {
     const result = this.#result;
     try {
       if (result instanceof ContextReply) return contextJson(result);
-      return singleChunk(utf8(this.#jsonText(result)));
+      return new ChunkList(utf8(this.#jsonText(result)));
     } catch (error) {
       throw this.#toError(error);
     }
@@ -70,7 +71,7 @@ export class EncodableResponse {
   binary(): ChunkList {
     const result = this.#result;
     try {
-      return result instanceof ContextReply ? contextBinary(result) : singleChunk(toBinary(this.#output, result));
+      return result instanceof ContextReply ? contextBinary(result) : new ChunkList(toBinary(this.#output, result));
     } catch (error) {
       throw this.#toError(error);
     }

@@ -18,7 +18,7 @@ import type {
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { ArgumentLimits } from "../decoding/argument-limits.js";
 import { fromJsonObject } from "../decoding/decode.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { type Operation, operations, type Report } from "../operations.js";
 import { type FindRestTarget, restTargets } from "./rest-target.js";

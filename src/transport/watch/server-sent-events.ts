@@ -8,7 +8,7 @@ import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/w
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { memoizeLast } from "../../util/memoize-last.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { responseBudgetError } from "../limits.js";
 import { hijack, setHeaders } from "../reply.js";
 import { bindingsOf } from "../rest/http-rules.js";

@@ -10,7 +10,7 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { trailerParse } from "@connectrpc/connect/protocol-grpc-web";
-import { JSON_WRITE_OPTIONS } from "../../encoding/json-options.js";
+import { JSON_WRITE_OPTIONS } from "../../encoding/encodable-response.js";
 import { grpcStatus } from "../grpc-status.js";
 import { correctConnectError, correctError } from "./library-errors.js";
 import { bytesOf, FRAME_HEADER_BYTES, frameOf, TRAILERS_FLAG, trailersFrame, withBody } from "./universal-response.js";
