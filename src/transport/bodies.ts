@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatValue } from "../domain/errors.js";
 import { charsetProblem } from "./content-type.js";
-import { parseJson } from "./decoding/json-text.js";
+import { parseJson } from "./decoding/json.js";
 import { rejection } from "./errors.js";
 import type { Budget } from "./limits.js";
 

@@ -17,7 +17,6 @@ import { causesOf, RegistryError, type RegistryErrorReason } from "../domain/err
 import { causeMessage } from "../service/messages/cause.js";
 import type { Refusal } from "../telemetry/refusals/refusal.js";
 import type { RequestRecord } from "../telemetry/request-record.js";
-import { protoPath } from "./decoding/proto-path.js";
 
 interface Row {
   readonly code: Code;
@@ -365,3 +364,17 @@ export function cut(text: string, maxBytes: number, sizeOf = utf8Bytes): string 
 
 const ELLIPSIS = "…";
 const utf8Bytes = (text: string): number => Buffer.byteLength(text);
+/**
+ * The path of a field in JSON names -> its path in names of the proto files. Keys within a Struct stay as they are.
+ * Undefined where the message has no such field.
+ */
+export function protoPath(schema: DescMessage, jsonPath: string): string | undefined {
+  const [, first = "", index = "", rest] = /^([^.[]*)((?:\[\d+\])*)(?:\.(.*))?$/s.exec(jsonPath) ?? [];
+  const field = schema.fields.find(({ jsonName }) => jsonName === first);
+  if (field === undefined) return undefined;
+  const name = field.name + index;
+  if (rest === undefined) return name;
+  const isOpaque = field.message === undefined || field.message.typeName.startsWith("google.protobuf.");
+  const inner = isOpaque ? rest : protoPath(field.message, rest);
+  return inner === undefined ? undefined : `${name}.${inner}`;
+}

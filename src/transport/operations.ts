@@ -5,7 +5,7 @@ import { Answer } from "../registry/basis.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { EncodableResponse } from "./encoding/encodable-response.js";
 import { noteRefusal, toConnectError } from "./errors.js";
-import { type ArgumentLimits, argumentLimitCheck } from "./decoding/argument-limits.js";
+import { type ArgumentLimits, argumentLimitCheck } from "./decoding/validation.js";
 import { ruleCheck } from "./decoding/validation.js";
 
 /** One rpc, ready to be called by any protocol. */

@@ -1,8 +1,7 @@
 import { type DescMessage, fromJsonString, type JsonValue } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { decimalsAsText, quoteLongNumbers } from "../decoding/decimals.js";
-import { checkTypes } from "../decoding/decode.js";
-import { decodeUtf8, EMPTY_BODY, parseJson } from "../decoding/json-text.js";
+import { checkTypes, decimalsAsText } from "../decoding/decode.js";
+import { decodeUtf8, EMPTY_BODY, parseJson, quoteLongNumbers } from "../decoding/json.js";
 import { rejection } from "../errors.js";
 
 /**

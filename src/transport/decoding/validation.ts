@@ -1,10 +1,17 @@
-import { type DescMessage, getOption, isFieldSet, type Message } from "@bufbuild/protobuf";
+/** What a request must satisfy before its handler sees it: the rules of its proto file, and limits on its arguments. */
+import {
+  type DescField,
+  type DescMessage,
+  getOption,
+  isFieldSet,
+  type JsonValue,
+  type Message,
+} from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { ConnectError } from "@connectrpc/connect";
 import { rejection, type Violation } from "../errors.js";
-import { fastCheckFor } from "./fast-check.js";
-import { fieldOf } from "./fast-schema.js";
 
 const validator = createValidator();
 
@@ -12,9 +19,7 @@ const validator = createValidator();
 export type RuleCheck = (request: Message) => void;
 
 export function ruleCheck(schema: DescMessage): RuleCheck {
-  const holds = fastCheckFor(schema);
   return (request) => {
-    if (holds?.(request) === true) return;
     const result = validator.validate(schema, request);
     if (result.kind === "valid") return;
     if (result.kind === "error") throw result.error;
@@ -51,4 +56,88 @@ function describeOneof(schema: DescMessage, request: Message): Problem {
     field: named?.name ?? "",
     description: set.length === 0 ? "value is required" : `${names} are set, but only one of them can be`,
   };
+}
+
+/** The field with a proto name, which the rules of the message give. */
+function fieldOf(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((one) => one.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
+  return field;
+}
+
+export interface ArgumentLimits {
+  /** Maximum nesting of objects and lists. */
+  readonly depth: number;
+  /** Maximum sum of object keys and list elements. */
+  readonly keys: number;
+}
+
+/** Checks the Structs and typed arguments of a request. Throws invalid_argument. */
+export type SizeCheck = (request: Message) => void;
+
+export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
+  const fields = schema.fields.filter(
+    (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
+  );
+  if (fields.length === 0) return undefined;
+  return (request) => {
+    const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
+    for (const { localName, fields: members } of schema.oneofs) checkOneof(values[localName], members, limits);
+    for (const field of fields) {
+      const value = values[field.localName];
+      if (value !== undefined && value !== null) new Measure(field, limits).take(value, 1);
+    }
+  };
+}
+
+interface OneofValue {
+  readonly case: string | undefined;
+  readonly value?: JsonValue;
+}
+
+/** Messages are objects: their fields count as keys. */
+function checkOneof(oneof: unknown, members: readonly DescField[], limits: ArgumentLimits): void {
+  const { case: name, value } = oneof as OneofValue;
+  const field = members.find(({ localName }) => localName === name);
+  if (field !== undefined) new Measure(field, limits).take(value ?? null, 1);
+}
+
+class Measure {
+  readonly #field: DescField;
+  readonly #limits: ArgumentLimits;
+  #keys = 0;
+
+  constructor(field: DescField, limits: ArgumentLimits) {
+    this.#field = field;
+    this.#limits = limits;
+  }
+
+  take(value: JsonValue, depth: number): void {
+    if (typeof value !== "object" || value === null) return;
+    if (depth > this.#limits.depth) {
+      throw this.#error(`is nested deeper than the limit of ${this.#limits.depth}`);
+    }
+    if (Array.isArray(value)) {
+      this.#count(value.length);
+      for (const one of value) this.take(one, depth + 1);
+      return;
+    }
+    for (const key in value) {
+      this.#count(1);
+      this.take(value[key] ?? null, depth + 1);
+    }
+  }
+
+  #count(more: number): void {
+    this.#keys += more;
+    if (this.#keys > this.#limits.keys) {
+      throw this.#error(`has more keys and elements than the limit of ${this.#limits.keys}`);
+    }
+  }
+
+  #error(problem: string): ConnectError {
+    const { name, jsonName } = this.#field;
+    const violations = [{ field: name, description: problem }];
+    return rejection("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
+  }
 }

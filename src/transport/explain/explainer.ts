@@ -16,8 +16,8 @@ import type {
   Explainer,
 } from "../../service/explain/explainer.js";
 import type { ServiceBinding } from "../../service/service-binding.js";
-import type { ArgumentLimits } from "../decoding/argument-limits.js";
-import { fromJsonObject } from "../decoding/decode.js";
+import type { ArgumentLimits } from "../decoding/validation.js";
+import { fromJsonValue } from "../decoding/decode.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { type Operation, operations, type Report } from "../operations.js";
@@ -86,7 +86,7 @@ function findRequest(
     const problem = `is ${formatValue(name)}, which is no operation: use the full name of an rpc, or method and path`;
     throw invalidField("call.operation", problem);
   }
-  return { operation, request: decoded(() => fromJsonObject(operation.method.input, request)) };
+  return { operation, request: decoded(() => fromJsonValue(operation.method.input, request)) };
 }
 
 function decoded(decode: () => Message): Message | ConnectError {

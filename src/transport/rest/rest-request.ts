@@ -3,9 +3,7 @@ import { formatValue } from "../../domain/errors.js";
 import { rejection } from "../errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
-import { fromJsonObject } from "../decoding/decode.js";
-import { isObject } from "../decoding/type-errors.js";
-import { fastDecodeJson } from "../decoding/fast-json.js";
+import { fromJsonValue, isObject } from "../decoding/decode.js";
 import { isOnRest } from "./rest-fields.js";
 import { type Query, queryFields } from "./query.js";
 
@@ -18,29 +16,15 @@ type Parameters = Readonly<Record<string, string | undefined>>;
 export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Query) => Message;
 
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
-  const bound = schema.fields.map((field) => variables.find(({ fieldPath }) => fieldPath.join(".") === field.name));
   const notOnRest = schema.fields.filter((field) => !isOnRest(field));
-  const noValues = bound.map((): string | undefined => undefined);
-  // The fast decoder sets top-level fields only.
-  const isFlat = bound.filter((variable) => variable !== undefined).length === variables.length;
-  const readAny = (parameters: Parameters, json: JsonObject): Message => {
-    const fields = { ...json };
+  return (parameters, body, query = {}) => {
+    const fields = hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
     for (const { jsonName, name } of notOnRest) {
       delete fields[jsonName];
       delete fields[name];
     }
     for (const variable of variables) bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
-    return fromJsonObject(schema, fields);
-  };
-  return (parameters, body, query = {}) => {
-    const json = hasBody ? bodyObject(body) : queryFields(schema, query);
-    if (!isFlat) return readAny(parameters, json);
-    const fromPath = noValues.slice();
-    for (let at = 0; at < bound.length; at++) {
-      const variable = bound[at];
-      if (variable !== undefined) fromPath[at] = valueOf(variable, parameters);
-    }
-    return fastDecodeJson(schema, json, fromPath) ?? readAny(parameters, json);
+    return fromJsonValue(schema, fields);
   };
 }
 

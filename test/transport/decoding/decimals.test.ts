@@ -10,7 +10,7 @@ import { plainDecimal } from "../../../src/domain/decimal.js";
 import { invalid } from "../../../src/domain/errors.js";
 import { decimalField } from "../../../src/registry/sdk/decimal.js";
 import { JsonReader } from "../../../src/registry/sdk/json-reader.js";
-import { quoteLongNumbers } from "../../../src/transport/decoding/decimals.js";
+import { quoteLongNumbers } from "../../../src/transport/decoding/json.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { calls } from "../../fixtures/calls/index.js";
 import { bindPartial } from "../../fixtures/partial-service.js";

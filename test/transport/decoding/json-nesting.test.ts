@@ -1,6 +1,6 @@
 /** JSON that is nested too deep is found before it is parsed, and its strings are not mistaken for structure. */
 import { expect, test } from "vitest";
-import { isNestedDeeper } from "../../../src/transport/decoding/json-nesting.js";
+import { isNestedDeeper } from "../../../src/transport/decoding/json.js";
 
 const LIMIT = 4;
 

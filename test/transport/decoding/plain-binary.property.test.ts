@@ -1,4 +1,4 @@
-/** The fast binary decoder returns the same messages as the library, or undefined. */
+/** The decoder of plain messages returns the same messages as the library, or undefined. */
 import {
   create,
   type DescMessage,
@@ -11,14 +11,14 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { fastDecodeBinary } from "../../../src/transport/decoding/fast-binary.js";
-import { keepLeadingByteOrderMarks } from "../../../src/transport/decoding/text-encoding.js";
+import { decodePlainBinary } from "../../../src/transport/decoding/plain-binary.js";
+import { keepLeadingByteOrderMarks } from "../../../src/transport/decoding/decode.js";
 
 // As the server: the library alone would drop one at the start of a string.
 keepLeadingByteOrderMarks();
 
 const schema = GetTransferFactoryRequestSchema;
-const read = (bytes: Uint8Array): Message | undefined => fastDecodeBinary(schema, Buffer.from(bytes));
+const read = (bytes: Uint8Array): Message | undefined => decodePlainBinary(schema, Buffer.from(bytes));
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((value) => !value.includes("\ufffd"));
 const object = fc.dictionary(

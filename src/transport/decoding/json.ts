@@ -1,8 +1,7 @@
+/** The JSON text of a body, whatever its protocol. */
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { rejection } from "../errors.js";
-import { quoteLongNumbers } from "./decimals.js";
-import { isNestedDeeper } from "./json-nesting.js";
 
 /** The whitespace of JSON. */
 const BLANK = /^[ \t\r\n]*$/;
@@ -73,4 +72,63 @@ function isWellFormed(value: JsonValue): boolean {
       }
   }
   return true;
+}
+
+/** Of ASCII, so that no byte of another character in UTF-8 equals one of them. */
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Whether JSON has more than `limit` objects and lists within each other. What is not JSON may count as either. */
+export function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
+  if (bytes.length <= limit) return false;
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) isString = false;
+    } else if (byte === QUOTE) isString = true;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      if (++depth > limit) return true;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
+
+/** Longer numbers may lose digits in a double. */
+const SAFE_DIGITS = 15;
+const LONG_NUMBER = /[\d.]{16}/;
+const NUMBER = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
+
+/**
+ * JSON with the numbers in quotes that have more digits than a double holds, as the ledger writes decimals: they keep
+ * their digits. `text` must be JSON. The same text where there are none.
+ */
+export function quoteLongNumbers(text: string): string {
+  if (!LONG_NUMBER.test(text)) return text;
+  let quoted = "";
+  let copied = 0;
+  for (let at = 0; at < text.length;) {
+    const character = text[at] ?? "";
+    if (character === '"') at = endOfString(text, at);
+    else if (character === "-" || (character >= "0" && character <= "9")) {
+      NUMBER.lastIndex = at;
+      const [number = character] = NUMBER.exec(text) ?? [];
+      if (number.length > SAFE_DIGITS && !/[eE]/.test(number)) {
+        quoted += `${text.slice(copied, at)}"${number}"`;
+        copied = at + number.length;
+      }
+      at += number.length;
+    } else at++;
+  }
+  return quoted + text.slice(copied);
+}
+
+/** The index after a string that begins at `at`. */
+function endOfString(text: string, at: number): number {
+  for (let end = at + 1; end < text.length; end++) {
+    if (text[end] === "\\") end++;
+    else if (text[end] === '"') return end + 1;
+  }
+  return text.length;
 }
