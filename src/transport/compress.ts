@@ -1,6 +1,8 @@
-/** gzip for what @fastify/compress does not see: calls of Connect and gRPC, and static files. */
+/** gzip: by @fastify/compress for REST and files, and by node:zlib for plain calls of Connect and gRPC. */
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
+import compress from "@fastify/compress";
+import type { FastifyInstance } from "fastify";
 import { boundedMemoize } from "../util/bounded-memoize.js";
 
 /** The only encoding of responses. */
@@ -9,6 +11,16 @@ export const GZIP = "gzip";
 export const MIN_COMPRESSED_BYTES = 1_024;
 /** Fastest: it takes most of what there is to gain, and a request waits for it. */
 export const GZIP_LEVEL = 1;
+
+/** Of the routes of a scope. Not of the server as a whole: it would compress the frames of gRPC. */
+export async function compressResponses(scope: FastifyInstance): Promise<void> {
+  await scope.register(compress, {
+    globalDecompression: false,
+    encodings: [GZIP],
+    threshold: MIN_COMPRESSED_BYTES,
+    zlibOptions: { level: GZIP_LEVEL },
+  });
+}
 
 const inThread = promisify<Uint8Array, { readonly level: number }, Buffer>(gzipCallback);
 

@@ -20,11 +20,10 @@ import { answerClientError, Sockets } from "./sockets.js";
 import { addMiddleware, type MiddlewareOptions } from "./middleware/middleware.js";
 import { recordRequests } from "./middleware/record-requests.js";
 import { operations } from "./operations.js";
-import { docs } from "./rest/docs/docs-page.js";
+import { docs, type Documentation } from "./rest/docs.js";
 import { noRoute } from "./rest/no-route.js";
 import { rest, sendRestError } from "./rest/rest.js";
 import { pathOf } from "./rest/rest-path.js";
-import { root } from "./rest/root.js";
 import { ROUTER_OPTIONS } from "./rest/router-options.js";
 import { ServedMethods } from "./rest/served-methods.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
@@ -48,13 +47,6 @@ export interface Server {
 
 /** Adds hooks that may reject requests, before the server has routes. */
 export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
-
-/** What `/` and `/docs` show. */
-export interface Documentation {
-  readonly openApi: object;
-  /** The version of the service. */
-  readonly version: string;
-}
 
 export interface ServerOptions {
   /** Minimum level of the log, where `log` is absent. */
@@ -132,10 +124,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
-  if (documentation !== undefined) {
-    await server.register(root(documentation.version, served));
-    await server.register(docs(documentation.openApi, compresses));
-  }
+  if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);
   server.addHook("preClose", () => sockets.goAway());
   return {

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sendHttp1 } from "../fixtures/requests-in-forms.js";
 import { type ServedConsole, serveConsole } from "./serve-console.js";
 
 const MAX_BYTES = 150 * 1024;
@@ -30,8 +31,8 @@ describe("the page", () => {
     ["/console", "text/html; charset=utf-8"],
     ["/console/", "text/html; charset=utf-8"],
     ["/console?a=b", "text/html; charset=utf-8"],
-    ["/console/main.js", "text/javascript; charset=utf-8"],
-    ["/console/views/overview.js", "text/javascript; charset=utf-8"],
+    ["/console/main.js", "application/javascript; charset=utf-8"],
+    ["/console/views/overview.js", "application/javascript; charset=utf-8"],
     ["/console/style.css", "text/css; charset=utf-8"],
     ["/console/icon.svg", "image/svg+xml"],
   ])("%s is %s, with strict headers", async (path, type) => {
@@ -45,15 +46,16 @@ describe("the page", () => {
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-cache",
-      etag: expect.stringMatching(/^W\/".{40,}"$/),
     });
     expect((await response.text()).length).toBeGreaterThan(200);
   });
 
   test("is not sent to a browser that has it", async () => {
     const etag = (await fetch(`${served.url}/console`)).headers.get("etag") ?? "";
-    const again = await fetch(`${served.url}/console`, { headers: { "if-none-match": etag } });
-    expect([again.status, await again.text()]).toEqual([304, ""]);
+    expect(etag).not.toBe("");
+    // Not by fetch, which would ask caches to be passed over.
+    const again = await sendHttp1(served.url, { method: "GET", path: "/console", headers: { "if-none-match": etag } });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
   });
 
   test("is where / leads", async () => {

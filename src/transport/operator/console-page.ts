@@ -1,12 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { sendStatic } from "../static/send-static.js";
-import { type ConsoleFiles, readConsoleFiles } from "./console-files.js";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+import { compressResponses } from "../compress.js";
+import { ICON } from "../rest/docs.js";
 
 const PATH = "/console";
-const FILES = `${PATH}/*`;
+const ICON_PATH = `${PATH}/icon.svg`;
 
 /** The routes of the page, as they are registered. They show nothing of the registry, so they need no token. */
-export const CONSOLE_PATHS: readonly string[] = ["/", PATH, FILES];
+export const CONSOLE_PATHS: readonly string[] = ["/", PATH, `${PATH}/*`, ICON_PATH];
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -27,18 +30,19 @@ const HEADERS = {
   "cache-control": "no-cache",
 };
 
-/** The operator's console: a page that reads only the services of the same port. */
+/** The operator's console: a page that reads only the services of the same port. `npm run build` makes its files. */
 export function consolePage(compresses: boolean) {
   return async (server: FastifyInstance): Promise<void> => {
-    let files: ConsoleFiles | undefined;
-    const send = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<void> => {
-      // On the first request: the start does not need them.
-      const content = (files ??= readConsoleFiles()).get(name);
-      if (content === undefined) reply.callNotFound();
-      else await sendStatic(request, reply, content, { compresses, headers: HEADERS });
-    };
+    if (compresses) await compressResponses(server);
+    server.addHook("onRequest", async (_request, reply) => void reply.headers(HEADERS));
+    await server.register(fastifyStatic, {
+      root: dirname(createRequire(import.meta.url).resolve("#console/index.html")),
+      prefix: `${PATH}/`,
+      cacheControl: false,
+      allowedPath: (path) => /\.(?:css|html|js)$/.test(path),
+    });
     server.get("/", (_request, reply) => reply.redirect(PATH));
-    server.get(PATH, (request, reply) => send(request, reply, "index.html"));
-    server.get<{ Params: { "*": string } }>(FILES, (request, reply) => send(request, reply, request.params["*"]));
+    server.get(PATH, (_request, reply) => reply.sendFile("index.html"));
+    server.get(ICON_PATH, (_request, reply) => reply.type("image/svg+xml").send(ICON));
   };
 }

@@ -1,17 +1,14 @@
-import compress from "@fastify/compress";
 import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { acceptJson } from "../bodies.js";
-import { GZIP, GZIP_LEVEL, MIN_COMPRESSED_BYTES } from "../compress.js";
+import { compressResponses } from "../compress.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { sendRest } from "../respond.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
-import { constantResponse } from "./constant-response.js";
 import { servedBindings } from "./http-rules.js";
 import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
@@ -28,30 +25,19 @@ export function rest(
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
-    // In this scope alone: it would compress the frames of gRPC.
-    if (compresses) {
-      const zlibOptions = { level: GZIP_LEVEL };
-      await server.register(compress, {
-        globalDecompression: false,
-        encodings: [GZIP],
-        threshold: MIN_COMPRESSED_BYTES,
-        zlibOptions,
-      });
-    }
+    if (compresses) await compressResponses(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       recordRefusal(request.record, error);
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     if (watch !== undefined) serverSentEvents(server, watch);
     for (const operation of operations) {
-      const respond = isConstant(operation)
-        ? constantResponse(operation, compresses)
-        : (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-            const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
-            // Stays synchronous where the operation is: a promise costs more than the query.
-            const response = operation.call(message);
-            return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
-          };
+      const respond = (request: FastifyRequest, reply: FastifyReply, message: Message) => {
+        const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
+        // Stays synchronous where the operation is: a promise costs more than the query.
+        const response = operation.call(message);
+        return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
+      };
       for (const binding of servedBindings(operation.method, rootRegistrar)) {
         const read = requestReader(operation.method.input, binding);
         const decode = (request: FastifyRequest, body: JsonValue) =>
@@ -71,8 +57,6 @@ export function rest(
     }
   };
 }
-
-const isConstant = ({ method }: Operation): boolean => method === OperatorService.method.getOpenApiSpec;
 
 export async function sendRestError(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {
   await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));
