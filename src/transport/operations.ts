@@ -1,12 +1,12 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { isHealth } from "./middleware/health-requests.js";
 import { Answer } from "../registry/basis.js";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { EncodableResponse } from "./encoding/encodable-response.js";
-import { noteRefusal, toConnectError } from "./errors.js";
 import { type ArgumentLimits, argumentLimitCheck } from "./decoding/validation.js";
 import { ruleCheck } from "./decoding/validation.js";
+import { EncodableResponse } from "./encoding/encodable-response.js";
+import { noteRefusal, toConnectError } from "./errors.js";
+import { isHealth } from "./hooks.js";
 
 /** One rpc, ready to be called by any protocol. */
 export interface Operation {

@@ -1,12 +1,12 @@
+import type { IncomingMessage } from "node:http";
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID } from "../telemetry/request-ids.js";
-import { sendRpcError } from "./connect/send-error.js";
+import type { Protocol } from "../telemetry/request-record.js";
 import { drainBody } from "./bodies.js";
-import { toRestError } from "./errors.js";
-import { protocolOf } from "./middleware/protocol.js";
+import { sendRpcError } from "./connect/send-error.js";
+import { type RestError, toRestError } from "./errors.js";
 import { hijack, sendJson, setHeaders } from "./reply.js";
-import { pathOf } from "./rest/rest-path.js";
 
 /** Rejects a request before its operation is called, in the form of its protocol, and drains its body up to a bound. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
@@ -24,4 +24,25 @@ function rejectRest(request: FastifyRequest, reply: FastifyReply, error: Connect
   const { status, headers, body } = toRestError(error, pathOf(request));
   setHeaders(reply.raw, { ...hijack(reply), ...headers, [REQUEST_ID]: record.requestId });
   sendJson(reply.raw, status, body);
+}
+
+export async function sendRestError(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {
+  await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));
+}
+
+/** The path of the matched route, or the requested path as the router normalises it. Selects the form of an error. */
+export function pathOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? url.replaceAll(/\/{2,}/g, "/");
+}
+
+export function protocolOf({ raw, routeOptions }: FastifyRequest): Protocol {
+  if (routeOptions.config.isRpc !== true) return "rest";
+  return grpcProtocolOf(raw) ?? "connect";
+}
+
+/** The protocol of a request by its content type; undefined if it is neither gRPC nor gRPC-Web. */
+export function grpcProtocolOf({ headers }: IncomingMessage): "grpc" | "grpc-web" | undefined {
+  const type = headers["content-type"] ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  return type.startsWith("application/grpc") ? "grpc" : undefined;
 }

@@ -18,7 +18,7 @@ import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/set
 import type { Explained } from "../../src/service/explain/explainer.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import { createExplainer } from "../../src/transport/explain/explainer.js";
+import { createExplainer } from "../../src/transport/explainer.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { demoElements, demoSituations } from "./demo.js";
 import { elements, INSTRUMENTS, type Kind, type Place, REGISTRARS, type Situation, situations } from "./world.js";

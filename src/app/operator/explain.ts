@@ -5,9 +5,9 @@ import type { Registry } from "../../registry/sdk/registry.js";
 import { explain } from "../../service/explain/explain.js";
 import type { KeptRefusals } from "../../service/explain/explainer.js";
 import type { ServiceBinding } from "../../service/service-binding.js";
-import { createExplainer, type ExplainerOptions } from "../../transport/explain/explainer.js";
-import { createPreparer } from "./preparer.js";
+import { createExplainer, type ExplainerOptions } from "../../transport/explainer.js";
 import type { ShutdownSequence } from "../shutdown-sequence.js";
+import { createPreparer } from "./preparer.js";
 
 export interface ExplainServiceOptions extends ExplainerOptions {
   readonly config: Config;

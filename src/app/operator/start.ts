@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.js";
 import { SettingError } from "../../config/setting-error.js";
+import { OperatorTokenError } from "../../transport/operator/access.js";
 import { CONSOLE_PATHS, consolePage } from "../../transport/operator/console-page.js";
 import {
   createOperatorServer,
   type OperatorServer,
   type OperatorServerOptions,
 } from "../../transport/operator/server.js";
-import { OperatorTokenError } from "../../transport/operator/token.js";
 import type { ServerOptions } from "../../transport/server.js";
 
 /** What the composition root gives to the operator's port. */

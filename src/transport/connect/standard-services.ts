@@ -4,13 +4,12 @@ import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_det
 import { Health } from "../../../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { DEFAULT_STREAM_LIMITS, type StreamLimits, Streams } from "../watch/streams.js";
 import { health } from "./health/health.js";
 import { Readiness } from "./health/readiness.js";
 import { Descriptors } from "./reflection/descriptors.js";
 import { documentedFiles } from "./reflection/documented-files.js";
 import { reflection } from "./reflection/reflection.js";
-import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "../streams/limits.js";
-import { Streams } from "../streams/streams.js";
 
 /** No service imports them, but clients decode errors with them. */
 const ERROR_DETAILS = [file_google_rpc_error_details];

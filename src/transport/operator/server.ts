@@ -1,13 +1,12 @@
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { Exposition } from "../../telemetry/metrics/exposition.js";
-import { createBudgets } from "../limits.js";
+import { drainBody } from "../bodies.js";
+import type { MiddlewareOptions } from "../hooks.js";
+import { type BudgetLimits, type ConnectionLimits, createBudgets } from "../limits.js";
 import { createServer, type ServerOptions } from "../server.js";
-import { operatorAccess } from "./access.js";
-import { expositionRoutes } from "./exposition-routes.js";
-import { OPERATOR_BUDGETS, OPERATOR_CONNECTIONS, OPERATOR_MIDDLEWARE } from "./limits.js";
-import { OperatorToken } from "./token.js";
+import { operatorAccess, OperatorToken } from "./access.js";
 
 /** What holds on the public port too. */
 type SharedOptions = Pick<ServerOptions, "arguments" | "certificate" | "compresses" | "maxBodyBytes">;
@@ -45,7 +44,7 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
     middleware: OPERATOR_MIDDLEWARE,
-    gate: operatorAccess(token, openPaths),
+    gate: operatorAccess(token, token === undefined ? EXPOSITION_PATHS : openPaths),
     routes: async (instance) => {
       await instance.register(expositionRoutes(exposition));
       if (routes !== undefined) await instance.register(routes);
@@ -62,4 +61,68 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
       await server.close(graceMs);
     },
   };
+}
+
+/** Prometheus and a few people need no more. */
+export const OPERATOR_CONNECTIONS: ConnectionLimits = {
+  maxHeaderBytes: 16 * 1024,
+  requestMs: 5_000,
+  maxConnections: 16,
+  maxStreams: 32,
+};
+
+/** Its own, so that no load of the public port makes the metrics unreadable, and none of its own disturbs clients. */
+export const OPERATOR_BUDGETS: BudgetLimits = { bodyMegabytes: 16, responseMegabytes: 32, requests: 256 };
+
+/** No page of another origin may read a response. Metrics are answered under any load. */
+export const OPERATOR_MIDDLEWARE: MiddlewareOptions = {
+  corsOrigins: "none",
+  maxPathBytes: 12 * 1024,
+  maxDelayMs: 0,
+  rates: { perClient: 0, inAll: 0 },
+};
+
+const METRICS = "/metrics";
+const WARNINGS = "/warnings";
+const EXPOSITION_PATHS: readonly string[] = [METRICS, WARNINGS];
+
+const TEXT = "text/plain; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Serves GET /metrics and GET /warnings. Other methods, and other spellings of the paths, get 404. */
+export function expositionRoutes(exposition: Exposition) {
+  const { contentType, warnings } = exposition;
+  const hint = `not found; use GET ${METRICS}${warnings === undefined ? "" : ` or GET ${WARNINGS}`}\n`;
+  const notFound = (reply: FastifyReply) => reply.code(404).type(TEXT).send(hint);
+  const serve = (server: FastifyInstance, path: string, send: (reply: FastifyReply) => Promise<FastifyReply>) =>
+    server.all(path, {
+      // Before a body is read.
+      onRequest: (request, reply, done) => {
+        if (isGetOf(path, request)) return done();
+        void drainBody(request.raw);
+        void notFound(reply);
+      },
+      // Errors have no body: Prometheus shows the status.
+      handler: (_request, reply) => send(reply).catch(() => reply.code(500).send()),
+    });
+  return async (server: FastifyInstance): Promise<void> => {
+    serve(server, METRICS, async (reply) => reply.type(contentType).send(await exposition.metrics()));
+    serve(server, WARNINGS, async (reply) => {
+      if (warnings === undefined) return notFound(reply);
+      return sendWarnings(reply, await warnings.list());
+    });
+  };
+}
+
+const isGetOf = (path: string, { method, url }: FastifyRequest): boolean =>
+  method === "GET" && url.split("?", 1)[0] === path;
+
+function sendWarnings(reply: FastifyReply, list: object | undefined): FastifyReply {
+  reply.type(JSON_TYPE);
+  if (list !== undefined) return reply.send(`${JSON.stringify(list)}\n`);
+  const error = "the first check of the registry is not finished yet";
+  return reply
+    .code(503)
+    .header("retry-after", "1")
+    .send(`${JSON.stringify({ error })}\n`);
 }

@@ -1,18 +1,17 @@
 import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
-import type { Operation } from "../operations.js";
 import { acceptJson } from "../bodies.js";
 import { compressResponses } from "../compress.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
+import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
+import type { Operation } from "../operations.js";
+import { pathOf, sendRestError } from "../reject.js";
 import { sendRest } from "../respond.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { servedBindings } from "./http-rules.js";
-import type { Query } from "./query.js";
-import { pathOf } from "./rest-path.js";
-import { requestReader } from "./rest-request.js";
+import { type Query, requestReader } from "./rest-request.js";
 
 /** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
 export function rest(
@@ -56,10 +55,6 @@ export function rest(
       }
     }
   };
-}
-
-export async function sendRestError(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {
-  await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));
 }
 
 function toError(error: FastifyError, path: string, report: (defect: unknown) => void): RestError {

@@ -12,8 +12,7 @@ import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { responseBudgetError } from "../limits.js";
 import { hijack, setHeaders } from "../reply.js";
 import { bindingsOf } from "../rest/http-rules.js";
-import type { Query } from "../rest/query.js";
-import { requestReader } from "../rest/rest-request.js";
+import { type Query, requestReader } from "../rest/rest-request.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
 
 const RETRY_MS = 1_000;

@@ -1,7 +1,7 @@
 /** How clients are identified, compared with 128-bit arithmetic. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientKey } from "../../../src/transport/middleware/client-address.js";
+import { clientKey } from "../../../src/transport/hooks.js";
 
 const GROUP = 16n;
 const group = fc.integer({ min: 0, max: 0xffff });

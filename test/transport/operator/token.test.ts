@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { OperatorToken } from "../../../src/transport/operator/token.js";
+import { OperatorToken } from "../../../src/transport/operator/access.js";
 import { until } from "../../fixtures/wait.js";
 import { guardedCalls } from "./guarded-calls.js";
 import { CLOSED_PAGE, fileOf, METRICS, OPEN_PAGE, serveOperator, TOKEN } from "./serve-operator.js";

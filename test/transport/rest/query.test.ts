@@ -5,7 +5,7 @@ import { GetBurnRequestCreateContextRequestSchema } from "../../../gen/offledger
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
 import { VerifyTransferProofRequestSchema } from "../../../gen/offledger/transfer/v0/transfer_pb.js";
 import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { type Query, queryFields } from "../../../src/transport/rest/query.js";
+import { type Query, queryFields } from "../../../src/transport/rest/rest-request.js";
 
 /** A string and an integer. */
 const page = ListInstrumentsRequestSchema;

@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
-import { encodedOnce } from "../../../src/transport/watch/encoded-once.js";
+import { encodedOnce } from "../../../src/transport/watch/watch-calls.js";
 
 const rest = { generation: "g", offset: 7n, recordTime: { seconds: 5n, nanos: 3000 }, resumeToken: "7.g" };
 

@@ -6,7 +6,7 @@ import {
   type HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.js";
 import { rejection } from "../../errors.js";
-import type { Streams } from "../../streams/streams.js";
+import type { Streams } from "../../watch/streams.js";
 import type { Readiness } from "./readiness.js";
 
 /** The service name that stands for the whole server. */

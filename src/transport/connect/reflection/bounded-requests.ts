@@ -1,6 +1,5 @@
 import { rejection } from "../../errors.js";
-import { tooMany } from "../../streams/errors.js";
-import type { StreamLimits } from "../../streams/limits.js";
+import { type StreamLimits, tooMany } from "../../watch/streams.js";
 
 /**
  * The requests of a stream. Throws the signal's reason when it aborts, deadline_exceeded when no request arrives in

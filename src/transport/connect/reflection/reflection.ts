@@ -2,10 +2,9 @@ import type { DescFile } from "@bufbuild/protobuf";
 import { Code, type HandlerContext } from "@connectrpc/connect";
 import type { ServerReflectionRequest as RequestV1 } from "../../../../gen/grpc/reflection/v1/reflection_pb.js";
 import type { ServerReflectionRequest as RequestV1Alpha } from "../../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { type Descriptors, withImports } from "./descriptors.js";
-import type { StreamLimits } from "../../streams/limits.js";
+import type { StreamLimits, Streams } from "../../watch/streams.js";
 import { boundedRequests } from "./bounded-requests.js";
-import type { Streams } from "../../streams/streams.js";
+import { type Descriptors, withImports } from "./descriptors.js";
 
 type ReflectionRequest = RequestV1 | RequestV1Alpha;
 

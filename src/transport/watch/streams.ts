@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { streamOver, tooMany } from "./errors.js";
+import { rejection } from "../errors.js";
 
 export interface OpenStream {
   /** Aborts when the stream has to end: client gone, maximum duration reached, or shutdown. */
@@ -58,3 +58,41 @@ export class Streams {
 }
 
 const shuttingDown = (): ConnectError => streamOver("SHUTTING_DOWN", "the service is stopping; retry");
+
+const RETRY_SECONDS = 1;
+
+/** A limit is reached; some of what counts towards it will end. */
+export const tooMany = (reason: "TOO_MANY_STREAMS" | "TOO_MANY_MESSAGES", message: string): ConnectError =>
+  rejection(reason, message, { retrySeconds: RETRY_SECONDS });
+
+/** The service ends a stream; the client may open another. */
+export const streamOver = (reason: "STREAM_EXPIRED" | "SHUTTING_DOWN", message: string): ConnectError =>
+  rejection(reason, message, { retrySeconds: RETRY_SECONDS });
+
+/** What clients may use of health and reflection; `watches` and `reflections` bound the concurrent streams. */
+export interface StreamLimits {
+  /** Maximum request message, in bytes: names and numbers need little. */
+  readonly messageBytes: number;
+  /** Polling interval of the readiness, while there are watches. */
+  readonly pollMs: number;
+  readonly watches: number;
+  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
+  readonly watchMs: number;
+  readonly reflections: number;
+  readonly reflectionMs: number;
+  /** Maximum time between two requests on a reflection stream. */
+  readonly idleMs: number;
+  /** Requests on one reflection stream. */
+  readonly requests: number;
+}
+
+export const DEFAULT_STREAM_LIMITS: StreamLimits = {
+  messageBytes: 64 * 1024,
+  pollMs: 500,
+  watches: 100,
+  watchMs: 60 * 60 * 1000,
+  reflections: 100,
+  reflectionMs: 10 * 60 * 1000,
+  idleMs: 60 * 1000,
+  requests: 1000,
+};

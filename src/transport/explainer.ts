@@ -1,27 +1,27 @@
 // Runs a request as the public port does (the same operations, checks and encodings) and records how it is answered.
-import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
-import type { Cause } from "../../domain/cause.js";
-import { causesOf, formatValue, invalid, invalidField, RegistryError } from "../../domain/errors.js";
-import type { Basis } from "../../registry/basis.js";
-import { AnswerRecorder } from "../../registry/explain/answer-recorder.js";
-import type { QueryExecutor } from "../../registry/executor.js";
+import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import type { Cause } from "../domain/cause.js";
+import { causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
+import type { Basis } from "../registry/basis.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { AnswerRecorder } from "../registry/explain/answer-recorder.js";
 import type {
   Explained,
   ExplainedCall,
   ExplainedContext,
   ExplainedRefusal,
   Explainer,
-} from "../../service/explain/explainer.js";
-import type { ServiceBinding } from "../../service/service-binding.js";
-import type { ArgumentLimits } from "../decoding/validation.js";
-import { fromJsonValue } from "../decoding/decode.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
-import type { EncodableResponse } from "../encoding/encodable-response.js";
-import { type Operation, operations, type Report } from "../operations.js";
-import { type FindRestTarget, restTargets } from "./rest-target.js";
+} from "../service/explain/explainer.js";
+import type { ServiceBinding } from "../service/service-binding.js";
+import { fromJsonValue } from "./decoding/decode.js";
+import type { ArgumentLimits } from "./decoding/validation.js";
+import { type EncodableResponse, JSON_WRITE_OPTIONS } from "./encoding/encodable-response.js";
+import { type Operation, operations, type Report } from "./operations.js";
+import { type Binding, servedBindings } from "./rest/http-rules.js";
+import { type Query, requestReader } from "./rest/rest-request.js";
 
 export interface ExplainerOptions {
   /** The services of the public port, over an executor. */
@@ -141,4 +141,66 @@ function causesOfDetails(error: ConnectError): readonly Cause[] {
   const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
   if (violations.length === 0) return [{ code, message: error.rawMessage }];
   return violations.map(({ field, description }) => ({ code, field, message: `${field} ${description}` }));
+}
+
+/** Finds the operation of a REST request by its method and path, as the router of the public port does. */
+
+/** Decodes the request of a path that was found. Throws ConnectError. */
+export interface RestTarget {
+  readonly operation: Operation;
+  readonly decode: (body: JsonObject) => Message;
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly binding: Binding;
+  readonly pattern: RegExp;
+  readonly read: (parameters: Record<string, string | undefined>, body: JsonValue, query: Query) => Message;
+}
+
+export type FindRestTarget = (httpMethod: string, target: string) => RestTarget | undefined;
+
+function restTargets(served: readonly Operation[], rootRegistrar?: string): FindRestTarget {
+  const routes = served.flatMap((operation) =>
+    servedBindings(operation.method, rootRegistrar).map((binding): Route => ({
+      operation,
+      binding,
+      pattern: patternOf(binding.path.route),
+      read: requestReader(operation.method.input, binding),
+    })),
+  );
+  return (httpMethod, target) => {
+    const [path = "", query = ""] = target.split("?", 2);
+    const wanted = path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+    for (const { operation, binding, pattern, read } of routes) {
+      const match = binding.httpMethod === httpMethod ? pattern.exec(wanted) : null;
+      const parameters = match === null ? undefined : decodeAll(match.groups ?? {});
+      if (parameters !== undefined)
+        return { operation, decode: (body) => read(parameters, body, Object.fromEntries(new URLSearchParams(query))) };
+    }
+    return undefined;
+  };
+}
+
+/** The path in the router's syntax (`:p0`, `*` at the end, `::` for a colon) as a regular expression. */
+function patternOf(route: string): RegExp {
+  const source = route.split("/").map((segment) => {
+    if (segment === "*") return "(?<rest>.*)";
+    if (/^:[^:]/.test(segment)) return `(?<${segment.slice(1)}>[^/]+)`;
+    return segment.replaceAll("::", ":").replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  });
+  return new RegExp(`^${source.join("/")}$`);
+}
+
+/** Undefined for an escape that is malformed. */
+function decodeAll(groups: Record<string, string>): Record<string, string> | undefined {
+  try {
+    const values = Object.entries(groups).map(([name, value]) => [
+      name === "rest" ? "*" : name,
+      decodeURIComponent(value),
+    ]);
+    return Object.fromEntries(values) as Record<string, string>;
+  } catch {
+    return undefined;
+  }
 }
