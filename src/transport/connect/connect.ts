@@ -10,6 +10,7 @@ import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
 import { reject } from "../reject.js";
 import type { ServedMethods } from "../rest/served-methods.js";
+import { recordingFor } from "../validators.js";
 import { encodedOnce } from "../watch/encoded-once.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { adaptHandlers } from "./handler/adapt.js";
@@ -64,8 +65,10 @@ export function connect(
             method,
             async (request, context) => {
               try {
-                const response = await withDeadline(call(request), context.signal);
-                return conditionalMessage(response, context);
+                const raw = context.values.get(connectCall)?.request.raw;
+                const recording = raw === undefined ? undefined : recordingFor(raw);
+                const response = await withDeadline(call(request, recording), context.signal);
+                return conditionalMessage(response, context, recording);
               } catch (error) {
                 recordRefusal(context.values.get(connectCall)?.request.record, error);
                 throw error;

@@ -1,11 +1,14 @@
+import { hash } from "node:crypto";
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Basis } from "../../registry/basis.js";
 import { ContextReply } from "../../service/messages/context-reply.js";
-import { contextDigest, digestOf } from "../caching/digest.js";
 import { utf8 } from "./binary-string.js";
 import { contextBinary, contextJson } from "./choice-context.js";
 import { type ChunkList, singleChunk } from "./chunk-list.js";
 import { JSON_WRITE_OPTIONS } from "./json-options.js";
+
+/** 132 bits of the digest. */
+const ETAG_LENGTH = 22;
 
 /** The result of an operation, encoded on demand. Joins the encodings kept with each contract that it discloses. */
 export class EncodableResponse {
@@ -14,8 +17,6 @@ export class EncodableResponse {
   readonly #toError: (error: unknown) => Error;
   /** What it rests on; undefined if that is not the store. */
   readonly basis: Basis | undefined;
-  #etag: string | undefined;
-  #json: string | undefined;
 
   constructor(output: DescMessage, result: object, toError: (error: unknown) => Error, basis?: Basis) {
     this.#output = output;
@@ -40,16 +41,12 @@ export class EncodableResponse {
     }
   }
 
-  /** The entity tag, which is weak because all encodings have the same. */
+  /** The entity tag, a digest of the JSON; weak because all encodings have the same. */
   etag(): string {
-    if (this.#etag !== undefined) return this.#etag;
-    const result = this.#result;
-    try {
-      const digest = result instanceof ContextReply ? contextDigest(result) : digestOf(this.#jsonText(result));
-      return (this.#etag = `W/"${digest}"`);
-    } catch (error) {
-      throw this.#toError(error);
-    }
+    const json = this.json();
+    const bytes = Buffer.allocUnsafe(json.length);
+    json.write(bytes, 0);
+    return `W/"${hash("sha256", bytes, "base64url").slice(0, ETAG_LENGTH)}"`;
   }
 
   /** A response without fields, in place of one that the client has. */
@@ -61,7 +58,7 @@ export class EncodableResponse {
     const result = this.#result;
     try {
       if (result instanceof ContextReply) return contextJson(result);
-      return singleChunk(utf8(this.#jsonText(result)));
+      return singleChunk(utf8(toJsonString(this.#output, result, JSON_WRITE_OPTIONS)));
     } catch (error) {
       throw this.#toError(error);
     }
@@ -74,9 +71,5 @@ export class EncodableResponse {
     } catch (error) {
       throw this.#toError(error);
     }
-  }
-
-  #jsonText(message: Message): string {
-    return (this.#json ??= toJsonString(this.#output, message, JSON_WRITE_OPTIONS));
   }
 }

@@ -9,6 +9,7 @@ import { acceptJson } from "../bodies.js";
 import { GZIP, GZIP_LEVEL, MIN_COMPRESSED_BYTES } from "../compress.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { sendRest } from "../respond.js";
+import { recordingFor } from "../validators.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { constantResponse } from "./constant-response.js";
@@ -47,9 +48,10 @@ export function rest(
       const respond = isConstant(operation)
         ? constantResponse(operation, compresses)
         : (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-            const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
+            const recording = recordingFor(request.raw);
+            const send = (response: EncodableResponse) => sendRest(request, reply, response, recording, compresses);
             // Stays synchronous where the operation is: a promise costs more than the query.
-            const response = operation.call(message);
+            const response = operation.call(message, recording);
             return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
           };
       for (const binding of servedBindings(operation.method, rootRegistrar)) {

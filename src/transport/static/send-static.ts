@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
-import { matchesEtag } from "../caching/if-none-match.js";
 import { acceptsGzip, GZIP, varyByEncoding } from "../compress.js";
 import { reject } from "../reject.js";
 import { responseBudgetError } from "../limits.js";
 import { hijack, setHeaders } from "../reply.js";
+import { matchesEtag } from "../validators.js";
 import { SLICE_BYTES, writeSlices } from "../write-slices.js";
 import { byteRange } from "./byte-range.js";
 import type { StaticContent } from "./static-content.js";
