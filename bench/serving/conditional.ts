@@ -1,4 +1,4 @@
-/** Requests whose responses the client has, which are answered with 304. */
+/** Requests whose responses the client has, which are answered with an empty message. */
 import { withHeader } from "../load/connection.js";
 import { type LoadResult, loadHttp1 } from "../load/http1.js";
 import { fetchResponse } from "../load/single-request.js";
@@ -27,12 +27,12 @@ async function conditionalLoad(url: string, { requests }: Workload): Promise<Wor
     conditional.push(...(await Promise.all(some.map((request) => withCondition(url, request)))));
   }
   const requestAt = cycle(conditional);
-  return (target, seconds): Promise<LoadResult> => loadHttp1(target, seconds, requestAt, undefined, [304]);
+  return (target, seconds): Promise<LoadResult> => loadHttp1(target, seconds, requestAt);
 }
 
 async function withCondition(url: string, request: Buffer): Promise<Buffer> {
-  const { head } = await fetchResponse(url, request);
+  const { head } = await fetchResponse(url, withHeader(request, "Offledger-If-None-Match:"));
   const [, etag] = /^etag: (.+)$/im.exec(head) ?? [];
   if (etag === undefined) throw new Error(`the response has no ETag: ${head}`);
-  return withHeader(request, `If-None-Match: ${etag}`);
+  return withHeader(request, `Offledger-If-None-Match: ${etag}`);
 }

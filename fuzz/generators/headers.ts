@@ -13,6 +13,7 @@ const LINES: readonly (readonly [name: string, value: string])[] = [
   ["access-control-request-headers", "a, b,,"],
   ["range", "bytes=0-0,-1"],
   ["if-none-match", '"a'],
+  ["offledger-if-none-match", '"a,*,W/'],
   ["if-modified-since", "never"],
   ["x-forwarded-for", "::1, a"],
   ["x-forwarded-proto", "https"],

@@ -79,12 +79,11 @@ export class CachedClients {
     const { url, oracle, fail, signal } = this.#options;
     const known = earlier.get(key);
     const call = toCall(query);
-    const condition = known === undefined ? {} : { "if-none-match": known.etag };
-    const headers = { "content-type": "application/json", ...condition };
+    const headers = { "content-type": "application/json", "offledger-if-none-match": known?.etag ?? "" };
     const response = await sendRest(url, call, { headers, signal });
     const text = await response.text();
-    const isSame = response.status === 304 && known !== undefined;
-    if (response.status !== 200 && !isSame) return;
+    if (response.status !== 200) return;
+    const isSame = known !== undefined && response.headers.get("offledger-not-modified") === "true";
     const head = (name: string): string => response.headers.get(name) ?? "";
     const kept: CachedResponse = {
       query,
@@ -96,7 +95,7 @@ export class CachedClients {
     };
     this.#count(isSame ? "not modified" : "fetched");
     const wrong = oracle.checkAt(query, kept.outcome, kept.offset);
-    if (wrong !== undefined) fail(`${isSame ? "304" : "200"}: ${wrong}`);
+    if (wrong !== undefined) fail(`${isSame ? "not modified" : "200"}: ${wrong}`);
     if (earlier.size >= MAX_ETAGS) earlier.clear();
     earlier.set(key, kept);
     cache.keep(key, kept);

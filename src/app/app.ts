@@ -125,7 +125,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     const parts = { config, registry, executor, source, warnings, requests, now, log };
     const operatorBindings = roles.answers
       ? await operatorServices(
-          { ...parts, limits: options.arguments, services: (of) => services(of, serviceOptions) },
+          { ...parts, limits: options.arguments, bindings: services(executor, serviceOptions) },
           shutdown,
         )
       : [];

@@ -4,13 +4,13 @@ import type { Freshness } from "../domain/freshness.js";
 import type { HoldingSource } from "../domain/holdings.js";
 import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
-import { Answer } from "./basis.js";
-import { type CreateRecorder, HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";
-import { TrackingView } from "./tracking-view.js";
+import { Answer, generationName } from "./basis.js";
+import { HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";
+import { Recording } from "./recorder.js";
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
-/** Executes queries on a registry, each on one state of the store, and records what each answer rests on. */
+/** Executes queries on a registry, each on one state of the store. */
 export class QueryExecutor {
   readonly #registry: Registry;
   readonly #reader: StoreReader;
@@ -19,12 +19,10 @@ export class QueryExecutor {
   readonly #history: History | undefined;
   readonly #holdings: HoldingSource | undefined;
   readonly #configurationId: string;
-  readonly #createRecorder: CreateRecorder | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` and `holdings` are undefined if the source has no updates. `configurationId`
    * identifies all but the store that answers depend on; processes with the same one give the same answers.
-   * `createRecorder` is called for each run of a query that is explained; undefined to record nothing.
    */
   constructor(
     registry: Registry,
@@ -34,7 +32,6 @@ export class QueryExecutor {
     history?: History,
     holdings?: HoldingSource,
     configurationId = "",
-    createRecorder?: CreateRecorder,
   ) {
     this.#registry = registry;
     this.#reader = reader;
@@ -43,44 +40,36 @@ export class QueryExecutor {
     this.#history = history;
     this.#holdings = holdings;
     this.#configurationId = configurationId;
-    this.#createRecorder = createRecorder;
-  }
-
-  /** An executor of the same queries that explains them, as at `now` (milliseconds since 1970; the current time by default). */
-  explaining(createRecorder: CreateRecorder, now?: number): QueryExecutor {
-    const clock = now === undefined ? this.#now : () => now;
-    const [registry, configurationId] = [this.#registry, this.#configurationId];
-    return new QueryExecutor(
-      registry,
-      this.#reader,
-      this.#freshness,
-      clock,
-      this.#history,
-      this.#holdings,
-      configurationId,
-      createRecorder,
-    );
   }
 
   /**
    * Throws RegistryError, or rejects with it. If a contract id was not found, the ledger may be ahead: the query runs
    * again while the store catches up. Otherwise synchronous if the store is: a promise costs more than most queries.
+   * Without `recording` nothing is recorded, until a query is refused: it is decided once more to learn what it misses.
    */
-  execute<T>(query: Query<T>): Answer<T> | Promise<Answer<T>> {
+  execute<T>(query: Query<T>, recording?: Recording): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
-    try {
-      const answer = this.#read(query, UNPREPARED);
-      return answer instanceof Promise ? answer.catch((error: unknown) => this.#recover(query, error)) : answer;
-    } catch (error) {
-      return this.#recover(query, error);
-    }
+    return orElse(
+      () => this.#read(query, UNPREPARED, recording),
+      (error) => {
+        if (recording !== undefined || !isNotFound(error)) return this.#recover(query, error, recording);
+        const again = new Recording();
+        return orElse(
+          () => this.#read(query, UNPREPARED, again),
+          (failure) => this.#recover(query, failure, again),
+        );
+      },
+    );
   }
 
   /** Throws "not-found" if the registry has no such operations. */
-  executeUtility<T>(query: (utility: UtilityOperations, context: RequestContext) => T): Answer<T> | Promise<Answer<T>> {
+  executeUtility<T>(
+    query: (utility: UtilityOperations, context: RequestContext) => T,
+    recording?: Recording,
+  ): Answer<T> | Promise<Answer<T>> {
     const utility = this.#utility();
-    return this.execute((_registry, context) => query(utility, context));
+    return this.execute((_registry, context) => query(utility, context), recording);
   }
 
   /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
@@ -102,21 +91,31 @@ export class QueryExecutor {
   }
 
   /** Throws the error, unless executing the query again may help. */
-  #recover<T>(query: Query<T>, error: unknown): Promise<Answer<T>> {
-    if (error instanceof ContractMissed || error instanceof HoldingsNeeded) return this.#executeAgain(query, error);
+  #recover<T>(query: Query<T>, error: unknown, recording: Recording | undefined): Promise<Answer<T>> {
+    if (error instanceof ContractMissed || error instanceof HoldingsNeeded)
+      return this.#executeAgain(query, error, recording);
     throw asUnavailable(error);
   }
 
   /** Reads the holdings that the query needs, or catches up, and executes it again. */
-  async #executeAgain<T>(query: Query<T>, error: ContractMissed | HoldingsNeeded): Promise<Answer<T>> {
+  async #executeAgain<T>(
+    query: Query<T>,
+    error: ContractMissed | HoldingsNeeded,
+    wanted: Recording | undefined,
+  ): Promise<Answer<T>> {
+    let recording = wanted;
     let holdings: Preparation["holdings"];
     const attempt = async (hasReachedEnd: boolean): Promise<Answer<T>> => {
-      try {
-        return await this.#read(query, { hasReachedEnd, holdings });
-      } catch (failure) {
-        if (!(failure instanceof HoldingsNeeded)) throw failure;
-        holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
-        return await this.#read(query, { hasReachedEnd, holdings });
+      // Each reason to run again comes once.
+      for (;;) {
+        try {
+          return await this.#read(query, { hasReachedEnd, holdings }, recording);
+        } catch (failure) {
+          if (failure instanceof HoldingsNeeded && holdings === undefined)
+            holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
+          else if (isNotFound(failure) && recording === undefined) recording = new Recording();
+          else throw failure;
+        }
       }
     };
     if (error instanceof HoldingsNeeded) {
@@ -144,23 +143,25 @@ export class QueryExecutor {
     throw unavailable("the request names a contract that is not known yet, and the ledger is not reached in time");
   }
 
-  #read<T>(query: Query<T>, preparation: Preparation): Answer<T> | Promise<Answer<T>> {
+  /** With a recording throws ContractMissed where the ledger may have a contract that was not found. */
+  #read<T>(query: Query<T>, preparation: Preparation, recording?: Recording): Answer<T> | Promise<Answer<T>> {
     return this.#reader.read((view) => {
-      const tracking = new TrackingView(view);
+      const now = recording?.now ?? this.#now();
+      const recorder = recording?.begin(view, now);
       try {
-        return this.#run(query, tracking, preparation);
+        const value = this.#run(query, new QueryContext(view, now, preparation, recorder));
+        const generation = generationName(view.generation, this.#configurationId);
+        return new Answer(value, { generation, offset: view.offset, asOf: view.asOf });
       } catch (error) {
-        const isNotFound = error instanceof RegistryError && error.reason === "not-found";
-        throw isNotFound && tracking.missedUnarchived() ? new ContractMissed(error) : error;
+        throw isNotFound(error) && recorder?.missedUnarchived() === true ? new ContractMissed(error) : error;
       }
     });
   }
 
-  #run<T>(query: Query<T>, view: TrackingView, preparation: Preparation): Answer<T> {
-    const context = new QueryContext(view, this.#now(), this.#configurationId, preparation, this.#createRecorder);
+  #run<T>(query: Query<T>, context: RequestContext): T {
     const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
-    if (!(value instanceof Promise)) return new Answer(value, context);
+    if (!(value instanceof Promise)) return value;
     value.catch(() => undefined);
     throw new Error(`registry ${this.#registry.name} returned a promise: its methods must be synchronous`);
   }
@@ -177,3 +178,16 @@ class ContractMissed extends Error {
 
 const asUnavailable = (error: unknown): unknown =>
   error instanceof NotReady || error instanceof StoreUnavailable ? unavailable(error.message) : error;
+
+const isNotFound = (error: unknown): error is RegistryError =>
+  error instanceof RegistryError && error.reason === "not-found";
+
+/** Runs `otherwise` with what `run` throws, or rejects with. */
+function orElse<T>(run: () => T | Promise<T>, otherwise: (error: unknown) => T | Promise<T>): T | Promise<T> {
+  try {
+    const result = run();
+    return result instanceof Promise ? result.catch(otherwise) : result;
+  } catch (error) {
+    return otherwise(error);
+  }
+}

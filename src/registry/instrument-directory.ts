@@ -1,6 +1,7 @@
 import { invalidField, notFound } from "../domain/errors.js";
 import type { Answer } from "./basis.js";
 import type { QueryExecutor } from "./executor.js";
+import type { Recording } from "./recorder.js";
 import { pageSize } from "./pages.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
 
@@ -59,7 +60,7 @@ export class InstrumentDirectory {
   }
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
-  page(registrar: string, size?: number, token = ""): Answer<Page> | Promise<Answer<Page>> {
+  page(registrar: string, size?: number, token = "", recording?: Recording): Answer<Page> | Promise<Answer<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
@@ -71,11 +72,15 @@ export class InstrumentDirectory {
         instruments: this.#complete(registry, context, registrar, page),
         nextPageToken: isLast ? undefined : createPageToken(registrar, last.id),
       };
-    });
+    }, recording);
   }
 
   /** One instrument, by its default id, else by another id. Throws "not-found". */
-  instrument(registrar: string, id: string): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
+  instrument(
+    registrar: string,
+    id: string,
+    recording?: Recording,
+  ): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
@@ -86,7 +91,7 @@ export class InstrumentDirectory {
           about: { registrar, instrument: id },
         });
       return listed;
-    });
+    }, recording);
   }
 
   #complete(

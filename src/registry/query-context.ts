@@ -1,11 +1,7 @@
-import { type Basis, generationName } from "./basis.js";
 import type { InputHolding } from "../domain/holdings.js";
 import type { View } from "../store/port.js";
+import type { QueryRecorder } from "./recorder.js";
 import type { Recorder, RequestContext } from "./sdk/registry.js";
-import type { TrackingView } from "./tracking-view.js";
-
-/** Makes the recorder of one run of a query, which may run several times. The basis is complete when the run has ended. */
-export type CreateRecorder = (basis: Basis) => Recorder;
 
 /** What has been found out for a query before it runs. */
 export interface Preparation {
@@ -23,30 +19,28 @@ export class HoldingsNeeded extends Error {
   }
 }
 
-/** What a query is answered from, which is what its answer rests on. */
-export class QueryContext implements RequestContext, Basis {
-  readonly generation: string;
-  readonly offset: number;
-  readonly asOf: number | undefined;
-  validUntil: number | undefined;
-  readonly recorder: Recorder | undefined;
+/** What one run of a query is answered from. */
+export class QueryContext implements RequestContext {
+  readonly view: View;
   readonly hasReachedEnd: boolean;
   readonly #holdings: Preparation["holdings"];
+  readonly #recorder: QueryRecorder | undefined;
 
-  /** `configurationId` and `createRecorder` as in QueryExecutor. */
+  /** `recorder` is undefined if nothing is recorded. */
   constructor(
-    readonly view: TrackingView,
+    view: View,
     readonly now: number,
-    configurationId: string,
     { hasReachedEnd, holdings }: Preparation,
-    createRecorder?: CreateRecorder,
+    recorder: QueryRecorder | undefined,
   ) {
+    this.view = recorder ?? view;
     this.hasReachedEnd = hasReachedEnd;
     this.#holdings = holdings;
-    this.generation = generationName(view.generation, configurationId);
-    this.offset = view.offset;
-    this.asOf = view.time;
-    this.recorder = createRecorder?.(this);
+    this.#recorder = recorder;
+  }
+
+  get recorder(): Recorder | undefined {
+    return this.#recorder?.explanation;
   }
 
   readHoldings(contractIds: readonly string[]): ReadonlyMap<string, InputHolding | "archived"> {
@@ -54,13 +48,8 @@ export class QueryContext implements RequestContext, Basis {
     return this.#holdings;
   }
 
-  mayChangeAt(micros: number): void {
-    if (micros > this.now * 1000 && (this.validUntil === undefined || micros < this.validUntil))
-      this.validUntil = micros;
-  }
-
-  tags(): readonly number[] | undefined {
-    return this.view.tags();
+  mayChangeAt(times: Iterable<number>): void {
+    this.#recorder?.mayChangeAt(times);
   }
 }
 

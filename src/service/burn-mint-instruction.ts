@@ -7,11 +7,12 @@ import { bind, type ServiceBinding } from "./service-binding.js";
 export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(BurnMintInstructionService, {
-      getBurnMintFactory({ instrumentId, inputHoldingCids, outputs }) {
+      getBurnMintFactory({ instrumentId, inputHoldingCids, outputs }, recording) {
         const holders = outputs.map(({ owner }) => owner);
         const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-        return executor.executeUtility((utility, context) =>
-          utilityFactoryReply(utility.burnMintFactory(context, query)),
+        return executor.executeUtility(
+          (utility, context) => utilityFactoryReply(utility.burnMintFactory(context, query)),
+          recording,
         );
       },
     }),

@@ -2,28 +2,33 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentConfigurationSchema } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_pb.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import type { Recording } from "../registry/recorder.js";
 import { pageRange } from "../registry/pages.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
 import { contractMeta } from "./messages/context.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
-  const all = async () => executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
+  const all = async (recording?: Recording) =>
+    executor.executeUtility((utility, context) => utility.instrumentConfigurations(context), recording);
   return [
     bind(InstrumentConfigurationService, {
-      async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
+      async getInstrumentConfiguration({ registrar, instrumentIdentifier }, recording) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
         const query = { registrar, identifier: { source, id, scheme } };
-        return executor.executeUtility((utility, context) => message(utility.instrumentConfiguration(context, query)));
+        return executor.executeUtility(
+          (utility, context) => message(utility.instrumentConfiguration(context, query)),
+          recording,
+        );
       },
-      async getAllInstrumentConfigurations() {
-        const configurations = await all();
+      async getAllInstrumentConfigurations(_request, recording) {
+        const configurations = await all(recording);
         return configurations.convert((found) => ({ instrumentConfigurations: found.map(message) }));
       },
-      async listInstrumentConfigurations({ page, size }) {
+      async listInstrumentConfigurations({ page, size }, recording) {
         // Before the look-up: a wrong request is rejected in every state of the service.
         const range = pageRange(page, size);
-        const configurations = await all();
+        const configurations = await all(recording);
         return configurations.convert((found) => ({
           instrumentConfigurations: found.toSorted(oldestFirst).slice(range.start, range.end).map(message),
           currentPage: range.page,

@@ -11,7 +11,7 @@ import { bind, type ServiceBinding } from "./service-binding.js";
 export function metadata(executor: QueryExecutor, directory: InstrumentDirectory): ServiceBinding[] {
   return [
     bind(MetadataService, {
-      getRegistryInfo: ({ registrarParty }) =>
+      getRegistryInfo: ({ registrarParty }, recording) =>
         executor.execute((registry, context) => {
           // Throws "not-found" if the registrar is not served.
           registry.instruments(context, registrarParty);
@@ -19,16 +19,16 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
             adminId: registrarParty,
             supportedApis: { ...supportedApisOf(registry, context, registrarParty) },
           };
-        }),
-      async listInstruments({ registrarParty, pageSize, pageToken }) {
-        const page = await directory.page(registrarParty, pageSize, pageToken);
+        }, recording),
+      async listInstruments({ registrarParty, pageSize, pageToken }, recording) {
+        const page = await directory.page(registrarParty, pageSize, pageToken, recording);
         return page.convert(({ instruments, nextPageToken }) => ({
           instruments: instruments.map(message),
           ...(nextPageToken !== undefined && { nextPageToken }),
         }));
       },
-      async getInstrument({ registrarParty, instrumentId }) {
-        const instrument = await directory.instrument(registrarParty, instrumentId);
+      async getInstrument({ registrarParty, instrumentId }, recording) {
+        const instrument = await directory.instrument(registrarParty, instrumentId, recording);
         return instrument.convert(message);
       },
     }),

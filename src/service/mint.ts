@@ -1,21 +1,26 @@
 import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import type { Recording } from "../registry/recorder.js";
 import type { IssuanceChoice } from "../registry/sdk/registry.js";
 import { createHandler, executeIssuanceContext } from "./issuance.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function mints(executor: QueryExecutor): ServiceBinding[] {
-  const context = (choice: IssuanceChoice, contractId: string) => executeIssuanceContext(executor, choice, contractId);
+  const context = (choice: IssuanceChoice, contractId: string, recording?: Recording) =>
+    executeIssuanceContext(executor, choice, contractId, recording);
   return [
     bind(MintService, {
       getMintOfferCreateContext: createHandler(executor, "mint-offer"),
-      getMintOfferAcceptContext: ({ mintOfferId }) => context("mint-offer/accept", mintOfferId),
-      getMintOfferRejectContext: ({ mintOfferId }) => context("mint-offer/reject", mintOfferId),
-      getMintOfferCancelContext: ({ mintOfferId }) => context("mint-offer/cancel", mintOfferId),
+      getMintOfferAcceptContext: ({ mintOfferId }, recording) => context("mint-offer/accept", mintOfferId, recording),
+      getMintOfferRejectContext: ({ mintOfferId }, recording) => context("mint-offer/reject", mintOfferId, recording),
+      getMintOfferCancelContext: ({ mintOfferId }, recording) => context("mint-offer/cancel", mintOfferId, recording),
       getMintRequestCreateContext: createHandler(executor, "mint-request"),
-      getMintRequestAcceptContext: ({ mintRequestId }) => context("mint-request/accept", mintRequestId),
-      getMintRequestRejectContext: ({ mintRequestId }) => context("mint-request/reject", mintRequestId),
-      getMintRequestCancelContext: ({ mintRequestId }) => context("mint-request/cancel", mintRequestId),
+      getMintRequestAcceptContext: ({ mintRequestId }, recording) =>
+        context("mint-request/accept", mintRequestId, recording),
+      getMintRequestRejectContext: ({ mintRequestId }, recording) =>
+        context("mint-request/reject", mintRequestId, recording),
+      getMintRequestCancelContext: ({ mintRequestId }, recording) =>
+        context("mint-request/cancel", mintRequestId, recording),
     }),
   ];
 }

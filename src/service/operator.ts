@@ -10,9 +10,10 @@ export function operators(executor: QueryExecutor, openApi: JsonObject): Service
   const document: MessageInitShape<typeof StructSchema> = struct(openApi);
   return [
     bind(OperatorService, {
-      getOperator: () => executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) })),
-      getAllPackages: () =>
-        executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) })),
+      getOperator: (_request, recording) =>
+        executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) }), recording),
+      getAllPackages: (_request, recording) =>
+        executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) }), recording),
       getOpenApiSpec: async () => document,
     }),
   ];

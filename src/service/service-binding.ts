@@ -1,6 +1,7 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
 import type { Answer } from "../registry/basis.js";
+import type { Recording } from "../registry/recorder.js";
 import type { ContextReply } from "./messages/context-reply.js";
 
 type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
@@ -8,8 +9,9 @@ type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
 /** An answer from the store with what it rests on, or a reply that rests on nothing there. */
 type Result<O extends DescMessage> = Answer<Reply<O>> | Reply<O>;
 
+/** Records how the request is answered where there is a recording. */
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
-  ? (request: MessageShape<I>) => Result<O> | Promise<Result<O>>
+  ? (request: MessageShape<I>, recording?: Recording) => Result<O> | Promise<Result<O>>
   : never;
 
 export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };
@@ -17,7 +19,7 @@ export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]
 /** A service with its handlers, with the message types erased. */
 export interface ServiceBinding {
   readonly service: DescService;
-  readonly handlerOf: (method: DescMethod) => (request: never) => object | Promise<object>;
+  readonly handlerOf: (method: DescMethod) => (request: never, recording?: Recording) => object | Promise<object>;
 }
 
 /** Binds handlers to a service. The compiler checks that every rpc has one. */

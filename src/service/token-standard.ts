@@ -3,6 +3,7 @@ import type { GetSettlementFactoryRequest } from "../../gen/offledger/allocation
 import type { GetAllocationFactoryRequest } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
 import type { JsonObject } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import type { Recording } from "../registry/recorder.js";
 import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
 import { choiceArgumentsOf, type TypedArguments } from "./messages/choice-arguments.js";
 import { contextReply, factoryReply } from "./messages/context-reply.js";
@@ -28,10 +29,12 @@ export function executeChoiceContext(
   choice: Choice,
   { registrarParty, excludeDebugFields }: ContextRequest,
   contractId: string,
+  recording?: Recording,
 ) {
   const query = { registrar: registrarParty, contractId };
-  return executor.execute((registry, context) =>
-    contextReply(registry.choiceContext(context, choice, query), excludeDebugFields),
+  return executor.execute(
+    (registry, context) => contextReply(registry.choiceContext(context, choice, query), excludeDebugFields),
+    recording,
   );
 }
 
@@ -41,10 +44,11 @@ export function factoryHandler(
   factory: "allocationFactory" | "settlementFactory",
   apiVersion: ApiVersion,
 ) {
-  return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest) => {
+  return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    return executor.execute((registry, context) =>
-      factoryReply(registry[factory](context, query), request.excludeDebugFields),
+    return executor.execute(
+      (registry, context) => factoryReply(registry[factory](context, query), request.excludeDebugFields),
+      recording,
     );
   };
 }

@@ -6,6 +6,7 @@ import type {
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import type { Recording } from "../registry/recorder.js";
 import type { Answer } from "../registry/basis.js";
 import type { Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
 import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
@@ -20,13 +21,15 @@ export interface TransferCounter {
 
 /** Transfer instructions. Versions 1 and 2 of the token standard have the same operations. */
 export function transferInstructions(executor: QueryExecutor, transfers?: TransferCounter): ServiceBinding[] {
-  const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
-    executeChoiceContext(executor, choice, request, request.transferInstructionId);
+  const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest, recording?: Recording) =>
+    executeChoiceContext(executor, choice, request, request.transferInstructionId, recording);
   const handlers = (apiVersion: ApiVersion): Handlers<typeof V1> & Handlers<typeof V2> => ({
-    getTransferFactory(request: GetTransferFactoryRequest) {
+    getTransferFactory(request: GetTransferFactoryRequest, recording?: Recording) {
       const query = factoryQuery(request, apiVersion);
-      const answer = executor.execute((registry, context) =>
-        transferFactoryReply(registry.transferFactory(context, query), request.excludeDebugFields),
+      const answer = executor.execute(
+        (registry, context) =>
+          transferFactoryReply(registry.transferFactory(context, query), request.excludeDebugFields),
+        recording,
       );
       if (transfers === undefined) return answer;
       const { registrarParty } = request;

@@ -17,9 +17,6 @@ const TAG_LENGTH = 8;
 
 export const tagOf = (lookup: LookupHash): Tag => lookup.slice(0, TAG_LENGTH);
 
-/** A tag as a signed 32-bit integer, which takes no memory of its own. */
-export const tagNumberOf = (lookup: LookupHash): number => Number.parseInt(tagOf(lookup), 16) | 0;
-
 export const idHash = (contractId: string): LookupHash => hashText(`id ${contractId}`);
 export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
 /** SQL statements compute this hash too. */

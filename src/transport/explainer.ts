@@ -5,9 +5,7 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import type { Cause } from "../domain/cause.js";
 import { causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
-import type { Basis } from "../registry/basis.js";
-import type { QueryExecutor } from "../registry/executor.js";
-import { AnswerRecorder } from "../registry/explain/answer-recorder.js";
+import { Recording } from "../registry/recorder.js";
 import type {
   Explained,
   ExplainedCall,
@@ -24,9 +22,8 @@ import { type Binding, servedBindings } from "./rest/http-rules.js";
 import { type Query, requestReader } from "./rest/rest-request.js";
 
 export interface ExplainerOptions {
-  /** The services of the public port, over an executor. */
-  readonly services: (executor: QueryExecutor) => readonly ServiceBinding[];
-  readonly executor: QueryExecutor;
+  /** The services of the public port. */
+  readonly bindings: readonly ServiceBinding[];
   readonly limits: ArgumentLimits;
   /** As in ServerOptions. */
   readonly rootRegistrar?: string | undefined;
@@ -36,28 +33,22 @@ export interface ExplainerOptions {
 }
 
 export function createExplainer(options: ExplainerOptions): Explainer {
-  const { services, executor, limits, rootRegistrar, report, now } = options;
-  const served = operations(services(executor), report, limits);
+  const { bindings, limits, rootRegistrar, report, now } = options;
+  const served = operations(bindings, report, limits);
   const findRest = restTargets(served, rootRegistrar);
   return {
     async explain(call, at = now()) {
       const { operation, request } = findRequest(served, findRest, call);
-      let recorder: AnswerRecorder | undefined;
-      let basis: Basis | undefined;
-      const explaining = executor.explaining((of) => {
-        basis = of;
-        return (recorder = new AnswerRecorder());
-      }, at);
-      const bindings = services(explaining).filter(({ service }) => service === operation.service);
-      const explained = operations(bindings, report, limits).find(({ name }) => name === operation.name) ?? operation;
-      const outcome = await run(explained, request);
+      const recording = new Recording(true, at);
+      const outcome = await run(operation, request, recording);
+      const { last } = recording;
       return {
         operation: operation.name,
         request: request instanceof ConnectError ? call.request : requestJson(operation, request),
         at,
-        offset: basis?.offset,
-        validUntil: basis?.validUntil,
-        explanation: recorder,
+        offset: last?.offset,
+        validUntil: last?.validUntil,
+        explanation: last?.explanation,
         ...outcome,
       };
     },
@@ -100,10 +91,10 @@ function decoded(decode: () => Message): Message | ConnectError {
 
 type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
 
-async function run({ call }: Operation, request: Message | ConnectError): Promise<Outcome> {
+async function run({ call }: Operation, request: Message | ConnectError, recording: Recording): Promise<Outcome> {
   try {
     if (request instanceof ConnectError) throw request;
-    const response = await call(request);
+    const response = await call(request, recording);
     return { answer: answerJson(response), context: contextOf(response), refusal: undefined };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;

@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { Answer } from "../registry/basis.js";
+import type { Recording } from "../registry/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck } from "./decoding/validation.js";
 import { ruleCheck } from "./decoding/validation.js";
@@ -14,8 +15,11 @@ export interface Operation {
   readonly method: DescMethodUnary;
   /** Full name of the rpc: its path without the leading slash. */
   readonly name: string;
-  /** Validates and executes a request, mostly synchronously. Throws, or rejects with, ConnectError only. */
-  readonly call: (request: Message) => EncodableResponse | Promise<EncodableResponse>;
+  /**
+   * Validates and executes a request, mostly synchronously; records what the response rests on where there is a recording.
+   * Throws, or rejects with, ConnectError only.
+   */
+  readonly call: (request: Message, recording?: Recording) => EncodableResponse | Promise<EncodableResponse>;
 }
 
 /** Logs an error that is a defect of the service, with the rpc in which it happened. */
@@ -33,7 +37,7 @@ export function operations(
       const name = `${service.typeName}/${method.name}`;
       if (!isUnary(method)) throw new Error(`${name} is a streaming rpc, and only unary rpcs are served`);
       // Protocols decode the request type of the method, which is what its handler takes.
-      const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
+      const handler = handlerOf(method) as (request: Message, recording?: Recording) => object | Promise<object>;
       const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), method.input);
       const toResponse = (result: object) =>
         result instanceof Answer
@@ -42,14 +46,14 @@ export function operations(
       const checkRules = ruleCheck(method.input);
       const checkArguments = argumentLimitCheck(method.input, limits);
       const shed = isHealth(name) ? () => undefined : overload;
-      const call = (request: Message): EncodableResponse | Promise<EncodableResponse> => {
+      const call = (request: Message, recording?: Recording): EncodableResponse | Promise<EncodableResponse> => {
         // Checked again after the body is read: many requests of one HTTP/2 connection arrive at once.
         const refusal = shed();
         if (refusal !== undefined) throw refusal;
         try {
           checkRules(request);
           checkArguments?.(request);
-          const result = handler(request);
+          const result = handler(request, recording);
           if (!(result instanceof Promise)) return toResponse(result);
           return result.then(toResponse).catch((error: unknown) => {
             throw noteRefusal(toError(error), method.input, request);

@@ -54,7 +54,7 @@ export class DocumentedClient {
   readonly #clocks: Clocks;
   readonly #maxRemembered: number;
   readonly #kept = new Map<string, Kept>();
-  /** Responses with their entity tags, by request, also those that were dropped: a 304 makes them good again. */
+  /** Responses with their entity tags, by request, also those that were dropped: the service may say that they hold again. */
   readonly #bodies = new Map<string, Earlier>();
   #isOpen = false;
   /** The latest event of the stream that is open. */
@@ -122,9 +122,11 @@ export class DocumentedClient {
    */
   receive(key: string, { status, headers, body }: HttpResponse, earlier?: Earlier, mayKeep = true): string {
     const etag = headers.get("etag");
-    if (status === 304 && etag !== earlier?.etag) throw new Error(`the status is 304, and the entity tag is ${etag}`);
-    if (etag === undefined || (status !== 200 && status !== 304)) return body;
-    const text = status === 304 && earlier !== undefined ? earlier.body : body;
+    if (etag === undefined || status !== 200) return body;
+    const isSame = isNotModified(headers);
+    if (isSame && etag !== earlier?.etag)
+      throw new Error(`the response is not modified, and its entity tag is ${etag}`);
+    const text = isSame && earlier !== undefined ? earlier.body : body;
     this.#bodies.set(key, { etag, body: text });
     const kept = mayKeep ? parseKept(key, text, headers) : undefined;
     if (kept !== undefined && this.#mayKeep(kept)) this.#kept.set(key, kept);
@@ -145,6 +147,10 @@ export class DocumentedClient {
     return this.#clocks.now() * 1000 < kept.validUntil ? kept : undefined;
   }
 }
+
+/** Whether the body is that of the response with the entity tag which was sent. */
+export const isNotModified = (headers: HttpResponse["headers"]): boolean =>
+  headers.get("offledger-not-modified") === "true";
 
 /** Undefined for a response that says nothing of tags. */
 export function parseKept(key: string, body: string, headers: HttpResponse["headers"]): Kept | undefined {

@@ -1,7 +1,7 @@
 /** The documented client over HTTP: requests to any of some replicas, and server-sent events from one. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../ingest/database/random.js";
-import { DocumentedClient, type Kept, type ServerSentEvent } from "./documented-client.js";
+import { DocumentedClient, isNotModified, type Kept, type ServerSentEvent } from "./documented-client.js";
 
 export interface HttpCall {
   readonly path: string;
@@ -56,7 +56,7 @@ export class HttpClient {
     const response = await send(url, call, earlier?.etag).catch(() => undefined);
     if (response === undefined) return undefined;
     this.figures.requests++;
-    if (response.status === 304) this.figures.notModified++;
+    if (isNotModified(response.headers)) this.figures.notModified++;
     this.cache.receive(key, response, earlier);
     this.statuses[response.status] = (this.statuses[response.status] ?? 0) + 1;
     if (this.cache.use(key) !== undefined) this.figures.kept++;
@@ -103,10 +103,9 @@ export class HttpClient {
   }
 }
 
-/** `etag` makes it conditional. */
-export async function send(url: string, { path, body }: HttpCall, etag?: string) {
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (etag !== undefined) headers["if-none-match"] = etag;
+/** `etag` is that of a response which the client has. */
+export async function send(url: string, { path, body }: HttpCall, etag = "") {
+  const headers = { "content-type": "application/json", "offledger-if-none-match": etag };
   const posted = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(url + path, { headers, ...posted });
   return { status: response.status, headers: new Map(response.headers), body: await response.text() };

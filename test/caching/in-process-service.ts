@@ -9,11 +9,10 @@ import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/wat
 import { services } from "../../src/service/services.js";
 import { watch, type WatchBinding } from "../../src/service/watch.js";
 import type { ChangeFeed, StoreReader } from "../../src/store/port.js";
-import { isNotModified } from "../../src/transport/caching/conditional.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
-import { validatorFields } from "../../src/transport/caching/validators.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
 import { toRestError } from "../../src/transport/errors.js";
+import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../../src/transport/validators.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Call } from "../fixtures/protocols.js";
 import type { HttpResponse, ServerSentEvent } from "./documented-client.js";
@@ -73,17 +72,21 @@ export class InProcessService {
     this.#watch = watch(this.#streams);
   }
 
-  /** `etag` is the value of `If-None-Match`. */
-  async respond(call: Call, etag?: string): Promise<HttpResponse> {
+  /** `etag` is that of a response which the client has. */
+  async respond(call: Call, etag = ""): Promise<HttpResponse> {
     const { method, request, path } = call;
     const operation = this.#operations.get(`${method.parent.typeName}/${method.name}`);
     if (operation === undefined) throw new Error(`no operation ${method.name}`);
     const message = this.#messages.get(call) ?? fromJson(method.input, request);
     this.#messages.set(call, message);
     try {
-      const response = await operation.call(message);
-      const headers = toMap(validatorFields(response));
-      if (isNotModified(response, etag)) return { status: 304, headers, body: "" };
+      const asking = { method: "POST", headers: { "offledger-if-none-match": etag } };
+      const recording = recordingFor(asking);
+      const response = await operation.call(message, recording);
+      const validators = validatorsOf(response, recording);
+      const headers = new Map(Object.entries(validators));
+      if (shortForm(asking, validators) !== undefined)
+        return { status: 200, headers: headers.set(NOT_MODIFIED, "true"), body: "{}" };
       const json = response.json();
       const bytes = Buffer.alloc(json.length);
       json.write(bytes, 0);
@@ -111,10 +114,4 @@ export class InProcessService {
   close(): void {
     this.#streams?.close();
   }
-}
-
-function toMap(fields: readonly string[]): ReadonlyMap<string, string> {
-  const map = new Map<string, string>();
-  for (let index = 0; index < fields.length; index += 2) map.set(fields[index] ?? "", fields[index + 1] ?? "");
-  return map;
 }

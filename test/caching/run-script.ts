@@ -4,7 +4,7 @@ import { NOW } from "../rules/model/names.js";
 import type { Subject } from "../rules/model/run-script.js";
 import { Connection } from "./connection.js";
 import type { Deployment } from "./deployment.js";
-import { DocumentedClient, type Earlier, type HttpResponse, type Kept } from "./documented-client.js";
+import { DocumentedClient, type Earlier, type HttpResponse, isNotModified, type Kept } from "./documented-client.js";
 import { EntityTags } from "./entity-tags.js";
 import type { Figures } from "./figures.js";
 import { History } from "./history.js";
@@ -145,7 +145,7 @@ export class Run {
     const { call, request } = this.#known(key);
     const earlier = this.#client.earlier(key);
     const response = await this.#service(replica).respond(call, earlier?.etag);
-    if (response.status === 304) this.#figures.notModified++;
+    if (isNotModified(response.headers)) this.#figures.notModified++;
     this.#figures.statuses[response.status] = (this.#figures.statuses[response.status] ?? 0) + 1;
     this.#tagged.note(key, call, response);
     const late = { key, response, earlier, mayKeep: this.#isCovered(request, response) };

@@ -1,6 +1,6 @@
 import type { Call } from "../fixtures/protocols.js";
 import type { Deployment } from "./deployment.js";
-import { type HttpResponse, type Kept, parseKept } from "./documented-client.js";
+import { type HttpResponse, isNotModified, type Kept, parseKept } from "./documented-client.js";
 import type { History } from "./history.js";
 
 /** Answers whose tags are checked against later changes, for each request. */
@@ -17,7 +17,7 @@ export class TaggedAnswers {
   readonly #tagged = new Map<string, Tagged>();
 
   note(key: string, call: Call, { status, headers, body }: HttpResponse): void {
-    const kept = status === 200 ? parseKept(key, body, headers) : undefined;
+    const kept = status === 200 && !isNotModified(headers) ? parseKept(key, body, headers) : undefined;
     if (kept === undefined) return;
     const answers = [...(this.#tagged.get(key)?.answers ?? []), kept].slice(-MAX_ANSWERS);
     this.#tagged.set(key, { call, answers });

@@ -45,8 +45,7 @@ async function createWorld(all: readonly JsonObject[]) {
   const upToDate = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const explainer = createExplainer({
-    services: (executor) => services(executor, options),
-    executor: new QueryExecutor(registry, store, upToDate, () => NOW),
+    bindings: services(new QueryExecutor(registry, store, upToDate, () => NOW), options),
     limits: TEST_SERVER_OPTIONS.arguments,
     report(defect) {
       throw defect;

@@ -1,8 +1,10 @@
 /** Read-your-writes: queries while the store is behind the ledger. */
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
 import { alreadyCaughtUp, type CatchUpProgress, type Freshness } from "../../src/domain/freshness.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
+import { Recording } from "../../src/registry/recorder.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/templates/instructions.js";
@@ -102,6 +104,13 @@ class MovingReader implements StoreReader {
   }
 }
 
+/** Times that nobody reads. */
+const unread: Iterable<number> = {
+  [Symbol.iterator]() {
+    throw new Error("the times are read");
+  },
+};
+
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
 /** Looks up one contract by id, and throws as an operation does if it is missing. */
@@ -163,7 +172,8 @@ describe("a contract that the store does not have yet", () => {
     const runs: number[] = [];
     const { execute, waits } = await setUp({ catchUp: arriving(other, offer, ...contractsOf([third])) });
     expect(await execute(byId("offer", runs))).toBe("offer");
-    expect(runs).toEqual([10, 20, 21]);
+    // Refused, it is decided once more to learn what it misses.
+    expect(runs).toEqual([10, 10, 20, 21]);
     expect(waits).toEqual(ONE);
   });
 
@@ -192,7 +202,7 @@ describe("a contract that the store does not have yet", () => {
     const runs: number[] = [];
     const { execute, waits } = await setUp({ catchUp: arriving(other) });
     await expect(execute(byId("offer", runs))).rejects.toEqual(failing("not-found", "no contract offer at 20"));
-    expect(runs).toEqual([10, 20, 20]);
+    expect(runs).toEqual([10, 10, 20, 20]);
     expect(waits).toEqual(ONE);
   });
 
@@ -255,7 +265,7 @@ describe("a contract that the store does not have yet", () => {
     };
     const { execute } = await setUp({ catchUp: arriving(other) });
     expect(await execute(leavingOut)).toBe("without");
-    expect(seen).toEqual([false, false, true]);
+    expect(seen).toEqual([false, false, false, true]);
   });
 
   test("that arrives during the query is found without waiting", async () => {
@@ -274,7 +284,7 @@ describe("a contract that the store does not have yet", () => {
     });
     const runs: number[] = [];
     await expect(execute(byId("offer", runs))).rejects.toEqual(failing("not-found", "no contract offer at 17"));
-    expect(runs).toEqual([10, 17, 17]);
+    expect(runs).toEqual([10, 17, 17, 17]);
     expect(waits).toEqual(ONE);
   });
 
@@ -412,7 +422,7 @@ test("each run of a query has the current time", async () => {
     moments.push(context.now);
     return byId("offer")(served, context);
   });
-  expect(moments).toEqual([1_000, 1_700]);
+  expect(moments).toEqual([1_000, 1_000, 1_700]);
 });
 
 describe("execution is synchronous", () => {
@@ -454,6 +464,62 @@ describe("execution is synchronous", () => {
     const message = "no snapshot of the ledger has been taken yet";
     await expect(executeEmpty(byKey)).rejects.toEqual(failing("unavailable", message));
     expect(waits).toEqual(NONE);
+  });
+});
+
+describe("what a query looks up", () => {
+  test("is not recorded unless somebody wants it", async () => {
+    const views: View[] = [];
+    const { execute } = await setUp({
+      contracts: [offer],
+      reader: (store) => ({
+        read: (use) =>
+          store.read((view) => {
+            views.push(view);
+            return use(view);
+          }),
+      }),
+    });
+    let seen: View | undefined;
+    await execute((_registry, context) => {
+      seen = context.view;
+      context.mayChangeAt(unread);
+      expect(context.recorder).toBeUndefined();
+    });
+    expect(views).toHaveLength(1);
+    expect(seen).toBe(views[0]);
+  });
+
+  test("is that of the last run: each lookup once, found or not, and the next time of a change", async () => {
+    const { executor } = await setUp({ contracts: [other], catchUp: arriving(offer), now: () => 1_000 });
+    const recording = new Recording();
+    expect(recording.last).toBeUndefined();
+    let runs = 0;
+    await executor.execute((served, context) => {
+      if (runs++ === 0) context.view.all(transferOffer);
+      context.mayChangeAt([1_000_000, 3_000_000, 2_000_000, 4_000_000]);
+      for (const id of ["other", "absent", "other"]) context.view.byId(transferOffer, id);
+      context.view.byKey(transferOffer, "a key");
+      return byId("offer")(served, context);
+    }, recording);
+    const tags = ["id other", "id absent", "index key a key", "id offer"].map((text) =>
+      createHash("sha256").update(text).digest("hex").slice(0, 8),
+    );
+    expect([...(recording.last?.tags ?? [])]).toEqual(tags);
+    expect(recording.last).toMatchObject({ offset: 20, validUntil: 2_000_000, explanation: undefined });
+  });
+
+  test("has no tags that name all of it if the time of the latest update is read", async () => {
+    const { executor } = await setUp();
+    const recording = new Recording();
+    await executor.execute((_registry, { view }) => view.asOf, recording);
+    expect(recording.last?.tags).toBeUndefined();
+  });
+
+  test("is decided as at the time of the recording", async () => {
+    const { executor } = await setUp({ now: () => 1_000 });
+    const answer = await executor.execute((_registry, { now }) => now, new Recording(true, 7_000));
+    expect(answer.value).toBe(7_000);
   });
 });
 

@@ -8,7 +8,6 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import type { Answer } from "../../src/registry/basis.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import type { CreateRecorder } from "../../src/registry/query-context.js";
 import type { ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader, StoreWriter } from "../../src/store/port.js";
@@ -32,7 +31,6 @@ export interface World {
   readonly holdings?: HoldingSource;
   /** Default: the store has all that the ledger has. */
   readonly catchUp?: () => AsyncIterable<CatchUpProgress>;
-  readonly createRecorder?: CreateRecorder;
 }
 
 export const storeNames = ["memory", "PostgreSQL"] as const;
@@ -44,7 +42,7 @@ export function useStore(name: (typeof storeNames)[number]): (world: World) => P
     if (name === "PostgreSQL") schema = await freshSchema();
   });
   afterAll(() => schema?.drop());
-  return async ({ registry, elements, archived = [], holdings, catchUp = alreadyCaughtUp, createRecorder }) => {
+  return async ({ registry, elements, archived = [], holdings, catchUp = alreadyCaughtUp }) => {
     const store = await emptyStore(registry, schema);
     const { writer, reader } = store;
     const decoder = new Decoder(registry.templates);
@@ -58,7 +56,7 @@ export function useStore(name: (typeof storeNames)[number]): (world: World) => P
     );
     await store.refresh();
     const freshness = { staleReason: () => undefined, catchUp };
-    return new QueryExecutor(registry, reader, freshness, () => NOW, undefined, holdings, "", createRecorder);
+    return new QueryExecutor(registry, reader, freshness, () => NOW, undefined, holdings);
   };
 }
 

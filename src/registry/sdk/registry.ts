@@ -110,10 +110,10 @@ export interface RequestContext {
    */
   readonly hasReachedEnd: boolean;
   /**
-   * Says that the answer may be another from a time on, in microseconds since 1970, although no contract changes: clients
-   * keep it until then. A time that is past is ignored.
+   * Says that the answer may be another from each of these times on, in microseconds since 1970, although no contract
+   * changes: clients keep it until the next. Read only if the client asks; times that are past are ignored.
    */
-  mayChangeAt(micros: number): void;
+  mayChangeAt(times: Iterable<number>): void;
   /** Records how the answer is found; undefined unless the request is explained. */
   readonly recorder?: Recorder | undefined;
 }

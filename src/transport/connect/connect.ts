@@ -9,6 +9,7 @@ import { recordRefusal, rejection } from "../errors.js";
 import type { Operation, Report } from "../operations.js";
 import { protocolOf, reject } from "../reject.js";
 import type { ServedMethods } from "../rest/no-route.js";
+import { recordingFor } from "../validators.js";
 import { encodedOnce, type WatchCalls } from "../watch/watch-calls.js";
 import { adaptHandlers } from "./handler/adapt.js";
 import { conditionalMessage } from "./handler/conditional-message.js";
@@ -62,8 +63,10 @@ export function connect(
             method,
             async (request, context) => {
               try {
-                const response = await withDeadline(call(request), context.signal);
-                return conditionalMessage(response, context);
+                const raw = context.values.get(connectCall)?.request.raw;
+                const recording = raw === undefined ? undefined : recordingFor(raw);
+                const response = await withDeadline(call(request, recording), context.signal);
+                return conditionalMessage(response, context, recording);
               } catch (error) {
                 recordRefusal(context.values.get(connectCall)?.request.record, error);
                 throw error;

@@ -6,16 +6,15 @@ import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from "fastify";
+import type { Recording } from "../../registry/recorder.js";
 import { readBody, messageTooLarge } from "../bodies.js";
-import { isNotModified, RPC_IF_NONE_MATCH } from "../caching/conditional.js";
-import { NOT_MODIFIED, validatorFields } from "../caching/validators.js";
 import { acceptsGzip, GZIP, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "../compress.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import { type Body, bufferOf, ChunkList } from "../encoding/chunks.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Operation } from "../operations.js";
-import { setFields } from "../respond.js";
+import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../validators.js";
 import { sendRpcError } from "./send-error.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
@@ -85,10 +84,11 @@ function serve(call: Call): void {
 /** Stays synchronous where the operation is. */
 function answer(call: Call, body: Buffer): void {
   try {
-    const response = call.operation.call(decode(call, body));
+    const recording = recordingFor(call.request.raw);
+    const response = call.operation.call(decode(call, body), recording);
     if (response instanceof Promise) {
-      response.then((later) => send(call, later)).catch((error: unknown) => fail(call, error));
-    } else send(call, response);
+      response.then((later) => send(call, later, recording)).catch((error: unknown) => fail(call, error));
+    } else send(call, response, recording);
   } catch (error) {
     fail(call, error);
   }
@@ -143,13 +143,13 @@ function firstFrame(body: Buffer): Frame {
   return { bytes: body.subarray(FRAME_HEADER_BYTES, end), rest: body.length === end ? undefined : body.subarray(end) };
 }
 
-function send(call: Call, response: EncodableResponse): void {
+function send(call: Call, response: EncodableResponse, recording: Recording | undefined): void {
   const { format, request, reply, compresses } = call;
-  const fields = validatorFields(response);
-  const isKnown = isNotModified(response, request.headers[RPC_IF_NONE_MATCH]);
+  const validators = validatorsOf(response, recording);
+  const isKnown = shortForm(request.raw, validators) !== undefined;
   const sent = isKnown ? response.empty() : response;
   const message = format === "json" ? sent.json() : sent.binary();
-  setFields(reply, fields);
+  reply.headers(validators);
   if (isKnown) {
     request.record.isNotModified = true;
     reply.header(NOT_MODIFIED, "true");

@@ -1,12 +1,15 @@
+import { hash } from "node:crypto";
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Basis } from "../../registry/basis.js";
 import { ContextReply } from "../../service/messages/context-reply.js";
-import { contextDigest, digestOf } from "../caching/digest.js";
 import { contextBinary, contextJson } from "./choice-context.js";
 import { ChunkList, utf8 } from "./chunks.js";
 
 /** JSON of REST and RPC: required fields are written even where they are empty. */
 export const JSON_WRITE_OPTIONS = { alwaysEmitImplicit: true } as const;
+
+/** 132 bits of the digest. */
+const ETAG_LENGTH = 22;
 
 /** The result of an operation, encoded on demand. Joins the encodings kept with each contract that it discloses. */
 export class EncodableResponse {
@@ -15,8 +18,6 @@ export class EncodableResponse {
   readonly #toError: (error: unknown) => Error;
   /** What it rests on; undefined if that is not the store. */
   readonly basis: Basis | undefined;
-  #etag: string | undefined;
-  #json: string | undefined;
 
   constructor(output: DescMessage, result: object, toError: (error: unknown) => Error, basis?: Basis) {
     this.#output = output;
@@ -41,16 +42,12 @@ export class EncodableResponse {
     }
   }
 
-  /** The entity tag, which is weak because all encodings have the same. */
+  /** The entity tag, a digest of the JSON; weak because all encodings have the same. */
   etag(): string {
-    if (this.#etag !== undefined) return this.#etag;
-    const result = this.#result;
-    try {
-      const digest = result instanceof ContextReply ? contextDigest(result) : digestOf(this.#jsonText(result));
-      return (this.#etag = `W/"${digest}"`);
-    } catch (error) {
-      throw this.#toError(error);
-    }
+    const json = this.json();
+    const bytes = Buffer.allocUnsafe(json.length);
+    json.write(bytes, 0);
+    return `W/"${hash("sha256", bytes, "base64url").slice(0, ETAG_LENGTH)}"`;
   }
 
   /** A response without fields, in place of one that the client has. */
@@ -62,7 +59,7 @@ export class EncodableResponse {
     const result = this.#result;
     try {
       if (result instanceof ContextReply) return contextJson(result);
-      return new ChunkList(utf8(this.#jsonText(result)));
+      return new ChunkList(utf8(toJsonString(this.#output, result, JSON_WRITE_OPTIONS)));
     } catch (error) {
       throw this.#toError(error);
     }
@@ -75,9 +72,5 @@ export class EncodableResponse {
     } catch (error) {
       throw this.#toError(error);
     }
-  }
-
-  #jsonText(message: Message): string {
-    return (this.#json ??= toJsonString(this.#output, message, JSON_WRITE_OPTIONS));
   }
 }

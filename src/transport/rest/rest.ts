@@ -8,6 +8,7 @@ import { httpError, recordRefusal, rejection, type RestError, toRestError } from
 import type { Operation } from "../operations.js";
 import { pathOf, sendRestError } from "../reject.js";
 import { sendRest } from "../respond.js";
+import { recordingFor } from "../validators.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { servedBindings } from "./http-rules.js";
@@ -32,9 +33,10 @@ export function rest(
     if (watch !== undefined) serverSentEvents(server, watch);
     for (const operation of operations) {
       const respond = (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-        const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
+        const recording = recordingFor(request.raw);
+        const send = (response: EncodableResponse) => sendRest(request, reply, response, recording, compresses);
         // Stays synchronous where the operation is: a promise costs more than the query.
-        const response = operation.call(message);
+        const response = operation.call(message, recording);
         return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
       };
       for (const binding of servedBindings(operation.method, rootRegistrar)) {

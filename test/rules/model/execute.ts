@@ -1,6 +1,7 @@
 /** Sends a request of the model to the registry, and reduces the answer to what the model predicts. */
 import { RegistryError } from "../../../src/domain/errors.js";
 import type { QueryExecutor } from "../../../src/registry/executor.js";
+import type { Recording } from "../../../src/registry/recorder.js";
 import { supportedApisOf } from "../../../src/registry/instrument-directory.js";
 import type { AnyValue, Contract, ContextAnswer, NamedValue } from "../../../src/registry/sdk/registry.js";
 import type { Status } from "./expected.js";
@@ -36,9 +37,9 @@ const created = {
 } as const;
 
 /** Throws an error that is no RegistryError, and one that a client could not have caused. */
-export async function execute(executor: QueryExecutor, request: Request): Promise<Actual> {
+export async function execute(executor: QueryExecutor, request: Request, recording?: Recording): Promise<Actual> {
   try {
-    return { status: 200, answer: await send(executor, request) };
+    return { status: 200, answer: await send(executor, request, recording) };
   } catch (error) {
     const status = error instanceof RegistryError ? statusOf[error.reason] : undefined;
     if (!(error instanceof RegistryError) || status === undefined) throw error;
@@ -46,23 +47,26 @@ export async function execute(executor: QueryExecutor, request: Request): Promis
   }
 }
 
-async function send(executor: QueryExecutor, request: Request): Promise<ActualAnswer> {
+async function send(executor: QueryExecutor, request: Request, recording?: Recording): Promise<ActualAnswer> {
   switch (request.operation) {
     case "transfer-factory": {
-      const { value: answer } = await executor.execute((registry, context) =>
-        registry.transferFactory(context, request),
+      const { value: answer } = await executor.execute(
+        (registry, context) => registry.transferFactory(context, request),
+        recording,
       );
       return { ...contextOf(answer), factoryId: answer.factoryId, transferKind: answer.transferKind };
     }
     case "allocation-factory": {
-      const { value: answer } = await executor.execute((registry, context) =>
-        registry.allocationFactory(context, request),
+      const { value: answer } = await executor.execute(
+        (registry, context) => registry.allocationFactory(context, request),
+        recording,
       );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "settlement-factory": {
-      const { value: answer } = await executor.execute((registry, context) =>
-        registry.settlementFactory(context, request),
+      const { value: answer } = await executor.execute(
+        (registry, context) => registry.settlementFactory(context, request),
+        recording,
       );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
@@ -73,42 +77,50 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
     case "burn-mint-factory": {
       const { operation, registrar, instrument: instrumentId, holders } = request;
       const query = { registrar, instrumentId, holders };
-      const { value: answer } = await executor.executeUtility((utility, context) =>
-        operation === "burn-mint-factory"
-          ? utility.burnMintFactory(context, query)
-          : utility.issuanceFactory(context, created[operation], query),
+      const { value: answer } = await executor.executeUtility(
+        (utility, context) =>
+          operation === "burn-mint-factory"
+            ? utility.burnMintFactory(context, query)
+            : utility.issuanceFactory(context, created[operation], query),
+        recording,
       );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "instrument-configuration": {
       const { registrar, identifier } = request;
-      const { value } = await executor.executeUtility((utility, context) =>
-        utility.instrumentConfiguration(context, { registrar, identifier }),
+      const { value } = await executor.executeUtility(
+        (utility, context) => utility.instrumentConfiguration(context, { registrar, identifier }),
+        recording,
       );
       return { contractIds: [value.contractId] };
     }
     case "instrument-configurations": {
-      const { value: all } = await executor.executeUtility((utility, context) =>
-        utility.instrumentConfigurations(context),
+      const { value: all } = await executor.executeUtility(
+        (utility, context) => utility.instrumentConfigurations(context),
+        recording,
       );
       return { contractIds: all.map(({ contractId }) => contractId) };
     }
     case "instruments": {
       const { registrar } = request;
-      const { value: instruments } = await executor.execute((registry, context) =>
-        registry.instruments(context, registrar),
+      const { value: instruments } = await executor.execute(
+        (registry, context) => registry.instruments(context, registrar),
+        recording,
       );
       return { instruments: instruments.map(({ id, paused = false }) => ({ id, paused })) };
     }
     case "supported-apis": {
       const { registrar } = request;
-      const { value: apis } = await executor.execute((registry, context) =>
-        supportedApisOf(registry, context, registrar),
+      const { value: apis } = await executor.execute(
+        (registry, context) => supportedApisOf(registry, context, registrar),
+        recording,
       );
       return { supportedApis: apis };
     }
     case "operator":
-      return { party: (await executor.executeUtility((utility, context) => utility.operator(context))).value };
+      return {
+        party: (await executor.executeUtility((utility, context) => utility.operator(context), recording)).value,
+      };
     case "transfer-instruction/accept":
     case "transfer-instruction/reject":
     case "transfer-instruction/withdraw":
@@ -118,13 +130,18 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
     case "allocation-instruction/accept":
     case "allocation-instruction/withdraw":
       return contextOf(
-        (await executor.execute((registry, context) => registry.choiceContext(context, request.operation, request)))
-          .value,
+        (
+          await executor.execute(
+            (registry, context) => registry.choiceContext(context, request.operation, request),
+            recording,
+          )
+        ).value,
       );
     default: {
       const query = { registrar: undefined, contractId: request.contractId };
-      const { value } = await executor.executeUtility((utility, context) =>
-        utility.issuanceContext(context, request.operation, query),
+      const { value } = await executor.executeUtility(
+        (utility, context) => utility.issuanceContext(context, request.operation, query),
+        recording,
       );
       return contextOf(value);
     }

@@ -5,7 +5,7 @@ import type { Change } from "../../../src/domain/change.js";
 import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
-import { AnswerRecorder } from "../../../src/registry/explain/answer-recorder.js";
+import { Recording } from "../../../src/registry/recorder.js";
 import type { Registry } from "../../../src/registry/sdk/registry.js";
 import type { StoreReader, StoreWriter } from "../../../src/store/port.js";
 import { FetchingReader } from "../../fixtures/fetching-reader.js";
@@ -77,11 +77,9 @@ async function explanationProblem(
   request: Request,
   actual: Actual,
 ): Promise<string | undefined> {
-  let recorder: AnswerRecorder | undefined;
-  const explained = await execute(
-    executor.explaining(() => (recorder = new AnswerRecorder())),
-    request,
-  );
+  const recording = new Recording(true);
+  const explained = await execute(executor, request, recording);
+  const recorder = recording.last?.explanation;
   if (!isDeepStrictEqual(explained, actual)) return "it is answered in another way when it is explained";
   if (recorder === undefined) return "it is not explained";
   if (actual.status !== 200) return undefined;

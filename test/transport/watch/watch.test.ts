@@ -74,7 +74,7 @@ function open(watch: Watch | undefined, url: string, options: WatchOptions = {})
 async function transfer(url: string) {
   const response = await fetch(url + transferFactory(), {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", "offledger-if-none-match": "" },
     body: JSON.stringify(transferV1("dave", "alice")),
   });
   return {

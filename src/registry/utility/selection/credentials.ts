@@ -41,7 +41,7 @@ export function selectCredentials(
   if (requirements.length === 0) return [];
   const { synchronizer, context, view } = selector;
   const candidates = candidatesFor(view, party, requirements);
-  for (const time of changeTimes(candidates)) context.mayChangeAt(time);
+  context.mayChangeAt(changeTimes(candidates));
   const isElsewhere = ({ synchronizerId }: Contract) => synchronizerId !== synchronizer;
   const here = candidates.some(isElsewhere) ? candidates.filter((one) => !isElsewhere(one)) : candidates;
   const selection = chooseCredentials(party, requirements, here, context.now);

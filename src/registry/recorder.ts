@@ -1,0 +1,125 @@
+import type { Contract } from "../domain/contract.js";
+import type { Template } from "../domain/template.js";
+import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../store/lookup-hash.js";
+import type { ContractLookup, TemplateCount, View } from "../store/port.js";
+import { AnswerRecorder } from "./explain/answer-recorder.js";
+
+/** Records how one request is answered. Its query may run several times: the last run counts. */
+export class Recording {
+  #last: QueryRecorder | undefined;
+
+  /** `explains`: whether to record the searches of the rules too. `now`: answers as at this time, in milliseconds since 1970. */
+  constructor(
+    readonly explains = false,
+    readonly now?: number,
+  ) {}
+
+  /** The recorder of the last run; undefined if nothing was run on the store. */
+  get last(): QueryRecorder | undefined {
+    return this.#last;
+  }
+
+  /** Begins a run at `now`, in milliseconds since 1970. */
+  begin(view: View, now: number): QueryRecorder {
+    return (this.#last = new QueryRecorder(view, now, this.explains ? new AnswerRecorder() : undefined));
+  }
+}
+
+/** A view that records what one run of a query looks up, what it does not find, and for how long its answer holds. */
+export class QueryRecorder implements View {
+  readonly #view: View;
+  readonly #nowMicros: number;
+  readonly #tags = new Set<Tag>();
+  readonly #missed: string[] = [];
+  #isTagged = true;
+  #validUntil: number | undefined;
+  readonly generation: string;
+  readonly offset: number;
+
+  constructor(
+    view: View,
+    now: number,
+    /** Undefined unless the request is explained. */
+    readonly explanation: AnswerRecorder | undefined,
+  ) {
+    this.#view = view;
+    this.#nowMicros = now * 1000;
+    this.generation = view.generation;
+    this.offset = view.offset;
+  }
+
+  /** An answer that has the time of the latest update changes with every update. */
+  get asOf(): number | undefined {
+    this.#isTagged = false;
+    return this.#view.asOf;
+  }
+
+  get wantsPrefetch(): boolean {
+    return this.#view.wantsPrefetch;
+  }
+
+  prefetch(lookups: () => Iterable<ContractLookup>): void {
+    this.#view.prefetch(lookups);
+  }
+
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
+    this.#add(idHash(contractId));
+    const found = this.#view.byId(template, contractId);
+    if (found === undefined) this.#missed.push(contractId);
+    return found;
+  }
+
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
+    this.#add(indexKeyHash(key));
+    return this.#view.byKey(template, key);
+  }
+
+  all<F>(template: Template<F>): readonly Contract<F>[] {
+    this.#add(templateHash(template));
+    return this.#view.all(template);
+  }
+
+  wasArchived(contractId: string, registrar?: string): boolean {
+    this.#add(idHash(contractId));
+    return this.#view.wasArchived(contractId, registrar);
+  }
+
+  templateCounts(): readonly TemplateCount[] {
+    this.#isTagged = false;
+    return this.#view.templateCounts();
+  }
+
+  sums(names: readonly string[]): readonly bigint[] {
+    for (const name of names) this.#add(sumHash(name));
+    return this.#view.sums(names);
+  }
+
+  mayChangeAt(times: Iterable<number>): void {
+    for (const micros of times) {
+      if (micros > this.#nowMicros && (this.#validUntil === undefined || micros < this.#validUntil))
+        this.#validUntil = micros;
+    }
+  }
+
+  /** The answer may be another from this time on, in microseconds since 1970; undefined if time does not change it. */
+  get validUntil(): number | undefined {
+    return this.#validUntil;
+  }
+
+  /**
+   * The tags of the lookups: the answer stays the same until one of them changes, or `validUntil`. Undefined if it depends
+   * on more than lookups, such as the time of the latest update.
+   */
+  get tags(): ReadonlySet<Tag> | undefined {
+    return this.#isTagged ? this.#tags : undefined;
+  }
+
+  /** Whether a contract was not found that the ledger may have: an archived one it does not. Only during the run. */
+  missedUnarchived(): boolean {
+    return this.#missed.some((contractId) => !this.#view.wasArchived(contractId));
+  }
+
+  #add(lookup: LookupHash): void {
+    this.#tags.add(tagOf(lookup));
+  }
+}
