@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { restFields } from "../../src/transport/rest/rest-request.js";
 import { formOf } from "./choice-arguments.js";
-import { isCacheable, validatorHeaders } from "./caching.js";
+import { conditions, isCacheable, notModifiedHeader, validatorHeaders } from "./caching.js";
 import { camel, readComment } from "./comments.js";
 import { type Example, exampleOf } from "./examples.js";
 import { publishedBody } from "./names.js";
@@ -41,6 +41,8 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
     ...inPath.map((name) => parameter("path", findField(method, name), true, example, schemas)),
     ...inQuery.map((field) => parameter("query", field, schemas.isRequired(field), example, schemas)),
   ];
+  const isGet = binding.httpMethod === "GET";
+  const headers = isCacheable(method) ? conditions(isGet) : [];
   const { text, errors } = readComment(method);
   const operation = {
     tags: [tag],
@@ -48,7 +50,7 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
     summary: text.split(/(?<=\.) /)[0] ?? text,
     description: text + listCauses(path, errors),
     "x-rpc": `${method.parent.typeName}/${method.name}`,
-    ...(parameters.length > 0 && { parameters }),
+    ...(parameters.length + headers.length > 0 && { parameters: [...parameters, ...headers] }),
     ...(hasBody && {
       requestBody: {
         required: rest.some((field) => schemas.isRequired(field)),
@@ -60,10 +62,10 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
     responses: {
       "200": {
         description: readComment(method.output.typeName.startsWith("google.") ? method : method.output).text,
-        headers: { ...requestIdHeader, ...(isCacheable(method) && validatorHeaders) },
+        headers: { ...requestIdHeader, ...(isCacheable(method) && { ...validatorHeaders, ...notModifiedHeader }) },
         content: isStream(method) ? EVENT_STREAM : { "application/json": { schema: schemas.of(method.output) } },
       },
-      ...(isCacheable(method) && { "304": { $ref: "#/components/responses/304" } }),
+      ...(isCacheable(method) && isGet && { "304": { $ref: "#/components/responses/304" } }),
       ...errorsOf({ path, isPost: binding.httpMethod === "POST", hasParameters: parameters.length > 0, errors }),
     },
   };

@@ -169,7 +169,7 @@ describe("the requests of the calls", () => {
 const isBodyRejection = (route: string, { status }: ScenarioResponse): boolean =>
   own.operation(route).requestBody === undefined && (status === 413 || status === 415);
 
-/** Statuses that transport-statuses.slow.test.ts produces, and 304, which test/transport/caching does. */
+/** Statuses that transport-statuses.slow.test.ts produces, and 304, which test/transport/validators.test.ts does. */
 const ofTransport: ReadonlySet<string> = new Set(["304", "405", "408", "414", "429", "431"]);
 
 /** Health operations cannot fail unexpectedly. */

@@ -1,7 +1,7 @@
 /** Calls of a registry with a cache: which are answered from it, what callers get, and what is sent to the service. */
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
@@ -132,7 +132,22 @@ test("a closed registry asks the service", async () => {
   await registry.close();
   expect((await transfers.getTransferFactory(transfer("alice", "bob"))).factoryId).toBe("factory");
   expect(registry.statistics()).toMatchObject({ hits: 0, misses: 2 });
-  expect(registry.sent.map(({ condition }) => condition)).toEqual([null, null]);
+  expect(registry.sent.map(({ condition }) => condition)).toEqual(['""', '""']);
+});
+
+test("nothing is kept where the service does not get the header, and so gives no tags", async () => {
+  const drop: Interceptor = (next) => (request) => {
+    request.header.delete("offledger-if-none-match");
+    return next(request);
+  };
+  const { registry, transfers } = await open({
+    createTransport: (baseUrl, interceptors) =>
+      createConnectTransport({ baseUrl, httpVersion: "1.1", interceptors: [...interceptors, drop] }),
+  });
+  const first = await transfers.getTransferFactory(transfer("alice", "bob"));
+  expect(await transfers.getTransferFactory(transfer("alice", "bob"))).toEqual(first);
+  expect(registry.statistics()).toMatchObject({ hits: 0, misses: 2 });
+  expect(registry.sent.map(({ condition }) => condition)).toEqual(['""', '""']);
 });
 
 test("over gRPC", async () => {

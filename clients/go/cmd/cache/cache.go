@@ -80,9 +80,11 @@ func (c *cache) get(ctx context.Context, message *request) (*factory, error) {
 		return before.message, nil
 	}
 	c.mutex.Unlock()
+	etag := `""` // asks for the validators, without a response
 	if before != nil {
-		ask.Header().Set("Offledger-If-None-Match", before.etag)
+		etag = before.etag
 	}
+	ask.Header().Set("Offledger-If-None-Match", etag)
 	response, err := c.transfers.GetTransferFactory(ctx, ask)
 	if err != nil {
 		return nil, err

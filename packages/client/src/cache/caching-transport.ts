@@ -14,6 +14,8 @@ import type { ResponseKeeper } from "./response-keeper.js";
 import { SharedRequests, throwIfAborted } from "./shared-requests.js";
 
 const IF_NONE_MATCH = "offledger-if-none-match";
+/** Asks for the validators, without a response. */
+const NO_ETAG = '""';
 const NOT_MODIFIED = "offledger-not-modified";
 
 export interface CachingOptions {
@@ -79,7 +81,7 @@ export class CachingTransport implements Transport {
     return copy(await this.#requests.get(this.#sharedKey(call), send, { signal, timeoutMs }));
   }
 
-  /** Asks the service, conditionally if there is a response to the same request. */
+  /** Asks the service for a response with its validators, or whether the one to the same request still holds. */
   async #send<I extends DescMessage, O extends DescMessage>(
     { method, key, bytes, mayKeep, timeoutMs, header, contextValues }: Call<I, O>,
     signal: AbortSignal,
@@ -87,7 +89,7 @@ export class CachingTransport implements Transport {
     const { keeper, transport, clock } = this.#options;
     const before = keeper.findEntry(key);
     const headers = new Headers(header);
-    if (before !== undefined) headers.set(IF_NONE_MATCH, before.etag);
+    headers.set(IF_NONE_MATCH, before?.etag ?? NO_ETAG);
     // Each caller waits for as long as it wants. The transport's own timeout is used by those who name none.
     const noTimeout = timeoutMs === undefined ? undefined : 0;
     const sentAt = clock();

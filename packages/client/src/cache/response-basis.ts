@@ -14,7 +14,7 @@ export interface ResponseBasis {
 /** `Date` has seconds, and servers may renew it late. */
 const DATE_PRECISION_MS = 1_500;
 
-/** Reads the headers of a response. Undefined if it is not made of contracts. */
+/** Reads the headers of a response. Undefined if it has no entity tag: it is not made of contracts. */
 export function readBasis(header: Headers): ResponseBasis | undefined {
   const etag = header.get("etag");
   const generation = header.get("offledger-generation");
