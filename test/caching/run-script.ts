@@ -2,16 +2,13 @@
 import type { Call } from "../fixtures/protocols.js";
 import { NOW } from "../rules/model/names.js";
 import type { Subject } from "../rules/model/run-script.js";
+import { EntityTags, type Figures, TaggedAnswers } from "./checks.js";
 import { Connection } from "./connection.js";
 import type { Deployment } from "./deployment.js";
 import { DocumentedClient, type Earlier, type HttpResponse, isNotModified, type Kept } from "./documented-client.js";
-import { EntityTags } from "./entity-tags.js";
-import type { Figures } from "./figures.js";
 import { History } from "./history.js";
-import type { Request } from "./requests.js";
+import { type Request, toCall } from "./requests.js";
 import type { Script, Step } from "./steps.js";
-import { TaggedAnswers } from "./tagged-answers.js";
-import { toCall } from "./to-call.js";
 import { WrittenLedger } from "./written-ledger.js";
 
 interface Late {

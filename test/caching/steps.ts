@@ -5,7 +5,7 @@ import { credential, preapproval } from "../rules/model/credential-arbitraries.j
 import { instruction } from "../rules/model/instruction-arbitraries.js";
 import { NOW, rarely, registrars } from "../rules/model/names.js";
 import type { Step as LedgerStep } from "../rules/model/random-ledger.js";
-import { type Draft, request } from "./requests.js";
+import { anyRequest, type Draft } from "./requests.js";
 import { change, first, otherContract } from "../rules/model/scripts.js";
 import { subjects } from "../rules/model/subjects.js";
 
@@ -156,7 +156,7 @@ const stepsWith = (
         .tuple(seconds, fc.constantFrom(-1, 0, 1))
         .map(([second, ms]): Step => ({ does: "wait until", ms: second * 1_000 + ms })),
     },
-    { weight: 30, arbitrary: fc.record({ does: constant("ask"), draft: request, isLate: rarely(4), replica }) },
+    { weight: 30, arbitrary: fc.record({ does: constant("ask"), draft: anyRequest, isLate: rarely(4), replica }) },
     {
       weight: 60,
       arbitrary: fc.record({ does: constant("ask again"), which: fc.nat(), isLate: rarely(4), replica }),
@@ -186,7 +186,7 @@ export const databaseSteps = stepsWith(
 );
 
 const begin: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({ does: constant("ask"), draft: request, isLate: fc.constant(false), replica }),
+  fc.record({ does: constant("ask"), draft: anyRequest, isLate: fc.constant(false), replica }),
   { minLength: 16, maxLength: 30, size: "max" },
 );
 

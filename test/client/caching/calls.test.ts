@@ -135,11 +135,13 @@ test("a closed registry asks the service", async () => {
   expect(registry.sent.map(({ condition }) => condition)).toEqual(['""', '""']);
 });
 
+/** A proxy that does not know the header. */
+const drop: Interceptor = (next) => (request) => {
+  request.header.delete("offledger-if-none-match");
+  return next(request);
+};
+
 test("nothing is kept where the service does not get the header, and so gives no tags", async () => {
-  const drop: Interceptor = (next) => (request) => {
-    request.header.delete("offledger-if-none-match");
-    return next(request);
-  };
   const { registry, transfers } = await open({
     createTransport: (baseUrl, interceptors) =>
       createConnectTransport({ baseUrl, httpVersion: "1.1", interceptors: [...interceptors, drop] }),

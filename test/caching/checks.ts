@@ -48,3 +48,47 @@ export class TaggedAnswers {
     }
   }
 }
+
+/** The entity tags of all responses that were seen: equal tags have equal bodies, and the other way round. */
+export class EntityTags {
+  readonly #bodies = new Map<string, string>();
+  /** By request and body. */
+  readonly #tags = new Map<string, string>();
+
+  /** Throws an Error if a response contradicts an earlier one. */
+  note(key: string, etag: string, body: string): void {
+    const named = `${key} ${body}`;
+    const knownBody = this.#bodies.get(etag) ?? body;
+    const knownTag = this.#tags.get(named) ?? etag;
+    if (knownBody !== body) throw new Error(`two responses have the entity tag ${etag}:\n${knownBody}\n${body}`);
+    if (knownTag !== etag)
+      throw new Error(`one response has the entity tags ${knownTag} and ${etag}:\n${key}\n${body}`);
+    this.#bodies.set(etag, body);
+    this.#tags.set(named, etag);
+  }
+}
+
+/** What many scripts have done. */
+export class Figures {
+  asked = 0;
+  readonly statuses: Record<string, number> = {};
+  kept = 0;
+  notModified = 0;
+  /** Answers from the cache. */
+  served = 0;
+  /** Answers that the cache could have given, each compared with the states. */
+  checked = 0;
+  /** Answers dropped by `changed`, and those of them that had changed. */
+  dropped = 0;
+  changed = 0;
+  readonly events: Record<string, number> = {};
+
+  /** The share of the dropped answers that had changed. */
+  get useful(): number {
+    return this.changed / this.dropped;
+  }
+
+  toString(): string {
+    return JSON.stringify(Object.assign({}, this, { useful: this.useful }));
+  }
+}
