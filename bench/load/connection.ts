@@ -1,8 +1,6 @@
 /** An HTTP/1.1 connection that sends one request at a time. */
 import net from "node:net";
 
-const NOT_MODIFIED = 304;
-
 /** Receives the chunks of all connections; each is read before the next arrives. */
 const chunks = Buffer.alloc(64 * 1024);
 
@@ -72,8 +70,7 @@ export class Connection {
         this.#fail(new Error(this.#head));
         return;
       }
-      const hasBody = this.#status !== NOT_MODIFIED;
-      this.#remaining = hasBody ? Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN) : 0;
+      this.#remaining = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN);
       body = before + length - end - 4;
     }
     this.#remaining -= body;

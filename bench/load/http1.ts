@@ -13,19 +13,18 @@ export const DRAIN_TIMEOUT_MS = 30_000;
 
 /**
  * Sends requests for `seconds`, or `max` of them. `requestAt` returns the bytes of the n-th. Throws for a status other
- * than `expected`.
+ * than 200.
  */
 export async function loadHttp1(
   url: string,
   seconds: number,
   requestAt: (index: number) => Buffer,
   max = Number.POSITIVE_INFINITY,
-  expected: readonly number[] = [200],
 ): Promise<LoadResult> {
   let requests = 0;
   const failure = new FirstFailure();
   const connections = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.report, expected)),
+    Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.report)),
   );
   const stopSpin = startBusySpin();
   const startedAt = performance.now();

@@ -12,7 +12,7 @@ import { recordResponses, workloads } from "./workloads.js";
 const BASELINE = "baseline: bare Fastify, settlement-factory";
 const OWN = "REST, settlement-factory, 25 legs";
 const OWN_GZIP = `${OWN}, gzip`;
-const OWN_NOT_MODIFIED = `${OWN}, 304`;
+const OWN_NOT_MODIFIED = `${OWN}, not modified`;
 const MIN_DISCLOSED = 150;
 
 export async function measureSettlement(): Promise<Row[]> {
