@@ -13,18 +13,19 @@ export const DRAIN_TIMEOUT_MS = 30_000;
 
 /**
  * Sends requests for `seconds`, or `max` of them. `requestAt` returns the bytes of the n-th. Throws for a status other
- * than 200.
+ * than `expected`.
  */
 export async function loadHttp1(
   url: string,
   seconds: number,
   requestAt: (index: number) => Buffer,
   max = Number.POSITIVE_INFINITY,
+  expected: readonly number[] = [200],
 ): Promise<LoadResult> {
   let requests = 0;
   const failure = new FirstFailure();
   const connections = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.report)),
+    Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.report, expected)),
   );
   const stopSpin = startBusySpin();
   const startedAt = performance.now();
