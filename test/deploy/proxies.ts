@@ -108,8 +108,8 @@ export class Replica {
     this.#metricsUrl = /"url":"([^"]+)","msg":"metrics listening"/.exec(program.err)?.[1] ?? "";
   }
 
-  async restart(): Promise<void> {
-    this.#program?.stop();
+  async restart(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+    this.#program?.signal(signal);
     await this.#program?.ended();
     await this.#start();
   }

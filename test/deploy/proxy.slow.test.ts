@@ -99,7 +99,7 @@ describe.each(Object.entries(proxies))("%s", (_name, proxy) => {
   const isSkipped = !hasOpenssl || !isInstalled(proxy);
   if (isSkipped) console.warn(`skipped: ${proxy.binary} or openssl is not installed`);
   const serve = async (env = {}) => {
-    const replicas = await Promise.all([Replica.start(), Replica.start(env)]);
+    const replicas = await Promise.all([Replica.start(), Replica.start(env)] as const);
     return { ...(await startProxy(proxy, replicas)), replicas };
   };
 
@@ -119,12 +119,14 @@ describe.each(Object.entries(proxies))("%s", (_name, proxy) => {
       const used = new Set(replica.requests().map(({ protocol }) => protocol));
       expect([...used]).toEqual(expect.arrayContaining(["grpc", "rest"]));
     }
-    // Bodies up to the limit of the service, whose response has an id.
+    // What the service permits is up to it: its responses have an id.
     const large = JSON.stringify({ registrar: "x".repeat(1_000_000) });
     const session = connectHttp2(running);
     const expected = { headers: { "x-request-id": expect.any(String) }, body: expect.stringContaining("registrar") };
     expect(await ask(running, path, { body: large, headers: JSON_TYPE })).toMatchObject(expected);
     expect(await requestHttp2(session, rpcPath, JSON_TYPE, large)).toMatchObject(expected);
+    const long = await ask(running, `${WATCH}?tags=${"x".repeat(10_000)}`);
+    expect(long).toMatchObject({ status: 400, headers: { "x-request-id": expect.any(String) } });
     // Reflection answers before the request has ended.
     const reflection = session.request({ ":method": "POST", ":path": REFLECTION, ...GRPC_TYPE });
     reflection.write(framed(LIST_SERVICES));
@@ -145,53 +147,62 @@ describe.each(Object.entries(proxies))("%s", (_name, proxy) => {
     expect(seen.toSorted()).toEqual(["grpc 127.0.0.3", "rest 127.0.0.2"]);
   });
 
-  test.skipIf(isSkipped)("loses no request when the replicas restart one after the other", async () => {
-    const running = await serve();
-    const stop = new AbortController();
-    const failures: string[] = [];
-    const served = { REST: 0, gRPC: 0 };
-    const repeat = async (protocol: keyof typeof served, send: () => Promise<unknown>) => {
-      while (!stop.signal.aborted) {
-        await send().then(
-          () => served[protocol]++,
-          (error: unknown) => failures.push(`${protocol}: ${String(error)}`),
-        );
-        // Below the rate that the proxy allows.
-        await pause(25);
-      }
-    };
-    const rest = async () => {
-      const { status, body: text } = await ask(running, path, { ...post, from: "127.0.0.2" });
-      if (status !== 200) throw new Error(`${status} ${text}`);
-    };
-    const grpc = [grpcCaller(running), grpcCaller(running)];
-    const load = [repeat("REST", rest), repeat("REST", rest), ...grpc.map((call) => repeat("gRPC", call))];
-    const streams = watchStreams(running, stop.signal).map((open) => ({ open, begun: 0 }));
-    const watch = async (stream: (typeof streams)[number]) => {
-      while (!stop.signal.aborted) {
-        let events = 0;
-        try {
-          for await (const _event of stream.open()) if (++events === 1) stream.begun++;
-        } catch {
-          // Its replica has stopped.
+  test.skipIf(isSkipped)(
+    "loses no request when the replicas restart one after the other, and when one is killed",
+    async () => {
+      const running = await serve();
+      const stop = new AbortController();
+      const failures: string[] = [];
+      const served = { REST: 0, gRPC: 0 };
+      const repeat = async (protocol: keyof typeof served, send: () => Promise<unknown>) => {
+        while (!stop.signal.aborted) {
+          await send().then(
+            () => served[protocol]++,
+            (error: unknown) => failures.push(`${protocol}: ${String(error)}`),
+          );
+          // Below the rate that the proxy allows.
+          await pause(25);
         }
-        await pause(100);
+      };
+      const rest = async () => {
+        const { status, body: text } = await ask(running, path, { ...post, from: "127.0.0.2" });
+        if (status !== 200) throw new Error(`${status} ${text}`);
+      };
+      const grpc = [grpcCaller(running), grpcCaller(running)];
+      const load = [repeat("REST", rest), repeat("REST", rest), ...grpc.map((call) => repeat("gRPC", call))];
+      const streams = watchStreams(running, stop.signal).map((open) => ({ open, begun: 0 }));
+      const watch = async (stream: (typeof streams)[number]) => {
+        while (!stop.signal.aborted) {
+          let events = 0;
+          try {
+            for await (const _event of stream.open()) if (++events === 1) stream.begun++;
+          } catch {
+            // Its replica has stopped.
+          }
+          await pause(100);
+        }
+      };
+      const watching = streams.map(watch);
+      const haveBegun = (times: number) => () => streams.every(({ begun }) => begun >= times);
+      await until("all streams have begun", haveBegun(1));
+      const [one, two] = running.replicas;
+      const restarts = [
+        [one, "SIGTERM"],
+        [two, "SIGTERM"],
+        [one, "SIGKILL"],
+      ] as const;
+      for (const [replica, signal] of restarts) {
+        await replica.restart(signal);
+        await until("the new process serves", () => replica.requests().some(({ protocol }) => protocol === "grpc"));
       }
-    };
-    const watching = streams.map(watch);
-    const haveBegun = (times: number) => () => streams.every(({ begun }) => begun >= times);
-    await until("all streams have begun", haveBegun(1));
-    for (const replica of running.replicas) {
-      await replica.restart();
-      await until("the new process serves", () => replica.requests().some(({ protocol }) => protocol === "grpc"));
-    }
-    // Each was on one of the replicas.
-    await until("the streams go on", haveBegun(2));
-    stop.abort();
-    await Promise.all([...load, ...watching]);
-    expect(failures).toEqual([]);
-    expect(Math.min(served.REST, served.gRPC)).toBeGreaterThan(200);
-  });
+      // Each was on one of the replicas.
+      await until("the streams go on", haveBegun(2));
+      stop.abort();
+      await Promise.all([...load, ...watching]);
+      expect(failures).toEqual([]);
+      expect(Math.min(served.REST, served.gRPC)).toBeGreaterThan(200);
+    },
+  );
 
   test.skipIf(isSkipped)("asks another replica as long as one is not ready", async () => {
     const running = await serve({ OFFLEDGER_LEDGER_URL: "http://127.0.0.1:1", OFFLEDGER_LEDGER_PARTIES: "a::1220" });
