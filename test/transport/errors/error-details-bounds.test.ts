@@ -7,7 +7,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { RegistryError } from "../../../src/domain/errors.js";
-import { grpcStatus } from "../../../src/transport/connect/grpc-status.js";
+import { grpcStatus } from "../../../src/transport/rpc/errors.js";
 import { cut, rejection, toConnectError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { detailsOfStatus, grpcHeaders } from "../../fixtures/error-details.js";
