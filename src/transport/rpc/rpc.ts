@@ -210,7 +210,10 @@ function adapted(handler: UniversalHandler): UniversalHandler {
     const { request, reply } = call;
     const response = await handler(received).finally(() => call.releaseBody());
     if (!isUnary) return response;
-    if (call.error === undefined) return held(conditionalGet(response, request), request.usage);
+    // gRPC-Web has its errors in the body.
+    if (call.error === undefined || request.record.protocol === "grpc-web") {
+      return held(conditionalGet(response, request), request.usage);
+    }
     sendRpcError(request, reply, call.error);
     // Otherwise Fastify would send the undefined result of the handler.
     await reply;
