@@ -77,6 +77,15 @@ describe("one HEADERS frame with END_STREAM", () => {
     expect(await call(url, info)).toEqual(refused("3", /registrar/));
   });
 
+  // With a deadline, as most clients call. Clients retry a call only if they receive its status in the first frame.
+  test.each([
+    ["a deadline", { "grpc-timeout": "30S" }],
+    ["compression", { "grpc-encoding": "gzip" }],
+  ])("an invalid message with %s is invalid_argument", async (_, headers) => {
+    const { url } = await startService();
+    expect(await call(url, info, headers)).toEqual(refused("3", /registrar/));
+  });
+
   test("a request over the rate limit is resource_exhausted", async () => {
     const { url } = await startService({ ratePerClient: 1 });
     const refusals: Refusal[] = [];

@@ -29,8 +29,6 @@ export interface StandaloneServer {
   readonly url: string;
   /** Why the service is not ready; the test sets it. */
   reason: string | undefined;
-  /** How often the readiness was polled. */
-  polls: number;
   close(): Promise<void>;
 }
 
@@ -40,11 +38,8 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
   const server = fastify({ serverFactory: sockets.factory });
   countRequests(server, createBudgets());
   recordRequests(server, []);
-  const state = { reason: undefined as string | undefined, polls: 0 };
-  const notReadyReason = () => {
-    state.polls++;
-    return state.reason;
-  };
+  const state = { reason: undefined as string | undefined };
+  const notReadyReason = () => state.reason;
   const standard = standardServices({
     services: served,
     notReadyReason,
