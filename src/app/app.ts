@@ -1,7 +1,7 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
-import { openApi as generated, openApiWithRoot, packageVersion, readDescriptorSet } from "./package-files.js";
+import { openApi as generated, openApiWithRoot, packageVersion } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
@@ -23,7 +23,7 @@ import { services } from "../service/services.js";
 import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
 import { createSource } from "../ingest/source/create-source.js";
-import { standardServices } from "../transport/connect/standard-services.js";
+import { standardServices } from "../transport/rpc/standard-services.js";
 import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { createServer } from "../transport/server.js";
@@ -140,7 +140,6 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     standard: standardServices({
       services: served,
       notReadyReason,
-      descriptorSet: readDescriptorSet,
       reflection: config.reflection,
     }),
   });

@@ -1,5 +1,4 @@
 /** Files of the package outside `dist/src`. */
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { JsonObject } from "../domain/json.js";
 
@@ -17,6 +16,3 @@ export function openApiWithRoot(document: JsonObject, rootRegistrar: string): Js
 export function packageVersion(): string {
   return (require("#package.json") as { version: string }).version;
 }
-
-/** The definitions of all services, with their comments. Read when called: the start does not need them. */
-export const readDescriptorSet = (): Uint8Array => readFileSync(require.resolve("#offledger.binpb"));

@@ -1,7 +1,7 @@
 /**
  * Errors on the wire: the one table from a reason to Code, HTTP status, body and details, and back. Rules refuse a
  * request; what rejects it before them, or fails, is a rejection. Details are bounded when they are made: all but the
- * causes of a refusal fit the headers of gRPC, see grpc-details.ts.
+ * causes of a refusal fit the headers of gRPC, see rpc/errors.ts.
  */
 import { create, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -227,7 +227,7 @@ const DOMAIN = "offledger";
 const MAX_VIOLATIONS = 20;
 /** Of the field, and of the description. */
 const MAX_VIOLATION_TEXT_BYTES = 256;
-/** Together with the metadata they fit MAX_DETAILS_BYTES of grpc-details.ts. */
+/** Together with the metadata they fit MAX_DETAILS_BYTES of rpc/errors.ts. */
 const MAX_VIOLATIONS_BYTES = 1_024;
 /** All fields of a cause take about 1,300 bytes with parties of 100 and contract ids of 138 characters. */
 const MAX_METADATA_BYTES = 1_792;
@@ -318,7 +318,7 @@ function metadataOf(cause: Cause | undefined): Record<string, string> {
   );
 }
 
-/** The bounds of Connect, whose errors are in the body; grpc-details.ts has those of gRPC. */
+/** The bounds of Connect, whose errors are in the body; rpc/errors.ts has those of gRPC. */
 const MAX_CAUSES = 100;
 const MAX_CAUSES_BYTES = 64 * 1024;
 /** A cause has about 700 bytes at most, unless a registry module makes it. */

@@ -1,12 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { REQUEST_ID } from "../telemetry/request-ids.js";
 import type { Protocol } from "../telemetry/request-record.js";
 import { drainBody } from "./bodies.js";
-import { sendRpcError } from "./connect/send-error.js";
 import { type RestError, toRestError } from "./errors.js";
-import { hijack, sendJson, setHeaders } from "./reply.js";
+import { sendRpcError } from "./rpc/errors.js";
 
 /** Rejects a request before its operation is called, in the form of its protocol, and drains its body up to a bound. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
@@ -14,16 +12,9 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
   record.protocol = protocolOf(request);
   record.operation = routeOptions.config.operation ?? "";
   void drainBody(raw);
-  if (record.protocol === "rest") rejectRest(request, reply, error);
-  else sendRpcError(request, reply, error);
-}
-
-function rejectRest(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  const { record } = request;
+  if (record.protocol !== "rest") return sendRpcError(request, reply, error);
   record.complete(error.code);
-  const { status, headers, body } = toRestError(error, pathOf(request));
-  setHeaders(reply.raw, { ...hijack(reply), ...headers, [REQUEST_ID]: record.requestId });
-  sendJson(reply.raw, status, body);
+  void sendRestError(reply, toRestError(error, pathOf(request)));
 }
 
 export async function sendRestError(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {

@@ -10,8 +10,6 @@ import type { ServiceBinding } from "../service/service-binding.js";
 import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import type { RequestObserver } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
-import { connect } from "./connect/connect.js";
-import type { StandardServices } from "./connect/standard-services.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { httpError } from "./errors.js";
@@ -22,6 +20,8 @@ import { pathOf, sendRestError } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
 import { noRoute, ROUTER_OPTIONS, ServedMethods } from "./rest/no-route.js";
 import { rest } from "./rest/rest.js";
+import { rpc } from "./rpc/rpc.js";
+import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, Sockets } from "./sockets.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
@@ -114,11 +114,11 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
-  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
+  const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
   const served = operations(bindings, report, options.arguments, () => responseBudgetError(budgets));
   const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, report);
   server.setNotFoundHandler(answerNoRoute);
-  await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
+  await server.register(rpc(served, options.standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));

@@ -2,9 +2,9 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import type { FastifyReply, FastifyRequest, onRouteHookHandler } from "fastify";
 import findMyWay from "find-my-way";
 import { drainBody } from "../bodies.js";
-import { connectErrorBody, sendRpcError } from "../connect/send-error.js";
 import { httpError, rejection } from "../errors.js";
 import { grpcProtocolOf, pathOf, sendRestError } from "../reject.js";
+import { connectErrorBody, sendRpcError } from "../rpc/errors.js";
 import { isComplete } from "../sockets.js";
 
 const MAX_SHOWN_URL = 200;

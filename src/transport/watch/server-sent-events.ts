@@ -10,7 +10,6 @@ import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { responseBudgetError } from "../limits.js";
-import { hijack, setHeaders } from "../reply.js";
 import { bindingsOf } from "../rest/http-rules.js";
 import { type Query, requestReader } from "../rest/rest-request.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
@@ -67,9 +66,10 @@ async function send(
   first: WatchResponse,
   events: AsyncIterable<WatchResponse>,
 ): Promise<void> {
-  const headers = hijack(reply);
   const response = reply.raw;
-  setHeaders(response, headers);
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) response.setHeader(name, value);
   response.writeHead(200, { ...FIELDS, [REQUEST_ID]: record.requestId });
   let outcome: Code | 0 = 0;
   try {

@@ -1,5 +1,9 @@
+/** Open streams, limited in number and duration. */
 import type { ConnectError } from "@connectrpc/connect";
 import { rejection } from "../errors.js";
+
+/** Some of what counts towards a limit will end, and another process may serve the stream. */
+const RETRY = { retrySeconds: 1 };
 
 export interface OpenStream {
   /** Aborts when the stream has to end: client gone, maximum duration reached, or shutdown. */
@@ -8,7 +12,7 @@ export interface OpenStream {
   readonly end: () => void;
 }
 
-/** Open streams of one kind, limited in number and duration. All of them end at shutdown. */
+/** Open streams of one kind. All of them end at shutdown. */
 export class Streams {
   readonly #open = new Set<(reason: ConnectError) => void>();
   #isClosing = false;
@@ -31,7 +35,8 @@ export class Streams {
   begin(client: AbortSignal): OpenStream {
     if (this.#isClosing) throw shuttingDown();
     if (this.#open.size >= this.max) {
-      throw tooMany("TOO_MANY_STREAMS", `the limit of ${this.max} ${this.label} is reached; retry later`);
+      const message = `the limit of ${this.max} ${this.label} is reached; retry later`;
+      throw rejection("TOO_MANY_STREAMS", message, RETRY);
     }
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
@@ -43,7 +48,7 @@ export class Streams {
     };
     const message = `the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`;
     // An error keeps its stack, so it is made when it is needed.
-    const expire = () => abort(streamOver("STREAM_EXPIRED", message));
+    const expire = () => abort(rejection("STREAM_EXPIRED", message, RETRY));
     const timer = setTimeout(expire, this.maxDurationMs);
     this.#open.add(abort);
     client.addEventListener("abort", onClientGone);
@@ -57,42 +62,4 @@ export class Streams {
   }
 }
 
-const shuttingDown = (): ConnectError => streamOver("SHUTTING_DOWN", "the service is stopping; retry");
-
-const RETRY_SECONDS = 1;
-
-/** A limit is reached; some of what counts towards it will end. */
-export const tooMany = (reason: "TOO_MANY_STREAMS" | "TOO_MANY_MESSAGES", message: string): ConnectError =>
-  rejection(reason, message, { retrySeconds: RETRY_SECONDS });
-
-/** The service ends a stream; the client may open another. */
-export const streamOver = (reason: "STREAM_EXPIRED" | "SHUTTING_DOWN", message: string): ConnectError =>
-  rejection(reason, message, { retrySeconds: RETRY_SECONDS });
-
-/** What clients may use of health and reflection; `watches` and `reflections` bound the concurrent streams. */
-export interface StreamLimits {
-  /** Maximum request message, in bytes: names and numbers need little. */
-  readonly messageBytes: number;
-  /** Polling interval of the readiness, while there are watches. */
-  readonly pollMs: number;
-  readonly watches: number;
-  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
-  readonly watchMs: number;
-  readonly reflections: number;
-  readonly reflectionMs: number;
-  /** Maximum time between two requests on a reflection stream. */
-  readonly idleMs: number;
-  /** Requests on one reflection stream. */
-  readonly requests: number;
-}
-
-export const DEFAULT_STREAM_LIMITS: StreamLimits = {
-  messageBytes: 64 * 1024,
-  pollMs: 500,
-  watches: 100,
-  watchMs: 60 * 60 * 1000,
-  reflections: 100,
-  reflectionMs: 10 * 60 * 1000,
-  idleMs: 60 * 1000,
-  requests: 1000,
-};
+const shuttingDown = (): ConnectError => rejection("SHUTTING_DOWN", "the service is stopping; retry", RETRY);

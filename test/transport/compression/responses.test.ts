@@ -1,7 +1,5 @@
 /** Compressed responses over real connections. */
-import { execFile, execFileSync } from "node:child_process";
 import http2 from "node:http2";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callNamed, failingCalls } from "../../fixtures/calls/index.js";
 import {
@@ -82,20 +80,6 @@ test("a compressed response is smaller", async () => {
   expect(gunzipMember(compressed.body).equals(plain.body)).toBe(true);
 });
 
-test("pipelined and concurrent responses keep their content", async () => {
-  const [request, list] = [requestOf("REST", accept), requestOf("REST", document)];
-  const [plain, plainList] = [await overHttp2(request), await overHttp2(list)];
-  const responses = await Promise.all(
-    Array.from({ length: 60 }, async (_, index) => {
-      const [one, expected] = index % 2 === 0 ? [request, plain] : [list, plainList];
-      const compresses = index % 3 !== 0;
-      const response = await (index % 4 < 2 ? overHttp1 : overHttp2)(compresses ? accepting(one) : one);
-      return checkCompressed("REST", expected, response) && compresses;
-    }),
-  );
-  expect(responses).toContain(true);
-});
-
 test("OFFLEDGER_COMPRESSION=off sends every response as it is", async () => {
   for (const form of Object.keys(requestForms)) {
     const request = requestOf(form, accept);
@@ -122,49 +106,4 @@ test("Vary has what CORS and compression depend on", async () => {
     listed.close();
     await some.close();
   }
-});
-
-const has = (program: string): boolean => {
-  try {
-    execFileSync(program, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const plainAndCompressed = async () => {
-  const request = requestOf("REST", accept);
-  const plain = await overHttp1(request);
-  let compressed = plain;
-  await until("the response is compressed", async () => {
-    compressed = await overHttp1(accepting(request));
-    return compressed.headers["content-encoding"] === "gzip";
-  });
-  return { request, plain: plain.body, compressed: compressed.body };
-};
-
-describe("decoded by another program", () => {
-  test.skipIf(!has("gzip"))("gzip", async () => {
-    const { plain, compressed } = await plainAndCompressed();
-    expect(execFileSync("gzip", ["-t"], { input: compressed }).length).toBe(0);
-    expect(execFileSync("gzip", ["-dc"], { input: compressed }).equals(plain)).toBe(true);
-  });
-
-  test.skipIf(!has("python3"))("Python", async () => {
-    const { plain, compressed } = await plainAndCompressed();
-    // The decoder of the HTTP clients: it stops at the end of the first member.
-    const program =
-      "import sys, zlib; d = zlib.decompressobj(31); sys.stdout.buffer.write(d.decompress(sys.stdin.buffer.read())); " +
-      "sys.exit(0 if d.eof and d.unused_data == b'' else 1)";
-    expect(execFileSync("python3", ["-c", program], { input: compressed }).equals(plain)).toBe(true);
-  });
-
-  test.skipIf(!has("curl"))("curl", async () => {
-    const { request, plain } = await plainAndCompressed();
-    const args = ["-sS", "--compressed", "-H", "content-type: application/json", "-d", String(request.body)];
-    const options = { encoding: "buffer", timeout: 20_000 } as const;
-    const { stdout } = await promisify(execFile)("curl", [...args, running.url + request.path], options);
-    expect(stdout.equals(plain)).toBe(true);
-  });
 });

@@ -7,7 +7,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { RegistryError } from "../../../src/domain/errors.js";
-import { grpcStatus } from "../../../src/transport/connect/grpc-status.js";
+import { grpcStatus } from "../../../src/transport/rpc/errors.js";
 import { cut, rejection, toConnectError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { detailsOfStatus, grpcHeaders } from "../../fixtures/error-details.js";
@@ -205,15 +205,12 @@ test("errors for clients are made with their details", () => {
   const makers = files.filter((file) => readFileSync(`src/${file}`, "utf8").includes("new ConnectError("));
   expect(makers.toSorted()).toEqual(
     [
-      // The error is for connect-fastify, which sends it to nobody.
-      "transport/connect/handler/adapt.ts",
+      // Connect-fastify sends it to nobody.
+      "transport/rpc/rpc.ts",
       // The client is gone.
-      "transport/connect/handler/received-body.ts",
       "transport/watch/server-sent-events.ts",
-      "transport/connect/handler/error-response.ts",
-      "transport/connect/handler/library-errors.ts",
       // Copies with a shorter message.
-      "transport/connect/grpc-status.ts",
+      "transport/rpc/errors.ts",
       "transport/errors.ts",
     ].toSorted(),
   );

@@ -2,9 +2,10 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import type { FastifyInstance } from "fastify";
-import { beforeAll, afterAll, expect, test } from "vitest";
+import { beforeAll, afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
+import { grpcHeaders } from "../../fixtures/error-details.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { until } from "../../fixtures/wait.js";
@@ -66,4 +67,46 @@ test.each<[string, () => Promise<Headers>, typeof all]>([
   await until("the response is over", () => counts.onResponse > 0);
   expect(counts).toEqual(expected);
   expect(headers.get("x-sent")).toBe(expected.onSend === 0 ? null : "yes");
+});
+
+const rpc = `/${BurnService.typeName}/GetBurnOfferCancelContext`;
+
+test.each<[string, (base: string) => Promise<readonly [isRejected: boolean, sent: unknown]>]>([
+  [
+    "REST",
+    async (base) => {
+      const { status, headers } = await fetch(base + rest, { method: "POST" });
+      return [status === 429, headers.get("x-sent")];
+    },
+  ],
+  [
+    "Connect",
+    async (base) => {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"burnOfferId":"a"}' };
+      const { status, headers } = await fetch(base + rpc, init);
+      return [status === 429, headers.get("x-sent")];
+    },
+  ],
+  [
+    "gRPC",
+    async (base) => {
+      const headers = await grpcHeaders(base, rpc, Buffer.from("\n\u0001a"), {});
+      return [headers["grpc-status"] === "8", headers["x-sent"]];
+    },
+  ],
+])("onSend runs on a rejection over %s", async (_protocol, call) => {
+  const { middleware } = TEST_SERVER_OPTIONS;
+  const limited = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: answer })], {
+    ...TEST_SERVER_OPTIONS,
+    middleware: { ...middleware, rates: { perClient: 1, inAll: 0 } },
+    gate: async (instance) => plugin(instance),
+  });
+  onTestFinished(() => limited.close(100));
+  const base = await limited.listen("127.0.0.1", 0);
+  let rejection: unknown;
+  for (let calls = 0; calls < 20 && rejection === undefined; calls++) {
+    const [isRejected, sent] = await call(base);
+    if (isRejected) rejection = sent;
+  }
+  expect(rejection).toBe("yes");
 });

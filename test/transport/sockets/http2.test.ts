@@ -121,8 +121,7 @@ test("a unary gRPC call with many messages, larger than the flow-control window,
   const message = Buffer.from(`\0\0\0\0\x02{}`, "latin1");
   stream.end(Buffer.concat(Array.from({ length: 100_000 }, () => message)));
   stream.resume();
-  // An error has no trailers: its status is in the one HEADERS frame.
-  const over = Promise.all([once(stream, "response"), once(stream, "close")]);
+  const over = Promise.all([once(stream, "trailers"), once(stream, "close")]);
   const [[status]] = await within(MAX_WAIT_MS, "the stream ends", over);
   expect(status["grpc-status"]).toBe("12");
   expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);

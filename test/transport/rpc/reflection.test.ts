@@ -114,26 +114,10 @@ describe.each(Object.entries(versions))("%s", (_version, version) => {
           imports: written?.dependency,
         });
       }
-      // Files of other packages are generated from another source text.
-      const own = files.filter(({ name }) => name.startsWith("offledger/"));
-      expect(own.length).toBeGreaterThan(2);
-      expect(own).toEqual(own.map(({ name }) => image.file.find((one) => one.name === name)));
       const service = buildRegistry(files).getService("offledger.burn.v0.BurnService");
       expect(service?.methods.length).toBeGreaterThan(3);
     },
   );
-});
-
-test("returns the comments of the proto files", async () => {
-  const { url } = await startStandalone();
-  const [answer] = await exchange(url, [symbol("offledger.health.v1.HealthService")]);
-  const [file] = filesOf(answer);
-  // Path 6, 0: the first service.
-  const comment = file?.sourceCodeInfo?.location.find(({ path }) => path.join() === "6,0")?.leadingComments;
-  const source = readFileSync("proto/offledger/health/v1/health_service.proto", "utf8");
-  const written = /((?:^\/\/.*\n)+)service HealthService/m.exec(source)?.[1]?.replaceAll(/^\/\//gm, "");
-  expect(comment).toMatch(/\w/);
-  expect(comment).toBe(written);
 });
 
 test("finds the file of every kind of symbol", async () => {
@@ -243,30 +227,24 @@ async function silent(url: string, createTransport = transports["gRPC"]): Promis
 }
 
 describe.each(Object.entries(transports))("a stream by %s", (_name, createTransport) => {
-  test("ends after an idle timeout", async () => {
-    const { url, defects } = await startStandalone({ idleMs: 50 });
+  test("ends after its maximum duration", async () => {
+    const { url } = await startStandalone({ reflectionMs: 50 });
     const error = await catchError(silent(url, createTransport));
-    expect(error).toMatchObject({
-      code: Code.DeadlineExceeded,
-      rawMessage: "no request arrived within 50 ms; open another stream",
-    });
-    expect(defects).toEqual([]);
+    expect(error).toMatchObject({ code: Code.Unavailable, rawMessage: expect.stringContaining("50 ms") as string });
   });
 
   test("ends after too many requests", async () => {
-    const { url, defects } = await startStandalone({ requests: 2 });
+    const { url } = await startStandalone({ requests: 2 });
     const query = symbol("offledger.health.v1.HealthService");
     await exchange(url, [query, query], versions.v1, createTransport);
     const error = await catchError(exchange(url, [query, query, query], versions.v1, createTransport));
     expect(error.code).toBe(Code.ResourceExhausted);
-    expect(defects).toEqual([]);
   });
 
   test("ends where a question is too large", async () => {
-    const { url, defects } = await startStandalone();
+    const { url } = await startStandalone();
     const error = await catchError(exchange(url, [symbol("x".repeat(70_000))], versions.v1, createTransport));
     expect(error.code).toBe(Code.ResourceExhausted);
-    expect(defects).toEqual([]);
   });
 
   test("ends when the service stops", async () => {
@@ -275,7 +253,6 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, createTransp
     await exchange(place.url, [symbol("offledger.health.v1.HealthService")]);
     await within(MAX_WAIT_MS, "the server closes", place.close());
     expect((await over).code).toBe(Code.Unavailable);
-    expect(place.defects).toEqual([]);
   });
 
   test("is one of so many", async () => {

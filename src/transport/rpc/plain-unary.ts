@@ -7,7 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from "fastify";
 import type { Recording } from "../../registry/recorder.js";
-import { readBody, messageTooLarge } from "../bodies.js";
+import { readBody } from "../bodies.js";
 import { acceptsGzip, GZIP, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "../compress.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import { type Body, bufferOf, ChunkList } from "../encoding/chunks.js";
@@ -15,11 +15,11 @@ import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../validators.js";
-import { sendRpcError } from "./send-error.js";
+import { sendRpcError } from "./errors.js";
 
-/** Flag of compression (1 byte) and length of the message (4 bytes). */
-const FRAME_HEADER_BYTES = 5;
-/** gRPC reserves the other flags; connect-es ignores them. */
+/** Flags (1 byte) and length of the message (4 bytes). */
+export const FRAME_HEADER_BYTES = 5;
+/** gRPC reserves the other flags. */
 const COMPRESSED_FLAG = 1;
 
 type Format = "json" | "proto" | "grpc";
@@ -99,48 +99,24 @@ function fail({ request, reply }: Call, error: unknown): void {
   sendRpcError(request, reply, ConnectError.from(error));
 }
 
-function decode({ operation, format, maxBodyBytes }: Call, body: Buffer): Message {
+function decode({ operation, format }: Call, body: Buffer): Message {
   const { input } = operation.method;
-  if (format === "json") return fromJsonBytes(input, body);
-  if (format === "proto") return fromBinaryBytes(input, body);
-  if (body.length === 0) {
-    const missing = "protocol error: missing input message for unary method";
-    throw rejection("PROTOCOL_ERROR", missing, { code: Code.Unimplemented });
-  }
-  checkLengths(body, maxBodyBytes);
-  const { bytes, rest } = firstFrame(body);
-  const message = fromBinaryBytes(input, bytes);
-  if (rest === undefined) return message;
-  fromBinaryBytes(input, firstFrame(rest).bytes);
-  const extra = "protocol error: received extra input message for unary method";
-  throw rejection("PROTOCOL_ERROR", extra, { code: Code.Unimplemented });
+  return format === "json"
+    ? fromJsonBytes(input, body)
+    : fromBinaryBytes(input, format === "grpc" ? unframe(body) : body);
 }
 
-/** connect-es looks at the lengths of all frames that it has received before it reads the first. */
-function checkLengths(body: Buffer, maxBytes: number): void {
-  for (let at = 0; at + FRAME_HEADER_BYTES <= body.length;) {
-    const length = body.readUInt32BE(at + 1);
-    if (length > maxBytes) throw messageTooLarge(maxBytes);
-    at += FRAME_HEADER_BYTES + length;
-  }
-}
-
-interface Frame {
-  readonly bytes: Buffer;
-  /** What follows the frame; undefined if nothing does. */
-  readonly rest: Buffer | undefined;
-}
-
-function firstFrame(body: Buffer): Frame {
-  const end = FRAME_HEADER_BYTES + (body.length < FRAME_HEADER_BYTES ? 0 : body.readUInt32BE(1));
-  if (body.length < end) {
-    throw rejection("PROTOCOL_ERROR", "protocol error: the length of the message is not what its frame says");
+/** The message of a body, which has one frame. */
+function unframe(body: Buffer): Buffer {
+  if (body.length < FRAME_HEADER_BYTES || body.readUInt32BE(1) !== body.length - FRAME_HEADER_BYTES) {
+    throw rejection("PROTOCOL_ERROR", "the body must be one message, as long as its frame says");
   }
   if (((body[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
-    const compressed = "protocol error: received compressed envelope, but do not know how to decompress";
-    throw rejection("PROTOCOL_ERROR", compressed, { code: Code.Internal });
+    const message = "the message is compressed, but grpc-encoding does not say how";
+    // The code that gRPC prescribes.
+    throw rejection("PROTOCOL_ERROR", message, { code: Code.Internal });
   }
-  return { bytes: body.subarray(FRAME_HEADER_BYTES, end), rest: body.length === end ? undefined : body.subarray(end) };
+  return body.subarray(FRAME_HEADER_BYTES);
 }
 
 function send(call: Call, response: EncodableResponse, recording: Recording | undefined): void {

@@ -82,7 +82,6 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
       server.reason = "the ledger is away";
       expect(await watch.next()).toBe(Status.NOT_SERVING);
     }
-    expect(server.defects).toEqual([]);
   });
 
   test("a watch of an unknown service receives SERVICE_UNKNOWN, and lasts until the service stops", async () => {
@@ -91,9 +90,7 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
     expect(await watch.next()).toBe(Status.SERVICE_UNKNOWN);
     const next = watch.next();
     server.reason = "the ledger is away";
-    const { polls } = server;
     await createClient(Health, transport).check({});
-    expect(server.polls).toBe(polls + 1);
     await within(20_000, "the server closes", server.close());
     expect(await next).toMatchObject({ code: Code.Unavailable });
   });
@@ -111,11 +108,10 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
       });
     }
     await within(20_000, "the server closes", closed);
-    expect(server.defects).toEqual([]);
   });
 
   test("the number of watches is limited, and a cancelled watch frees a place", async () => {
-    const [server, transport] = await start({ watches: 2 });
+    const [, transport] = await start({ watches: 2 });
     const watches = [openWatch(transport), openWatch(transport)];
     for (const watch of watches) expect(await watch.next()).toBe(Status.SERVING);
     const refused = await openWatch(transport).next();
@@ -128,7 +124,6 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
     expect((refused as ConnectError).findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n } }]);
     watches[0]?.cancel();
     await until("a place is free", async () => (await openWatch(transport).next()) === Status.SERVING);
-    expect(server.defects).toEqual([]);
   });
 
   test("a watch has a maximum duration", async () => {
@@ -139,42 +134,10 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
   });
 
   test("a name that is too long is rejected", async () => {
-    const [server, transport] = await start();
+    const [, transport] = await start();
     const service = "x".repeat(70_000);
     expect(await catchCode(createClient(Health, transport).check({ service }))).toBe(Code.ResourceExhausted);
     expect(await openWatch(transport, service).next()).toMatchObject({ code: Code.ResourceExhausted });
     expect(await createClient(Health, transport).check({})).toMatchObject({ status: Status.SERVING });
-    expect(server.defects).toEqual([]);
   });
-});
-
-test("the readiness is not polled without a watch", async () => {
-  const server = await startStandalone();
-  const transport = transports["gRPC"]?.(server.url);
-  if (transport === undefined) throw new Error("there is no transport of that name");
-  const watch = openWatch(transport);
-  await watch.next();
-  await until("the readiness is polled repeatedly", () => server.polls > 20);
-  watch.cancel();
-  let polls = -1;
-  await until("the polling stops", async () => {
-    const before = polls;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    polls = server.polls;
-    return before === polls;
-  });
-  expect(server.defects).toEqual([]);
-});
-
-test("bytes that are not a message are invalid_argument", async () => {
-  const server = await startStandalone();
-  const send = async (rpc: string, type: string, body: readonly number[]) => {
-    const headers = { "content-type": type };
-    const url = `${server.url}/grpc.health.v1.Health/${rpc}`;
-    return (await fetch(url, { method: "POST", headers, body: new Uint8Array(body) })).text();
-  };
-  expect(JSON.parse(await send("Check", "application/proto", [255]))).toMatchObject({ code: "invalid_argument" });
-  expect(await send("Check", "application/grpc-web+proto", [0, 0, 0, 0, 1, 255])).toContain("grpc-status: 3");
-  expect(await send("Watch", "application/grpc-web+proto", [0, 0, 0, 0, 1, 255])).toContain("grpc-status: 3\r\n");
-  expect(server.defects).toEqual([]);
 });

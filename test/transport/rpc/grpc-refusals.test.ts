@@ -5,7 +5,6 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../../src/config/config.js";
-import { encodeGrpcMessage } from "../../../src/transport/connect/grpc-message.js";
 import { serveFile } from "../../fixtures/run-service.js";
 
 /** The flag of a frame (RFC 9113, section 6.2). */
@@ -102,14 +101,4 @@ describe("one HEADERS frame with END_STREAM", () => {
     const { headers } = await call(url, info, { "content-type": "application/grpc+thrift" });
     expect(headers[":status"]).toBe(415);
   });
-});
-
-test.each([
-  ["plain text: 100 % of a~b", "plain text: 100 %25 of a~b"],
-  ["tab\tand newline\n", "tab%09and newline%0A"],
-  ["Zürich", "Z%C3%BCrich"],
-  ["\u{1F600}", "%F0%9F%98%80"],
-  ["lone \uD800", "lone %EF%BF%BD"],
-])("the message %j is encoded as %s", (message, encoded) => {
-  expect(encodeGrpcMessage(message)).toBe(encoded);
 });

@@ -1,5 +1,4 @@
 /** The standard services on a real port, with a readiness that the test sets. */
-import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -7,16 +6,14 @@ import { fastify } from "fastify";
 import { onTestFinished } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
-import type { StreamLimits } from "../../../src/transport/watch/streams.js";
-import { connect } from "../../../src/transport/connect/connect.js";
-import { standardServices } from "../../../src/transport/connect/standard-services.js";
+import { rpc } from "../../../src/transport/rpc/rpc.js";
+import { standardServices, type StreamLimits } from "../../../src/transport/rpc/standard-services.js";
 import { ServedMethods } from "../../../src/transport/rest/no-route.js";
 import { recordRequests } from "../../../src/transport/hooks.js";
 import { countRequests, createBudgets } from "../../../src/transport/limits.js";
 import { Sockets } from "../../../src/transport/sockets.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
-const descriptorSet = () => new Uint8Array(readFileSync("gen/offledger.binpb"));
 export const served: readonly DescService[] = [HealthService, BurnService];
 
 /** A transport for each protocol and HTTP version with streaming responses. */
@@ -32,10 +29,6 @@ export interface StandaloneServer {
   readonly url: string;
   /** Why the service is not ready; the test sets it. */
   reason: string | undefined;
-  /** How often the readiness was polled. */
-  polls: number;
-  /** The errors that were reported as defects. */
-  readonly defects: unknown[];
   close(): Promise<void>;
 }
 
@@ -45,21 +38,15 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
   const server = fastify({ serverFactory: sockets.factory });
   countRequests(server, createBudgets());
   recordRequests(server, []);
-  const defects: unknown[] = [];
-  const state = { reason: undefined as string | undefined, polls: 0, defects };
-  const notReadyReason = () => {
-    state.polls++;
-    return state.reason;
-  };
-  const report = (defect: unknown) => void defects.push(defect);
+  const state = { reason: undefined as string | undefined };
+  const notReadyReason = () => state.reason;
   const standard = standardServices({
     services: served,
     notReadyReason,
-    descriptorSet,
     reflection: true,
     limits: { pollMs: 5, ...limits },
   });
-  await server.register(connect([], standard, undefined, 1_024 * 1_024, true, report, new ServedMethods()));
+  await server.register(rpc([], standard, undefined, 1_024 * 1_024, true, new ServedMethods()));
   server.addHook("preClose", () => sockets.goAway());
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   let closed: Promise<void> | undefined;

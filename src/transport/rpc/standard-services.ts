@@ -1,26 +1,42 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { DEFAULT_STREAM_LIMITS, type StreamLimits, Streams } from "../watch/streams.js";
-import { health } from "./health/health.js";
-import { Readiness } from "./health/readiness.js";
-import { Descriptors } from "./reflection/descriptors.js";
-import { documentedFiles } from "./reflection/documented-files.js";
-import { reflection } from "./reflection/reflection.js";
+import { Streams } from "../watch/streams.js";
+import { health } from "./health.js";
+import { reflection } from "./reflection.js";
 
-/** No service imports them, but clients decode errors with them. */
-const ERROR_DETAILS = [file_google_rpc_error_details];
+/** What clients may use of health and reflection; `watches` and `reflections` bound the concurrent streams. */
+export interface StreamLimits {
+  /** Maximum request message, in bytes: names and numbers need little. */
+  readonly messageBytes: number;
+  /** Polling interval of the readiness, by a watch. */
+  readonly pollMs: number;
+  readonly watches: number;
+  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
+  readonly watchMs: number;
+  readonly reflections: number;
+  readonly reflectionMs: number;
+  /** Requests on one reflection stream. */
+  readonly requests: number;
+}
+
+const DEFAULT_LIMITS: StreamLimits = {
+  messageBytes: 64 * 1024,
+  pollMs: 500,
+  watches: 100,
+  watchMs: 60 * 60 * 1000,
+  reflections: 100,
+  reflectionMs: 60 * 1000,
+  requests: 1000,
+};
 
 export interface StandardServicesOptions {
   /** The other services of the server. */
   readonly services: readonly DescService[];
   /** Why the service is not ready; undefined where it is. */
   readonly notReadyReason: () => string | undefined;
-  /** A descriptor set with comments, for reflection; read on first use. */
-  readonly descriptorSet: () => Uint8Array;
   /** Whether clients may read the definitions of the services. */
   readonly reflection: boolean;
   readonly limits?: Partial<StreamLimits>;
@@ -34,21 +50,22 @@ export interface StandardServices {
 
 /** What every gRPC server is expected to have: grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
 export function standardServices(options: StandardServicesOptions): StandardServices {
-  const { services, notReadyReason, descriptorSet, reflection: isReflected } = options;
-  const limits = { ...DEFAULT_STREAM_LIMITS, ...options.limits };
+  const { services, notReadyReason, reflection: isReflected } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const watches = new Streams("watches", limits.watches, limits.watchMs);
   const reflections = new Streams("reflection streams", limits.reflections, limits.reflectionMs);
   const served = [...services, Health, ...(isReflected ? [ServerReflection, ServerReflectionV1Alpha] : [])];
+  const names = served.map(({ typeName }) => typeName);
   return {
     register(router) {
-      const names = served.map(({ typeName }) => typeName);
       const handlerOptions = { readMaxBytes: limits.messageBytes };
-      router.service(Health, health(names, new Readiness(notReadyReason, limits.pollMs), watches), handlerOptions);
+      router.service(
+        Health,
+        health(names, () => notReadyReason() === undefined, watches, limits.pollMs),
+        handlerOptions,
+      );
       if (!isReflected) return;
-      // Built on first use: it takes some milliseconds.
-      let descriptors: Descriptors | undefined;
-      const build = () => new Descriptors(served, documentedFiles(descriptorSet()), ERROR_DETAILS);
-      const serverReflectionInfo = reflection(() => (descriptors ??= build()), reflections, limits);
+      const serverReflectionInfo = reflection(served, reflections, limits.requests);
       router
         .service(ServerReflection, { serverReflectionInfo }, handlerOptions)
         .service(ServerReflectionV1Alpha, { serverReflectionInfo }, handlerOptions);
