@@ -4,6 +4,8 @@ import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templa
 import type { ContractLookup, TemplateCount, View } from "../store/port.js";
 import { AnswerRecorder } from "./explain/answer-recorder.js";
 
+export type { Tag } from "../store/lookup-hash.js";
+
 /** Records how one request is answered. Its query may run several times: the last run counts. */
 export class Recording {
   #last: QueryRecorder | undefined;

@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { formatLedgerTime } from "../domain/ledger-time.js";
-import { Recording } from "../registry/recorder.js";
-import type { Tag } from "../store/lookup-hash.js";
+import { Recording, type Tag } from "../registry/recorder.js";
 import type { EncodableResponse } from "./encoding/encodable-response.js";
 
 /** Asks for the validators by every protocol; a client that has the response gets an empty one. */
