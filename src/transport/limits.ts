@@ -17,14 +17,18 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Concurrent requests on one HTTP/2 connection. */
   readonly maxStreams: number;
+  /** Milliseconds until the HTTP version of a connection is known. */
+  readonly negotiationMs?: number;
+  /** Milliseconds that a connection may stay without a request. */
+  readonly idleMs?: number;
+  /** Milliseconds in which a client may take nothing of its response. */
+  readonly stalledMs?: number;
 }
 
+export const NEGOTIATION_MS = 10_000;
 /** Longer than the keep-alive of proxies, so that the proxy closes first and no request is lost. */
 export const IDLE_MS = 72_000;
-/** How long a client may take, or send, nothing at all. */
 export const STALLED_MS = 20_000;
-/** Node.js says only when all of a write was taken, so a response may wait longer by this rate. */
-export const STALLED_BYTES_PER_MS = 64;
 
 /** An amount that all requests of the process share, in bytes or as a number. */
 export class Budget {

@@ -7,15 +7,14 @@ import tls from "node:tls";
 import type { FastifyServerFactory } from "fastify";
 import { fixRequestId, makeRequestId, REQUEST_ID } from "../telemetry/request-ids.js";
 import type { Certificate } from "./certificate.js";
-import { type ConnectionLimits, IDLE_MS, isEndless, isServing, STALLED_BYTES_PER_MS, STALLED_MS } from "./limits.js";
+import { type ConnectionLimits, IDLE_MS, isEndless, isServing, NEGOTIATION_MS, STALLED_MS } from "./limits.js";
 import { deferSessionClose, startTimeouts } from "./upstream.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-/** Until the HTTP version of a connection is known. */
-const NEGOTIATION_MS = 10_000;
 /** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
 const PREFACE = Buffer.from("PRI");
+/** How often Node.js looks for late requests. */
 const CHECK_MS = 500;
 const CLOSE_IDLE_MS = 50;
 /** Of one HTTP/2 request, with its four pseudo-headers. Node.js resets a stream with more. */
@@ -31,6 +30,8 @@ const LINGER_MS = 2_000;
 /** Every client may use these: RFC 9113, section 6.8. */
 const LAST_STREAM_ID = 2 ** 31 - 1;
 const GOAWAY_PAUSE_MS = 100;
+
+type Accept = (socket: net.Socket, isHttp2: boolean) => void;
 
 interface AddressServers {
   readonly http1: http.Server;
@@ -53,11 +54,12 @@ export class Sockets {
 
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
+    const { maxConnections, negotiationMs = NEGOTIATION_MS } = this.#limits;
     const http1 = createHttp1Server(this.#limits, handler);
     const sessions = new Http2Sessions(this.#limits, handler);
     const sockets = new Set<net.Socket>();
     const pending = new Set<net.Socket>();
-    const accept = (socket: net.Socket, isHttp2: boolean) => {
+    const accept: Accept = (socket, isHttp2) => {
       pending.delete(socket);
       if (isHttp2) sessions.accept(socket);
       else http1.emit("connection", socket);
@@ -67,10 +69,10 @@ export class Sockets {
         ? net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
             pending.add(socket);
             socket.once("close", () => pending.delete(socket));
-            readVersion(socket, accept);
+            readVersion(socket, negotiationMs, accept);
           })
-        : createTlsServer(this.#certificate, accept);
-    server.maxConnections = this.#limits.maxConnections;
+        : createTlsServer(this.#certificate, negotiationMs, accept);
+    server.maxConnections = maxConnections;
     server.on("connection", (socket: net.Socket) => {
       sockets.add(socket);
       // A client may reset the connection before anybody else listens.
@@ -112,7 +114,7 @@ export class Sockets {
 }
 
 /** Calls `accept` with the connection paused, and with everything that it has sent still unread. */
-function readVersion(socket: net.Socket, accept: (socket: net.Socket, isHttp2: boolean) => void): void {
+function readVersion(socket: net.Socket, withinMs: number, accept: Accept): void {
   let received: Buffer = Buffer.alloc(0);
   const onData = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
@@ -128,7 +130,7 @@ function readVersion(socket: net.Socket, accept: (socket: net.Socket, isHttp2: b
     if (!isHttp2) socket.resume();
   };
   const onEnd = () => socket.destroy();
-  const timer = setTimeout(() => socket.destroy(), NEGOTIATION_MS);
+  const timer = setTimeout(() => socket.destroy(), withinMs);
   socket.on("data", onData).on("end", onEnd);
   socket.once("close", () => clearTimeout(timer));
 }
@@ -137,13 +139,13 @@ function readVersion(socket: net.Socket, accept: (socket: net.Socket, isHttp2: b
  * ALPN selects HTTP/2 if the client offers it. Not `http2.createSecureServer`, whose HTTP/1.1 has no limit on headers of
  * its own.
  */
-function createTlsServer(certificate: Certificate, accept: (socket: net.Socket, isHttp2: boolean) => void): tls.Server {
+function createTlsServer(certificate: Certificate, handshakeTimeout: number, accept: Accept): tls.Server {
   const server = tls.createServer(
     {
       ...certificate.pair,
       ALPNProtocols: ["h2", "http/1.1"],
       minVersion: "TLSv1.2",
-      handshakeTimeout: NEGOTIATION_MS,
+      handshakeTimeout,
       allowHalfOpen: true,
       noDelay: true,
     },
@@ -158,20 +160,23 @@ function createTlsServer(certificate: Certificate, accept: (socket: net.Socket, 
   return server;
 }
 
-function createHttp1Server({ requestMs, maxHeaderBytes }: ConnectionLimits, handler: Handler): http.Server {
+function createHttp1Server(
+  { requestMs, maxHeaderBytes, idleMs = IDLE_MS, stalledMs = STALLED_MS }: ConnectionLimits,
+  handler: Handler,
+): http.Server {
   const server = http.createServer(
     {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: requestMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: CHECK_MS,
-      keepAliveTimeout: IDLE_MS,
+      keepAliveTimeout: idleMs,
     },
     handler,
   );
-  server.setTimeout(STALLED_MS, (socket) => {
+  server.setTimeout(stalledMs, (socket) => {
     // Where it waits for the service, it is not stalled.
-    if (socket.writableLength === 0 && isServing(socket)) socket.setTimeout(STALLED_MS);
+    if (socket.writableLength === 0 && isServing(socket)) socket.setTimeout(stalledMs);
     else socket.destroy();
   });
   startTimeouts(server);
@@ -216,30 +221,15 @@ function describe(code: string, requestMs: number): readonly [status: string, me
 
 const timeoutMessage = (requestMs: number): string => `request not received within ${requestMs / 1000} seconds`;
 
-/** Times are those of `performance.now()`. */
-interface OpenStream {
-  readonly startedAt: number;
-  readonly headers: http2.IncomingHttpHeaders;
-  /** Bytes of the response that waited for the client at the latest check, and since when they are as many. */
-  unsent: number;
-  unsentSince: number;
-}
-
-interface SessionState {
-  readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
-  /** When the session started, or a stream last started or ended. */
-  quietSince: number;
-}
-
-/** HTTP/2, with the timeouts that `node:http2` lacks: slow requests, clients that do not read, idle sessions. */
+/** HTTP/2. `node:http2` has the mechanisms of the time limits, but applies none by itself. */
 class Http2Sessions {
   readonly #server: http2.Http2Server;
-  readonly #requestMs: number;
-  readonly #sessions = new Map<http2.ServerHttp2Session, SessionState>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #limits: ConnectionLimits;
+  readonly #sessions = new Set<http2.ServerHttp2Session>();
 
-  constructor({ maxStreams, maxHeaderBytes, requestMs }: ConnectionLimits, handler: Handler) {
-    this.#requestMs = requestMs;
+  constructor(limits: ConnectionLimits, handler: Handler) {
+    this.#limits = limits;
+    const { maxStreams, maxHeaderBytes } = limits;
     this.#server = http2.createServer(
       {
         settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
@@ -249,7 +239,7 @@ class Http2Sessions {
       // The compatibility classes of node:http2 have every member that Fastify uses.
       handler as unknown as (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void,
     );
-    this.#server.on("session", (session) => this.#track(session));
+    this.#server.on("session", (session) => this.#limit(session));
     this.#server.on("sessionError", (_error, session) => session.destroy());
   }
 
@@ -260,62 +250,54 @@ class Http2Sessions {
   }
 
   goAway(): void {
-    for (const session of this.#sessions.keys()) {
+    for (const session of this.#sessions) {
       if (!session.destroyed && !session.closed) session.goaway(http2.constants.NGHTTP2_NO_ERROR, LAST_STREAM_ID);
     }
   }
 
   /** Each session ends when its open streams are done. */
   close(): void {
-    for (const session of this.#sessions.keys()) session.close();
+    for (const session of this.#sessions) session.close();
   }
 
   destroy(): void {
-    for (const session of this.#sessions.keys()) session.destroy();
+    for (const session of this.#sessions) session.destroy();
   }
 
-  #track(session: http2.ServerHttp2Session): void {
+  #limit(session: http2.ServerHttp2Session): void {
+    const { idleMs = IDLE_MS } = this.#limits;
     deferSessionClose(session);
-    const state: SessionState = { streams: new Map(), quietSince: performance.now() };
-    this.#sessions.set(session, state);
-    this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref();
-    session.once("close", () => {
-      this.#sessions.delete(session);
-      if (this.#sessions.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    });
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    let streams = 0;
     session.on("stream", (stream, headers) => {
-      const now = (state.quietSince = performance.now());
-      state.streams.set(stream, { startedAt: now, headers, unsent: 0, unsentSince: now });
-      stream.once("close", () => {
-        state.streams.delete(stream);
-        state.quietSince = performance.now();
-      });
+      streams++;
+      stream.once("close", () => streams--);
+      limitStream(stream, headers, this.#limits);
     });
-  }
-
-  #check(): void {
-    const now = performance.now();
-    for (const [session, { streams, quietSince }] of this.#sessions) {
-      if (streams.size === 0 && now - quietSince > IDLE_MS) session.destroy();
-      for (const [stream, open] of streams) {
-        if (isStalled(stream, open, now)) reset(stream);
-        else if (now - open.startedAt > this.#requestMs && !stream.closed && !isComplete(stream) && !isEndless(stream))
-          rejectTimeout(stream, open.headers, this.#requestMs);
-      }
-    }
+    session.setTimeout(idleMs);
+    session.on("timeout", () => {
+      if (streams === 0) session.destroy();
+      else session.setTimeout(idleMs);
+    });
   }
 }
 
-/** Whether the client has taken nothing of its response for too long. */
-function isStalled(stream: http2.ServerHttp2Stream, open: OpenStream, now: number): boolean {
-  const { writableLength, closed } = stream;
-  if (!closed && (writableLength === 0 || writableLength !== open.unsent)) {
-    open.unsent = writableLength;
-    open.unsentSince = now;
-  }
-  return now - open.unsentSince > STALLED_MS + open.unsent / STALLED_BYTES_PER_MS;
+function limitStream(
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  { requestMs, stalledMs = STALLED_MS }: ConnectionLimits,
+): void {
+  // Node.js reports a stream that neither sends nor receives. Where nothing waits, the client waits for the service.
+  stream.setTimeout(stalledMs, () => {
+    if (stream.writableLength > 0) reset(stream);
+  });
+  if (isComplete(stream)) return;
+  const timer = setTimeout(() => {
+    if (!stream.closed && !isComplete(stream) && !isEndless(stream))
+      rejectTimeout(stream, headers, requestMs, stalledMs);
+  }, requestMs);
+  stream.once("close", () => clearTimeout(timer));
 }
 
 /** Whether the whole request has arrived, read or not. */
@@ -323,19 +305,26 @@ export const isComplete = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
 /** Ends a request that has not arrived in time, with 408 if no response has begun. */
-function rejectTimeout(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, requestMs: number): void {
+function rejectTimeout(
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  requestMs: number,
+  stalledMs: number,
+): void {
   if (!stream.headersSent && !stream.destroyed) {
     stream.respond({ ":status": 408, "content-type": "application/json", [REQUEST_ID]: fixRequestId(headers) });
     stream.end(JSON.stringify({ error: timeoutMessage(requestMs) }));
   }
   // RST_STREAM follows the response and stops the rest of the request.
   stream.close(http2.constants.NGHTTP2_NO_ERROR);
+  // Closing has ended the timeout; a client that does not read would keep the stream.
+  stream.setTimeout(stalledMs, () => stream.destroy());
 }
 
+/** Also where the connection takes nothing: RST_STREAM alone would wait for it. */
 function reset(stream: http2.ServerHttp2Stream): void {
-  // A closed stream stays until the client has read what was sent.
-  if (stream.closed) stream.destroy();
-  else stream.close(http2.constants.NGHTTP2_CANCEL);
+  stream.close(http2.constants.NGHTTP2_CANCEL);
+  stream.destroy();
 }
 
 /** A connection that fails is not worth a log line. */
