@@ -21,6 +21,8 @@ export async function serverOptions(
       requestMs: config.requestSeconds * 1000,
       maxConnections: config.maxConnections,
       maxStreams: config.maxStreams,
+      // A request waits for the turn in which it arrives, and a new connection for another.
+      ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
     budgets: createBudgets({
       bodyMegabytes: config.maxBodyMegabytes,

@@ -17,6 +17,8 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Concurrent requests on one HTTP/2 connection. */
   readonly maxStreams: number;
+  /** Milliseconds that the requests of one turn of the event loop may take together; without it any. */
+  readonly turnMs?: number;
   /** Milliseconds until the HTTP version of a connection is known. */
   readonly negotiationMs?: number;
   /** Milliseconds that a connection may stay without a request. */
@@ -29,6 +31,8 @@ export const NEGOTIATION_MS = 10_000;
 /** Longer than the keep-alive of proxies, so that the proxy closes first and no request is lost. */
 export const IDLE_MS = 72_000;
 export const STALLED_MS = 20_000;
+
+export const timeoutMessage = (requestMs: number): string => `request not received within ${requestMs / 1000} seconds`;
 
 /** An amount that all requests of the process share, in bytes or as a number. */
 export class Budget {
@@ -66,6 +70,11 @@ export class Budget {
 
   release(amount: number): void {
     this.#used -= amount;
+  }
+
+  /** Counts what somebody else refuses on its behalf. */
+  refuse(): void {
+    this.#refused++;
   }
 
   /** Whether more than `amount` is used. A true answer counts as a refusal. */

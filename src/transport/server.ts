@@ -81,7 +81,7 @@ export interface ServerOptions {
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
-  const sockets = new Sockets(connections, certificate);
+  const sockets = new Sockets(connections, budgets.requests, certificate);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
@@ -123,14 +123,23 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);
-  server.addHook("preClose", () => sockets.goAway());
+  let url: string | undefined;
+  server.addHook("preClose", async () => {
+    await sockets.goAway();
+    log.info({ url }, "clients are told to go away, and idle connections are closed");
+  });
+  // After the hooks of the protocols, which end their streams.
+  await server.register(async (last) => {
+    last.addHook("preClose", async () => log.info({ url }, "streams have ended"));
+  });
   return {
     log,
     async listen(host, port) {
-      const url = await server.listen({ host, port, backlog: BACKLOG });
+      const listening = await server.listen({ host, port, backlog: BACKLOG });
       certificate?.watch(log);
       // Fastify does not know about the TLS in front of it.
-      return certificate === undefined ? url : url.replace(/^http:/, "https:");
+      url = certificate === undefined ? listening : listening.replace(/^http:/, "https:");
+      return url;
     },
     drain() {
       isDraining = true;
@@ -140,6 +149,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       const timer = setTimeout(() => sockets.destroy(), graceMs);
       try {
         await server.close();
+        log.info({ url }, "the listener and all connections are closed");
       } finally {
         clearTimeout(timer);
       }

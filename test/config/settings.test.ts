@@ -155,7 +155,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   maxResponseMegabytes: integer("max-response-megabytes", 1, 1_000_000, undefined),
   maxRequests: integer("max-requests", 16, 1_000_000, undefined),
   maxWatches: integer("max-watches", 0, 1_000_000, 10_000),
-  maxStreams: integer("max-streams", 1, 10_000, 256),
+  maxStreams: integer("max-streams", 1, 10_000, 100),
   maxDelayMs: integer("max-delay-ms", 0, 60_000, 250),
   ratePerClient: limit("rate-per-client", 0, 0),
   rateInAll: limit("rate-in-all", 0, 0),

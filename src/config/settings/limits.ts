@@ -57,7 +57,7 @@ export const limitSettings = {
   ),
   maxStreams: count(
     "max-streams",
-    { min: 1, max: 10_000, default: 256 },
+    { min: 1, max: 10_000, default: 100 },
     "maximum concurrent requests on an HTTP/2 connection",
   ),
   maxDelayMs: count(

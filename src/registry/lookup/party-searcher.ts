@@ -2,7 +2,6 @@ import { unavailable } from "../../domain/errors.js";
 import { NotReady, type StoreScan, StoreUnavailable } from "../../store/port.js";
 import { abortAfter } from "../../util/abort-after.js";
 import { abortablePause } from "../../util/abortable-pause.js";
-import { FairLimiter } from "../../util/fair-limiter.js";
 import type { PartySearch } from "../sdk/registry.js";
 import type { PartyResults } from "./party-results.js";
 import { searchParty } from "./search-party.js";
@@ -20,13 +19,14 @@ export interface PartySearcherOptions {
 
 const MAX_MS = 10_000;
 const MAX_WAITING = 4;
-/** The limits hold for all searches. */
-const ALL = "all";
 
 /** Searches for what concerns a party: one search at a time, each for a bounded time. */
 export class PartySearcher {
   readonly #options: PartySearcherOptions;
-  readonly #limiter = new FairLimiter<typeof ALL>({ total: 1, perKey: 1, waiting: MAX_WAITING });
+  /** Settles when the latest search has, and never rejects. */
+  #latest: Promise<unknown> = Promise.resolve();
+  /** Searches that run or wait. */
+  #count = 0;
   readonly #end = new AbortController();
 
   constructor(options: PartySearcherOptions) {
@@ -35,8 +35,12 @@ export class PartySearcher {
 
   /** Rejects with "unavailable" where too many searches wait, or the store cannot answer. */
   async search(party: string): Promise<PartyResults> {
-    const results = await this.#limiter.run(ALL, () => this.#run(party));
-    if (results === undefined) throw unavailable("too many searches for parties are waiting", { code: "overloaded" });
+    if (this.#count > MAX_WAITING) {
+      throw unavailable("too many searches for parties are waiting", { code: "overloaded" });
+    }
+    this.#count++;
+    const results = this.#latest.then(() => this.#run(party)).finally(() => this.#count--);
+    this.#latest = results.catch(() => undefined);
     return results;
   }
 

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest, onRouteHookHandler } from "fastify";
 import findMyWay from "find-my-way";
 import { drainBody } from "../bodies.js";
 import { httpError, rejection } from "../errors.js";
+import { isComplete } from "../http2-sessions.js";
 import { grpcProtocolOf, pathOf, sendRestError } from "../reject.js";
 import { connectErrorBody, sendRpcError } from "../rpc/errors.js";
-import { isComplete } from "../sockets.js";
 
 const MAX_SHOWN_URL = 200;
 

@@ -34,9 +34,10 @@ export interface StandaloneServer {
 
 /** Serves until the test ends. */
 export async function startStandalone(limits: Partial<StreamLimits> = {}): Promise<StandaloneServer> {
-  const sockets = new Sockets(TEST_SERVER_OPTIONS.connections);
+  const budgets = createBudgets();
+  const sockets = new Sockets(TEST_SERVER_OPTIONS.connections, budgets.requests);
   const server = fastify({ serverFactory: sockets.factory });
-  countRequests(server, createBudgets());
+  countRequests(server, budgets);
   recordRequests(server, []);
   const state = { reason: undefined as string | undefined };
   const notReadyReason = () => state.reason;

@@ -1,0 +1,131 @@
+/** The sessions and streams of HTTP/2, and their limits. */
+import http2, {
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type net from "node:net";
+import { fixRequestId, REQUEST_ID } from "../telemetry/request-ids.js";
+import { type ConnectionLimits, IDLE_MS, isEndless, STALLED_MS, timeoutMessage } from "./limits.js";
+import { deferSessionClose } from "./upstream.js";
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = http2.constants;
+/** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
+const MAX_HEADER_FIELDS = 100;
+/**
+ * Memory of a session for each stream that it may have: header, and the waiting part of the response. Beyond the sum
+ * Node.js resets further streams. At least its default.
+ */
+const STREAM_BYTES = 40_000;
+const MIN_SESSION_MEGABYTES = 10;
+/** Every client may use these: RFC 9113, section 6.8. */
+const LAST_STREAM_ID = 2 ** 31 - 1;
+
+export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+/** `node:http2` has the mechanisms of the time limits, but applies none by itself. */
+export class Http2Sessions {
+  readonly #server: http2.Http2Server;
+  readonly #limits: ConnectionLimits;
+  readonly #sessions = new Set<ServerHttp2Session>();
+
+  constructor(limits: ConnectionLimits, handler: Http2Handler) {
+    this.#limits = limits;
+    const { maxStreams, maxHeaderBytes } = limits;
+    this.#server = http2.createServer(
+      {
+        settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
+        maxHeaderListPairs: MAX_HEADER_FIELDS,
+        maxSessionMemory: Math.max(MIN_SESSION_MEGABYTES, Math.ceil((maxStreams * STREAM_BYTES) / 1_000_000)),
+      },
+      handler,
+    );
+    this.#server.on("session", (session) => this.#limit(session));
+    this.#server.on("sessionError", (_error, session) => session.destroy());
+  }
+
+  accept(socket: net.Socket): void {
+    // An HTTP/1.1 client may half-close and wait for the response. An HTTP/2 client that sends FIN is gone.
+    socket.allowHalfOpen = false;
+    this.#server.emit("connection", socket);
+  }
+
+  goAway(): void {
+    for (const session of this.#sessions) {
+      if (!session.destroyed && !session.closed) session.goaway(NGHTTP2_NO_ERROR, LAST_STREAM_ID);
+    }
+  }
+
+  /** Each session ends when its open streams are done. */
+  close(): void {
+    for (const session of this.#sessions) session.close();
+  }
+
+  destroy(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #limit(session: ServerHttp2Session): void {
+    const { idleMs = IDLE_MS } = this.#limits;
+    deferSessionClose(session);
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    let streams = 0;
+    session.on("stream", (stream, headers) => {
+      streams++;
+      stream.once("close", () => streams--);
+      limitStream(stream, headers, this.#limits);
+    });
+    session.setTimeout(idleMs);
+    session.on("timeout", () => {
+      if (streams === 0) session.destroy();
+      else session.setTimeout(idleMs);
+    });
+  }
+}
+
+function limitStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  { requestMs, stalledMs = STALLED_MS }: ConnectionLimits,
+): void {
+  // Node.js reports a stream that neither sends nor receives. Where nothing waits, the client waits for the service.
+  stream.setTimeout(stalledMs, () => {
+    if (stream.writableLength > 0) reset(stream);
+  });
+  if (isComplete(stream)) return;
+  const timer = setTimeout(() => {
+    if (!stream.closed && !isComplete(stream) && !isEndless(stream))
+      rejectTimeout(stream, headers, requestMs, stalledMs);
+  }, requestMs);
+  stream.once("close", () => clearTimeout(timer));
+}
+
+/** Whether the whole request has arrived, read or not. */
+export const isComplete = (stream: ServerHttp2Stream): boolean =>
+  stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
+
+/** Ends a request that has not arrived in time, with 408 if no response has begun. */
+function rejectTimeout(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  requestMs: number,
+  stalledMs: number,
+): void {
+  if (!stream.headersSent && !stream.destroyed) {
+    stream.respond({ ":status": 408, "content-type": "application/json", [REQUEST_ID]: fixRequestId(headers) });
+    stream.end(JSON.stringify({ error: timeoutMessage(requestMs) }));
+  }
+  // RST_STREAM follows the response and stops the rest of the request.
+  stream.close(NGHTTP2_NO_ERROR);
+  // Closing has ended the timeout; a client that does not read would keep the stream.
+  stream.setTimeout(stalledMs, () => stream.destroy());
+}
+
+/** Also where the connection takes nothing: RST_STREAM alone would wait for it. */
+function reset(stream: ServerHttp2Stream): void {
+  stream.close(NGHTTP2_CANCEL);
+  stream.destroy();
+}

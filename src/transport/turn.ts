@@ -1,0 +1,87 @@
+/** Bounds one turn of the event loop: until it is over, nobody else is served. */
+import type { RequestListener } from "node:http";
+import { constants } from "node:http2";
+import type { Socket } from "node:net";
+import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
+import type { Http2Handler } from "./http2-sessions.js";
+import type { Budget } from "./limits.js";
+
+/** Health by every protocol; there is no route yet. */
+const HEALTH = /^\/(?:livez|readyz|(?:offledger|grpc)\.health\.[^?]*)(?:\?|$)/;
+const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry later" }));
+
+/**
+ * Node.js reads all that has arrived, and so runs all of its requests, in one turn. A flood of requests would make it last
+ * for seconds, and a probe would wait. @fastify/under-pressure measures between turns; this refuses the rest of a long one
+ * before it costs anything. Each connection may have one health request still.
+ */
+export class Turn {
+  readonly #maxMs: number;
+  readonly #requests: Budget;
+  readonly #closing = new WeakSet<Socket>();
+  #probed = new WeakSet<object>();
+  #startedAt: number | undefined;
+
+  /** `maxMs` is how long the requests of a turn may take together. What it refuses counts as refused by `requests`. */
+  constructor(maxMs: number, requests: Budget) {
+    this.#maxMs = maxMs;
+    this.#requests = requests;
+  }
+
+  /** Refuses with 503, and closes the connection: it may have sent thousands of requests. */
+  limitHttp1(handler: RequestListener): RequestListener {
+    return (request, response) => {
+      const { socket, url = "", headers } = request;
+      if (this.#closing.has(socket)) return;
+      if (this.#serves(socket, url)) return handler(request, response);
+      this.#closing.add(socket);
+      response.writeHead(503, {
+        connection: "close",
+        "content-type": "application/json",
+        "content-length": REFUSAL.length,
+        "retry-after": "1",
+        [REQUEST_ID]: requestIdOf(headers),
+      });
+      response.end(REFUSAL);
+    };
+  }
+
+  /**
+   * Refuses with 503 and no body, which needs no window of the client, and costs half of RST_STREAM, for which Node.js makes
+   * an error. The compatibility classes have every member that Fastify uses.
+   */
+  limitHttp2(handler: RequestListener): Http2Handler {
+    const serve = handler as unknown as Http2Handler;
+    return (request, response) => {
+      const { stream, url } = request;
+      if (this.#serves(stream.session ?? stream, url)) return serve(request, response);
+      // At the end of the turn: until then the stream counts, and Node.js itself rejects what is beyond their limit.
+      setImmediate(() => {
+        if (stream.destroyed) return;
+        stream.respond(
+          { ":status": 503, "retry-after": "1", [REQUEST_ID]: requestIdOf(request.headers) },
+          { endStream: true },
+        );
+        stream.close(constants.NGHTTP2_NO_ERROR);
+      });
+    };
+  }
+
+  #serves(connection: object, url: string): boolean {
+    const now = performance.now();
+    if (this.#startedAt === undefined) {
+      this.#startedAt = now;
+      setImmediate(() => {
+        this.#startedAt = undefined;
+        this.#probed = new WeakSet();
+      });
+    }
+    if (now - this.#startedAt <= this.#maxMs) return true;
+    if (HEALTH.test(url) && !this.#probed.has(connection)) {
+      this.#probed.add(connection);
+      return true;
+    }
+    this.#requests.refuse();
+    return false;
+  }
+}

@@ -1,0 +1,74 @@
+/** The rest of a turn of the event loop that has taken too long is refused; health is answered. */
+import http2 from "node:http2";
+import { expect, onTestFinished, test } from "vitest";
+import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
+import { health } from "../../../src/service/health.js";
+import { createBudgets } from "../../../src/transport/limits.js";
+import { createServer } from "../../../src/transport/server.js";
+import { requestHttp2 } from "../../fixtures/http-requests.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
+import { Connection } from "../../fixtures/raw-connection.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
+import { until } from "../../fixtures/wait.js";
+
+const TURN_MS = 100;
+const path = (id: string) => `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`;
+
+/** The handler of "slow" takes longer than a turn may. Other work of the same turn is next to nothing. */
+async function serve() {
+  const reached: string[] = [];
+  const binding = bindPartial(BurnService, {
+    getBurnOfferCancelContext: ({ burnOfferId }) => {
+      reached.push(burnOfferId);
+      const begun = performance.now();
+      while (burnOfferId === "slow" && performance.now() - begun < 2 * TURN_MS);
+      return { choiceContextData: { values: {} }, disclosedContracts: [] };
+    },
+  });
+  const budgets = createBudgets();
+  const connections = { ...TEST_SERVER_OPTIONS.connections, turnMs: TURN_MS };
+  const server = await createServer([binding, ...health(() => undefined)], {
+    ...TEST_SERVER_OPTIONS,
+    connections,
+    budgets,
+  });
+  onTestFinished(() => server.close(100));
+  return { url: await server.listen("127.0.0.1", 0), reached, budgets };
+}
+
+test("over HTTP/1.1 with 503, which closes the connection, and nothing behind it is run", async () => {
+  const { url, reached, budgets } = await serve();
+  const connection = await Connection.to(url);
+  const post = (id: string) => `POST ${path(id)} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+  await connection.send(post("slow") + "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n" + post("second") + post("third"));
+  await connection.closed();
+  const { responses } = connection;
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 503]);
+  expect(responses[1]?.body).toBe('{"status":"ok"}');
+  expect(JSON.parse(responses[2]?.body ?? "")).toEqual({ error: "server overloaded; retry later" });
+  expect(responses[2]?.headers).toMatch(/connection: close/i);
+  expect(responses[2]?.headers).toMatch(/retry-after: 1\r\n/i);
+  expect(reached).toEqual(["slow"]);
+  expect(budgets.requests.refused).toBe(1);
+  const later = await Connection.to(url);
+  await later.send(post("later"));
+  expect(await later.respond(1)).toMatchObject([{ status: 200 }]);
+  await until("nothing is held", () => budgets.requests.used === 0);
+});
+
+test("over HTTP/2 with 503 for the stream, and the connection stays", async () => {
+  const { url, reached, budgets } = await serve();
+  const session = http2.connect(url);
+  onTestFinished(() => session.destroy());
+  const ask = (id: string) =>
+    requestHttp2(session, id === "livez" ? "/livez" : path(id), { ":method": id === "livez" ? "GET" : "POST" });
+  // All are in the first bytes that the client sends.
+  const ids = ["slow", "second", "livez", "third"];
+  const responses = await Promise.all(ids.map(ask));
+  expect(responses.map(({ status }) => status)).toEqual([200, 503, 200, 503]);
+  expect(responses[1]).toMatchObject({ body: "", headers: { "retry-after": "1" } });
+  expect(reached).toEqual(["slow"]);
+  expect(budgets.requests.refused).toBe(2);
+  expect(await ask("later")).toMatchObject({ status: 200 });
+  await until("nothing is held", () => budgets.requests.used === 0);
+});
