@@ -5,7 +5,6 @@
  * npm run bench -- postgres              serving from PostgreSQL, and ingestion into it
  * npm run bench -- postgres 10k          one registry size: 10k, 100k or 1m contracts
  * npm run bench -- ab ../other-checkout  CPU of this build next to that of another checkout
- * npm run bench -- attacks bodies-http1  attacks beside an honest caller; options in attacks/options.ts
  * npm run bench -- watch idle            streams of changes; options in watch/options.ts
  *
  * Figures are for people; none fails a build. BENCH_QUICK=1 shortens a run, see scale.ts.
@@ -13,8 +12,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { compareBuilds } from "./ab/ab.js";
-import { measureAttacks } from "./attacks/attacks.js";
-import { parseOptions, USAGE as ATTACKS_USAGE } from "./attacks/options.js";
 import { measureIngestion } from "./ledger/ingestion.js";
 import { startPostgres } from "./postgres/server.js";
 import { createSuite, sizeNames } from "./postgres/suite.js";
@@ -36,17 +33,12 @@ if (bench === "ledger" && args.length === 0) {
   process.stdout.write(renderTable(await measureIngestion(), readMachine()));
 } else if (!isValid()) {
   const forms = Object.entries(partsOf).map(([name, parts]) => `${name} [${parts.join("|")}…]`);
-  process.stderr.write(
-    `npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${ATTACKS_USAGE} | ${WATCH_USAGE}]\n`,
-  );
+  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${WATCH_USAGE}]\n`);
   process.exitCode = 2;
 } else if (process.env[IS_PINNED] === undefined) {
   await rerunPinned();
 } else if (bench === "ab") {
   process.stdout.write(renderTable(await compareBuilds(args[0] ?? ""), readMachine()));
-} else if (bench === "attacks") {
-  const options = parseOptions(args);
-  if (typeof options !== "string") process.stdout.write(await measureAttacks(options));
 } else if (bench === "watch") {
   const options = parseWatchOptions(args);
   if (typeof options !== "string") process.stdout.write(await measureWatch(options));
@@ -63,7 +55,6 @@ if (bench === "ledger" && args.length === 0) {
 
 function isValid(): boolean {
   if (bench === "ab") return args.length === 1;
-  if (bench === "attacks") return hasValidOptions(parseOptions(args));
   if (bench === "watch") return hasValidOptions(parseWatchOptions(args));
   return Object.hasOwn(partsOf, bench) && args.every((name) => partsOf[bench]?.includes(name) === true);
 }

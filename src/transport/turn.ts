@@ -18,7 +18,10 @@ const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry la
 export class Turn {
   readonly #maxMs: number;
   readonly #requests: Budget;
-  readonly #closing = new WeakSet<Socket>();
+  /** Connections of HTTP/1.1 that are read no further. */
+  readonly #ended = new WeakSet<Socket>();
+  /** Connections in this turn. */
+  #refused = new WeakSet<Socket>();
   #probed = new WeakSet<object>();
   #startedAt: number | undefined;
 
@@ -28,21 +31,31 @@ export class Turn {
     this.#requests = requests;
   }
 
-  /** Refuses with 503, and closes the connection: it may have sent thousands of requests. */
-  limitHttp1(handler: RequestListener): RequestListener {
+  /**
+   * Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is read no further, and closed
+   * later: it would come back at once, and Node.js accepts one connection a turn.
+   */
+  limitHttp1(handler: RequestListener, closeMs: number): RequestListener {
     return (request, response) => {
       const { socket, url = "", headers } = request;
-      if (this.#closing.has(socket)) return;
+      if (this.#ended.has(socket)) return;
       if (this.#serves(socket, url)) return handler(request, response);
-      this.#closing.add(socket);
+      if (this.#refused.has(socket)) {
+        this.#ended.add(socket);
+        socket.pause();
+        setTimeout(() => socket.destroy(), closeMs).unref();
+        return;
+      }
+      this.#refused.add(socket);
       response.writeHead(503, {
-        connection: "close",
         "content-type": "application/json",
         "content-length": REFUSAL.length,
         "retry-after": "1",
         [REQUEST_ID]: requestIdOf(headers),
       });
       response.end(REFUSAL);
+      // The rest of the body, up to the time of a request.
+      request.resume();
     };
   }
 
@@ -73,6 +86,7 @@ export class Turn {
       this.#startedAt = now;
       setImmediate(() => {
         this.#startedAt = undefined;
+        this.#refused = new WeakSet();
         this.#probed = new WeakSet();
       });
     }

@@ -17,7 +17,11 @@ const SECONDS = Number(process.env["OFFLEDGER_ATTACK_SECONDS"] ?? 60);
 const MIB = 1024 * 1024;
 const MEMORY_BYTES = 512 * MIB;
 const PROBE_MS = 250;
+/** Each is a connection to accept. */
+const FRESH_MS = 1_000;
 const HEALTH_MS = 1_000;
+/** Of a processor, which the service under these attacks can use up. */
+const ENOUGH_SHARE = 0.6;
 const SETTLE_MS = 30_000;
 
 /** What Node.js and the service choose in a container of 512 MiB: half for the heap, and their shares for the budgets. */
@@ -47,9 +51,9 @@ function startAttack(family: FamilyName, url: string): ChildProcess {
 const ask = (url: string): Promise<HttpResponse> =>
   requestHttp1(url, TRANSFER_FACTORY.path, { "content-type": "application/json" }, TRANSFER_FACTORY.body);
 
-/** Asks for health, on a connection of its own and on a kept one, and for an answer, while the attack goes on. */
+/** Asks for health, on a kept connection and on new ones, and for an answer, while the attack goes on. */
 class Caller {
-  readonly delays: number[] = [];
+  readonly delays = { kept: [] as number[], fresh: [] as number[] };
   /** By status, or "failed". */
   readonly answers: Record<string, number> = {};
   readonly wrong: string[] = [];
@@ -57,30 +61,38 @@ class Caller {
   readonly #right: string;
   readonly #kept = new http.Agent({ keepAlive: true, maxSockets: 1 });
   readonly #pending = new Set<Promise<void>>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
 
   constructor(url: string, right: string) {
     this.#url = url;
     this.#right = right;
-    this.#timer = setInterval(() => {
-      for (const task of [this.#probe(), this.#probe(this.#kept), this.#ask()]) {
-        this.#pending.add(task);
-        void task.finally(() => this.#pending.delete(task));
-      }
-    }, PROBE_MS);
+    this.#timers = [
+      this.#every(PROBE_MS, () => this.#probe("kept", this.#kept)),
+      this.#every(FRESH_MS, () => this.#probe("fresh")),
+      this.#every(FRESH_MS, () => this.#ask()),
+    ];
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await Promise.all(this.#pending);
     this.#kept.destroy();
   }
 
-  async #probe(agent?: http.Agent): Promise<void> {
+  #every(ms: number, run: () => Promise<void>): NodeJS.Timeout {
+    return setInterval(() => {
+      const task = run();
+      this.#pending.add(task);
+      void task.finally(() => this.#pending.delete(task));
+    }, ms);
+  }
+
+  async #probe(kind: "kept" | "fresh", agent?: http.Agent): Promise<void> {
     const begun = performance.now();
     const response = await requestHttp1(this.#url, "/livez", {}, undefined, agent).catch(String);
-    this.delays.push(performance.now() - begun);
-    if (typeof response === "string" || response.status !== 200) this.wrong.push(`/livez: ${JSON.stringify(response)}`);
+    this.delays[kind].push(typeof response === "string" ? Infinity : performance.now() - begun);
+    if (typeof response !== "string" && response.body !== '{"status":"ok"}')
+      this.wrong.push(`${kind}: ${response.status} ${response.body}`);
   }
 
   async #ask(): Promise<void> {
@@ -89,9 +101,19 @@ class Caller {
     this.answers[outcome] = (this.answers[outcome] ?? 0) + 1;
     if (typeof response === "string") return;
     if (response.status === 200 ? response.body !== this.#right : response.status !== 503)
-      this.wrong.push(response.body);
+      this.wrong.push(`${outcome} ${response.body}`);
   }
 }
+
+/** Sorts. */
+const summaryOf = (delays: number[]) => {
+  delays.sort((a, b) => a - b);
+  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? Infinity;
+  return {
+    median: at(0.5),
+    text: `median ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms, most ${at(1).toFixed(0)} ms`,
+  };
+};
 
 test.skipIf(process.platform !== "linux").each(FAMILIES)(
   "%s",
@@ -114,21 +136,22 @@ test.skipIf(process.platform !== "linux").each(FAMILIES)(
     const [report] = (await within(SETTLE_MS, "the attacker ends", tally)) as [object];
     await caller.stop();
     const usage = readUsage(program.pid);
-    // A busy machine must not fail a build: the time that the service waited for a processor does not count.
-    const share = Math.min(1, ((usage?.cpuSeconds ?? 0) * 1_000) / (performance.now() - begun));
-    const { delays, answers, wrong } = caller;
-    delays.sort((a, b) => a - b);
-    const median = delays[Math.floor(delays.length / 2)] ?? Infinity;
+    const share = ((usage?.cpuSeconds ?? 0) * 1_000) / (performance.now() - begun);
+    const { answers, wrong } = caller;
+    const [kept, fresh] = [summaryOf(caller.delays.kept), summaryOf(caller.delays.fresh)];
     const memory = Math.round((usage?.peakRss ?? Infinity) / MIB);
-    const [most, p99] = [delays.at(-1) ?? Infinity, delays[Math.floor(delays.length * 0.99)] ?? Infinity];
     process.stdout.write(
-      `${family}: health median ${median.toFixed(1)} ms, p99 ${p99.toFixed(0)} ms, most ${most.toFixed(0)} ms; ` +
+      `${family}: health on a kept connection ${kept.text}, on new ones ${fresh.text}; ` +
         `answers ${JSON.stringify(answers)}; most memory ${memory} MiB; ${share.toFixed(2)} of a processor; attack ${JSON.stringify(report)}\n`,
     );
     expect(usage, program.err).toBeDefined();
     expect(wrong).toEqual([]);
     expect(usage?.peakRss).toBeLessThanOrEqual(MEMORY_BYTES);
-    expect(median * share).toBeLessThan(HEALTH_MS);
+    // A busy machine must not fail a build: where the service did not get the processor, its time says nothing.
+    if (share > ENOUGH_SHARE || kept.median < PROBE_MS) {
+      expect(kept.median).toBeLessThan(HEALTH_MS);
+      expect(fresh.median).toBeLessThan(HEALTH_MS);
+    }
     expect(answers[200] ?? 0).toBeGreaterThan(0);
     await until("it answers as before", async () => (await ask(url)).body === right, SETTLE_MS);
   },

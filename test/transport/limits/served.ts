@@ -6,12 +6,10 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { type BudgetLimits, type Budgets, createBudgets } from "../../../src/transport/limits.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { encodeRequest, type LargeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
-import { createRequests } from "../../fixtures/paced-clients.js";
+import { encodeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
-export const largeRequest = createRequests(1, ["REST"])[0] as LargeRequest;
-export const { path, body } = encodeRequest(largeRequest);
+export const { path, body } = encodeRequest({ form: "REST", id: "large.300000" });
 
 export const head = (length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

@@ -26,7 +26,7 @@ async function serve() {
     },
   });
   const budgets = createBudgets();
-  const connections = { ...TEST_SERVER_OPTIONS.connections, turnMs: TURN_MS };
+  const connections = { ...TEST_SERVER_OPTIONS.connections, turnMs: TURN_MS, stalledMs: 1_000 };
   const server = await createServer([binding, ...health(() => undefined)], {
     ...TEST_SERVER_OPTIONS,
     connections,
@@ -36,7 +36,7 @@ async function serve() {
   return { url: await server.listen("127.0.0.1", 0), reached, budgets };
 }
 
-test("over HTTP/1.1 with 503, which closes the connection, and nothing behind it is run", async () => {
+test("over HTTP/1.1 with 503; a connection with more of them is read no further, and closed", async () => {
   const { url, reached, budgets } = await serve();
   const connection = await Connection.to(url);
   const post = (id: string) => `POST ${path(id)} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
@@ -46,10 +46,10 @@ test("over HTTP/1.1 with 503, which closes the connection, and nothing behind it
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 503]);
   expect(responses[1]?.body).toBe('{"status":"ok"}');
   expect(JSON.parse(responses[2]?.body ?? "")).toEqual({ error: "server overloaded; retry later" });
-  expect(responses[2]?.headers).toMatch(/connection: close/i);
+  expect(responses[2]?.headers).toMatch(/connection: keep-alive/i);
   expect(responses[2]?.headers).toMatch(/retry-after: 1\r\n/i);
   expect(reached).toEqual(["slow"]);
-  expect(budgets.requests.refused).toBe(1);
+  expect(budgets.requests.refused).toBe(2);
   const later = await Connection.to(url);
   await later.send(post("later"));
   expect(await later.respond(1)).toMatchObject([{ status: 200 }]);

@@ -1,4 +1,4 @@
-/** The limit on connections, and the timeout of silent ones. */
+/** The limit on connections. */
 import net from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -10,7 +10,7 @@ import { until } from "../../fixtures/wait.js";
 const MAX_CONNECTIONS = 5;
 let running: Running;
 beforeAll(async () => {
-  running = await serveFile(undefined, { config: { maxConnections: MAX_CONNECTIONS, requestSeconds: 1 } });
+  running = await serveFile(undefined, { config: { maxConnections: MAX_CONNECTIONS } });
 });
 afterAll(() => running.close());
 
@@ -75,13 +75,4 @@ test("HTTP/2 connections count towards the limit", async () => {
   const excess = await connect();
   await until("the excess connection is closed", () => excess.isClosed);
   expect(excess.text).toBe("");
-});
-
-test("silent connections are closed and release their place", async () => {
-  await untilDisconnected(running.url);
-  const silent = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, connect));
-  await until("the silent connections are closed", () => silent.every(({ isClosed }) => isClosed), 25_000);
-  await untilDisconnected(running.url);
-  expect(countConnections(running.url)).toBe(0);
-  await expectAnswer(await connect());
 });
