@@ -79,11 +79,17 @@ class Caller {
     this.#kept.destroy();
   }
 
+  /** One at a time: a probe that waits for another says nothing about the service. */
   #every(ms: number, run: () => Promise<void>): NodeJS.Timeout {
+    let isRunning = false;
     return setInterval(() => {
-      const task = run();
+      if (isRunning) return;
+      isRunning = true;
+      const task = run().finally(() => {
+        isRunning = false;
+        this.#pending.delete(task);
+      });
       this.#pending.add(task);
-      void task.finally(() => this.#pending.delete(task));
     }, ms);
   }
 
