@@ -53,9 +53,9 @@ export class Sockets {
 
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
-    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, stalledMs = STALLED_MS } = this.#limits;
+    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS } = this.#limits;
     const turn = new Turn(turnMs, this.#requests);
-    const http1 = createHttp1Server(this.#limits, turn.limitHttp1(handler, stalledMs));
+    const http1 = createHttp1Server(this.#limits, turn.limitHttp1(handler));
     const sessions = new Http2Sessions(this.#limits, turn.limitHttp2(handler));
     const sockets = new Set<net.Socket>();
     const pending = new Set<net.Socket>();

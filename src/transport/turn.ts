@@ -18,8 +18,6 @@ const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry la
 export class Turn {
   readonly #maxMs: number;
   readonly #requests: Budget;
-  /** Connections of HTTP/1.1 that are read no further. */
-  readonly #ended = new WeakSet<Socket>();
   /** Connections in this turn. */
   #refused = new WeakSet<Socket>();
   #probed = new WeakSet<object>();
@@ -31,19 +29,15 @@ export class Turn {
     this.#requests = requests;
   }
 
-  /**
-   * Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is read no further, and closed
-   * later: it would come back at once, and Node.js accepts one connection a turn.
-   */
-  limitHttp1(handler: RequestListener, closeMs: number): RequestListener {
+  /** Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is closed. */
+  limitHttp1(handler: RequestListener): RequestListener {
     return (request, response) => {
       const { socket, url = "", headers } = request;
-      if (this.#ended.has(socket)) return;
+      // What was read with the request that ended it.
+      if (socket.destroyed) return;
       if (this.#serves(socket, url)) return handler(request, response);
       if (this.#refused.has(socket)) {
-        this.#ended.add(socket);
-        socket.pause();
-        setTimeout(() => socket.destroy(), closeMs).unref();
+        socket.destroy();
         return;
       }
       this.#refused.add(socket);
