@@ -14,6 +14,8 @@ import { until } from "../../fixtures/wait.js";
 const TURN_MS = 100;
 const path = (id: string) => `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`;
 
+const post = (id: string) => `POST ${path(id)} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+
 /** The handler of "slow" takes longer than a turn may. Other work of the same turn is next to nothing. */
 async function serve() {
   const reached: string[] = [];
@@ -39,7 +41,6 @@ async function serve() {
 test("over HTTP/1.1 with 503; a connection with more of them is closed", async () => {
   const { url, reached, budgets } = await serve();
   const connection = await Connection.to(url);
-  const post = (id: string) => `POST ${path(id)} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
   await connection.send(post("slow") + "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n" + post("second"));
   await connection.respond(3);
   const { responses } = connection;
