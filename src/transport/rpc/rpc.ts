@@ -95,7 +95,9 @@ export function rpc(
             async (message, context) => {
               const { request } = callOf(context.values);
               const recording = recordingFor(request.raw);
-              return conditionalMessage(await call(message, recording), context, request, recording);
+              const result = call(message, recording);
+              const response = result instanceof Promise ? await untilAborted(result, context.signal) : result;
+              return conditionalMessage(response, context, request, recording);
             },
             { jsonOptions: jsonOptions(method.input) },
           );
@@ -129,6 +131,16 @@ export function rpc(
       done();
     });
   };
+}
+
+/** connect-es leaves deadlines to its handlers. The work itself goes on. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, fail) => {
+    const onAbort = () => fail(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, fail);
+  });
 }
 
 const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
