@@ -103,15 +103,19 @@ export function readBody(
   };
   // The client may have left while an asynchronous hook ran; no event follows then.
   if (raw.destroyed) return finish(undefined);
-  const refuse = async (error: ConnectError) => {
+  const stop = () => {
     raw.off("data", onData).off("end", onEnd).off("close", onClose);
     body.release();
-    await drainBody(raw);
-    finish(error);
   };
   const onData = (chunk: Buffer) => {
-    if (body.length + chunk.length > limit) void refuse(messageTooLarge(limit));
-    else if (!body.add(chunk)) void refuse(tooManyBodies());
+    if (body.length + chunk.length > limit) {
+      stop();
+      void drainBody(raw).then(() => finish(messageTooLarge(limit)));
+    } else if (!body.add(chunk)) {
+      stop();
+      abandonBody(raw);
+      finish(tooManyBodies());
+    }
   };
   const onEnd = () => {
     isComplete = true;
@@ -145,6 +149,33 @@ const isClosed = (request: IncomingMessage): boolean =>
 
 /** Bytes that are read to keep a connection usable; past them the connection, or the stream, is closed. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
+
+/** How long a client that still sends may read its response. */
+const LINGER_MS = 2_000;
+/** What is read of a request that finds no memory, to keep its connection. */
+const SMALL_BYTES = 64 * 1024;
+
+/**
+ * Leaves the rest of a request unread, for a service that has no memory for it: to drop it would cost as much as to keep it,
+ * until it is collected. The connection of HTTP/1.1 closes after its response; a stream is reset, which says that a retry is
+ * safe. A small body is dropped.
+ */
+export function abandonBody(request: IncomingMessage): void {
+  const expected = contentLength(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : Infinity);
+  if (expected <= SMALL_BYTES) void drainBody(request);
+  else if (!request.readableEnded && !request.destroyed) stopReading(request);
+}
+
+function stopReading(request: IncomingMessage): void {
+  if (isHttp2(request)) {
+    request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    return;
+  }
+  const { socket } = request;
+  request.pause();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+}
 
 /** Drops the rest of a request: unread bytes block HTTP/1.1 and fill HTTP/2 session memory. Resolves at any end. */
 export function drainBody(request: IncomingMessage): Promise<void> {

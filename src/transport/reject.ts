@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { ConnectError } from "@connectrpc/connect";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Protocol } from "../telemetry/request-record.js";
-import { drainBody } from "./bodies.js";
+import { abandonBody, drainBody } from "./bodies.js";
 import { type RestError, toRestError } from "./errors.js";
 import { sendRpcError } from "./rpc/errors.js";
 
@@ -11,7 +11,8 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
   const { record, raw, routeOptions } = request;
   record.protocol = protocolOf(request);
   record.operation = routeOptions.config.operation ?? "";
-  void drainBody(raw);
+  if (error.code === Code.Unavailable && raw.httpVersionMajor === 1) abandonBody(raw);
+  else void drainBody(raw);
   if (record.protocol !== "rest") return sendRpcError(request, reply, error);
   record.complete(error.code);
   void sendRestError(reply, toRestError(error, pathOf(request)));
