@@ -1,5 +1,5 @@
 import type { JsonValue, Message } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { acceptJson } from "../bodies.js";
 import { compressResponses } from "../compress.js";
@@ -28,6 +28,8 @@ export function rest(
     if (compresses) await compressResponses(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       recordRefusal(request.record, error);
+      // Fastify would close at once a connection whose body is not read, and the client might not see the response.
+      if (isUnavailable(error) && !request.raw.complete) reply.removeHeader("connection");
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     if (watch !== undefined) serverSentEvents(server, watch);
@@ -58,6 +60,8 @@ export function rest(
     }
   };
 }
+
+const isUnavailable = (error: Error): boolean => error instanceof ConnectError && error.code === Code.Unavailable;
 
 function toError(error: FastifyError, path: string, report: (defect: unknown) => void): RestError {
   if (error instanceof ConnectError) return toRestError(error, path);

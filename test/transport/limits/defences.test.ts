@@ -14,7 +14,7 @@ const { NGHTTP2_REFUSED_STREAM: REFUSED_STREAM } = http2.constants;
 const isUnused = () => served.isUnused();
 
 describe("bodies beyond the budget", () => {
-  test("are refused with 503 when they end, small ones are served, and all is released", async () => {
+  test("are refused with 503 at once, small ones are served, and all is released", async () => {
     const large = await Promise.all(Array.from({ length: 6 }, () => served.connect()));
     for (const { socket } of large) socket.write(head(MIB) + " ".repeat(MIB - 1));
     await until("bodies are refused", () => budgets.bodies.refused > 0);
