@@ -3,7 +3,7 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { compileContexts, type UtilityContexts } from "../registry/utility/contexts/contexts.js";
 import { ContextsError } from "../registry/utility/contexts/contexts-error.js";
-import { MAX_YAML_BYTES, type ParsedYaml, parseYaml } from "../util/yaml/yaml.js";
+import { MAX_YAML_BYTES, type ParsedYaml, parseYaml } from "../util/yaml.js";
 
 /** More are cut: they have one cause. */
 const MAX_PROBLEMS = 100;
@@ -24,7 +24,9 @@ export async function loadContexts(
     if (!(error instanceof ContextsError)) throw error;
     const { ofModule, ofFile } = error;
     if (ofModule.length > 0) throw moduleError(ofModule.map(({ reason }) => `${registry}: ${reason}`));
-    const problems = ofFile.slice(0, MAX_PROBLEMS).map(({ path: at, reason }) => ({ line: yaml.lineOf(at), reason }));
+    const problems = ofFile
+      .slice(0, MAX_PROBLEMS)
+      .map(({ path: at, reason }) => ({ line: yaml.positionOf(at).line, reason }));
     const sorted = problems.toSorted((a, b) => a.line - b.line);
     throw fileError(
       sorted.map(({ line, reason }) => `${path}:${line}: ${reason}`),

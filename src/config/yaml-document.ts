@@ -11,7 +11,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { findDeepNesting, MAX_DEPTH } from "../util/yaml/yaml.js";
+import { findDeepNesting, MAX_DEPTH } from "../util/yaml.js";
 
 /** A YAML document that collects problems, each with its line. */
 export class YamlDocument {

@@ -25,6 +25,8 @@ export interface Flow {
   readonly name: string;
   /** The ledger's end at that time. */
   readonly askedAt: number;
+  /** The time of the request, if it was recorded. */
+  readonly time?: string;
   readonly request: { readonly method: "POST"; readonly path: string; readonly body?: JsonObject };
   readonly status: number;
   readonly answer: JsonValue;

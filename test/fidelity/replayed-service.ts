@@ -3,6 +3,7 @@ import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import { loadRegistry } from "../../src/app/load-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
+import type { Registry } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader, StoreWriter } from "../../src/store/port.js";
@@ -27,7 +28,7 @@ export interface Replied {
   readonly body: JsonValue;
 }
 
-const registry = await loadRegistry(quiet());
+const utility = await loadRegistry(quiet());
 
 const done = (): Promise<void> => Promise.resolve();
 
@@ -37,11 +38,11 @@ export function inMemory(): Promise<ReplayedStore> {
 }
 
 /** A writer and a replica on a database of their own. */
-export async function onPostgres(): Promise<ReplayedStore> {
+export async function onPostgres({ templates }: Registry = utility): Promise<ReplayedStore> {
   const schema = await freshSchema();
   const content = { contentId: "recording", origin: "recording" };
   const writer = await PostgresWriter.begin(schema.database, 0, content, () => undefined);
-  const options = { templates: registry.templates, contentId: "recording", cacheBytes: 10_000_000, clock };
+  const options = { templates, contentId: "recording", cacheBytes: 10_000_000, clock };
   const replica = new Replica(schema.database, options);
   return { reader: replica, writer, refresh: () => replica.refresh(), close: () => schema.drop() };
 }
@@ -50,9 +51,10 @@ export async function onPostgres(): Promise<ReplayedStore> {
 export async function replies(
   flows: readonly Flow[],
   contracts: readonly RecordedContract[],
-  createStore: () => Promise<ReplayedStore> = inMemory,
+  createStore: (registry: Registry) => Promise<ReplayedStore> = inMemory,
+  registry = utility,
 ): Promise<ReadonlyMap<Flow, Replied>> {
-  const store = await createStore();
+  const store = await createStore(registry);
   const { reader, writer } = store;
   let now = 0;
   const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
@@ -71,7 +73,7 @@ export async function replies(
       for (; (updates[next]?.offset ?? Infinity) <= flow.askedAt; next++)
         await writer.apply(updates[next]?.changes ?? [], updates[next]?.offset ?? 0);
       await store.refresh();
-      now = timeAt(contracts, flow.askedAt);
+      now = flow.time === undefined ? timeAt(contracts, flow.askedAt) : Date.parse(flow.time);
       offset = flow.askedAt;
       answers.set(flow, await ask(url, flow));
     }

@@ -12,7 +12,7 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { StoreScan } from "../../../src/store/port.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import { parseYaml } from "../../../src/util/yaml/yaml.js";
+import { parseYaml } from "../../../src/util/yaml.js";
 import { type Defect, defectsAt } from "../../fixtures/defects.js";
 import { element, parties, payload, requirement } from "../../fixtures/elements.js";
 import { apple, fruit } from "../../fixtures/fruits.js";

@@ -1,6 +1,6 @@
 import type { Problem } from "../../../util/object-reader.js";
 import { readPackageFile } from "../../../util/package-file.js";
-import { parseYaml } from "../../../util/yaml/yaml.js";
+import { parseYaml } from "../../../util/yaml.js";
 import { builtInDisclosures, builtInEntries } from "../entries/index.js";
 import { parseTable } from "./parse/table.js";
 import type { ContextTable } from "./table.js";
@@ -9,7 +9,7 @@ import type { ContextTable } from "./table.js";
 export const builtInTable: ContextTable = readTable();
 
 function readTable(): ContextTable {
-  const { value, errors, lineOf } = parseYaml(readPackageFile("#contexts.yaml"));
+  const { value, errors, positionOf } = parseYaml(readPackageFile("#contexts.yaml"));
   const problems: Problem[] = [];
   const known = {
     entries: new Set(Object.keys(builtInEntries)),
@@ -17,7 +17,10 @@ function readTable(): ContextTable {
   };
   const table = parseTable(value, known, problems);
   if (errors.length + problems.length > 0) {
-    const all = [...errors, ...problems.map(({ path, reason }) => ({ line: lineOf(path.slice(1)), message: reason }))];
+    const all = [
+      ...errors,
+      ...problems.map(({ path, reason }) => ({ line: positionOf(path.slice(1)).line, message: reason })),
+    ];
     throw new Error(all.map(({ line, message }) => `contexts.yaml:${line}: ${message}`).join("\n"));
   }
   return table;

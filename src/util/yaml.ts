@@ -1,6 +1,16 @@
-import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, parseDocument, visit } from "yaml";
-import { lineCounter } from "./line-counter.js";
-import { decodeUtf8 } from "./utf8.js";
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  parseDocument,
+  visit,
+} from "yaml";
 
 /** A parsed YAML text, with the lines of its values. */
 export interface ParsedYaml {
@@ -8,13 +18,17 @@ export interface ParsedYaml {
   readonly value: unknown;
   /** Why the text cannot be used, by ascending line. */
   readonly errors: readonly YamlError[];
-  /** The line of the key or element at a path of keys and indexes, or of the nearest one around it that exists. */
-  readonly lineOf: (path: readonly (string | number)[]) => number;
+  /** Where the key or element at a path of keys and indexes is, or the nearest one around it that exists. */
+  readonly positionOf: (path: readonly (string | number)[]) => Position;
 }
 
-export interface YamlError {
-  /** From 1. */
+/** From 1. */
+export interface Position {
   readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlError extends Position {
   /** A sentence or clause without the line. */
   readonly message: string;
 }
@@ -38,23 +52,37 @@ const OPTIONS = {
 /** Parses one YAML document, in UTF-8. Its keys must be text. Never throws, whatever the content is. */
 export function parseYaml(content: Uint8Array | string): ParsedYaml {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  if (bytes.length > MAX_YAML_BYTES) return unparsed(1, `the file must have at most ${MAX_YAML_BYTES} bytes`);
-  const { text, line } = decodeUtf8(bytes);
-  if (text === undefined) return unparsed(line, "the file must be UTF-8");
-  const lineAt = lineCounter(text);
+  if (bytes.length > MAX_YAML_BYTES) return unparsed(START, `the file must have at most ${MAX_YAML_BYTES} bytes`);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return unparsed(START, "the file must be UTF-8");
+  }
   const deep = findDeepNesting(text);
-  if (deep !== undefined) return unparsed(lineAt(deep), `values must be nested at most ${MAX_DEPTH} levels deep`);
-  return convert(parseDocument(text, OPTIONS), lineAt);
+  const lines = new LineCounter();
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  if (deep !== undefined) {
+    lines.addNewLine(0);
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) lines.addNewLine(end + 1);
+    return unparsed(at(deep), `values must be nested at most ${MAX_DEPTH} levels deep`);
+  }
+  return convert(parseDocument(text, { ...OPTIONS, lineCounter: lines }), at);
 }
 
-const unparsed = (line: number, message: string): ParsedYaml => ({
+const START: Position = { line: 1, column: 1 };
+
+const unparsed = (position: Position, message: string): ParsedYaml => ({
   value: undefined,
-  errors: [{ line, message }],
-  lineOf: () => line,
+  errors: [{ ...position, message }],
+  positionOf: () => position,
 });
 
-function convert(document: Document.Parsed, lineAt: (offset: number) => number): ParsedYaml {
-  const lineOf = (path: readonly (string | number)[]) => lineAt(offsetOf(document, path));
+function convert(document: Document.Parsed, at: (offset: number) => Position): ParsedYaml {
+  const positionOf = (path: readonly (string | number)[]) => at(offsetOf(document, path));
   // A warning is about a tag or a directive that would be ignored.
   const found = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
     offset: pos[0],
@@ -62,13 +90,16 @@ function convert(document: Document.Parsed, lineAt: (offset: number) => number):
   }));
   const errors = [...found, ...findUnusable(document)]
     .toSorted((a, b) => a.offset - b.offset)
-    .map(({ offset, message }) => ({ line: lineAt(offset), message }));
-  if (errors.length > 0) return { value: undefined, errors, lineOf };
+    .map(({ offset, message }): YamlError => {
+      const { line, column } = at(offset);
+      return { line, column, message };
+    });
+  if (errors.length > 0) return { value: undefined, errors, positionOf };
   try {
-    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown, errors, lineOf };
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown, errors, positionOf };
   } catch {
     const message = `aliases must repeat values at most ${MAX_ALIASES} times in total`;
-    return { value: undefined, errors: [{ line: lineOf([]), message }], lineOf };
+    return { value: undefined, errors: [{ ...positionOf([]), message }], positionOf };
   }
 }
 

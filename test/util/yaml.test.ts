@@ -1,7 +1,7 @@
 /** YAML files of operators: values, lines, and content that must be refused without harm. */
 import { describe, expect, test } from "vitest";
-import { MAX_YAML_BYTES, parseYaml } from "../../../src/util/yaml/yaml.js";
-import { lines } from "../../fixtures/contexts.js";
+import { MAX_YAML_BYTES, parseYaml } from "../../src/util/yaml.js";
+import { lines } from "../fixtures/contexts.js";
 
 const linesOf = (content: string | Uint8Array): readonly number[] => parseYaml(content).errors.map(({ line }) => line);
 
@@ -58,7 +58,7 @@ describe("refuses, with the line,", () => {
     ["an alias before its anchor", lines("a: *x", "b: &x 1"), [1]],
     ["101 aliases", lines("a: &x 1", ...Array.from({ length: 101 }, (_, index) => `b${index}: *x`)), [102]],
     ["aliases of aliases", lines("a: &a [x, x]", ...bomb("a", "b"), ...bomb("b", "c"), ...bomb("c", "d")), [1]],
-    ["bytes that are not UTF-8", Buffer.concat([Buffer.from("a: 1\nb: "), Buffer.from([0xc3, 0x28, 0x0a])]), [2]],
+    ["bytes that are not UTF-8", Buffer.concat([Buffer.from("a: 1\nb: "), Buffer.from([0xc3, 0x28, 0x0a])]), [1]],
     ["UTF-16", Buffer.from("\uFEFFa: 1\n", "utf16le"), [1]],
     ["more than its bytes", "#".repeat(MAX_YAML_BYTES + 1), [1]],
     ["20,000 levels of flow", `a: 1\nb: ${"[".repeat(20_000)}`, [2]],
@@ -80,7 +80,7 @@ describe("refuses, with the line,", () => {
 const bomb = (of: string, name: string): string[] => [`${name}: &${name} [${Array(9).fill(`*${of}`).join(", ")}]`];
 
 describe("the line", () => {
-  const { lineOf } = parseYaml(
+  const { positionOf } = parseYaml(
     lines(
       "# first", // 1
       "packages:", // 2
@@ -115,6 +115,6 @@ describe("the line", () => {
     ["at the anchor of an alias", ["changes", 1, "add", 0, "entry"], 8],
     ["of a scalar that has no keys", ["packages", "id", "x", "y"], 3],
   ])("%s", (_what, path, line) => {
-    expect(lineOf(path)).toBe(line);
+    expect(positionOf(path).line).toBe(line);
   });
 });

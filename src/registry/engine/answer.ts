@@ -1,0 +1,306 @@
+/** One run of a table: looks contracts up, checks them, and writes the answer. */
+import type { Contract } from "../../domain/contract.js";
+import { combineErrors, conflict, notFound, type RegistryError } from "../../domain/errors.js";
+import type { AnyValue, ContextAnswer, NamedValue, RequestContext } from "../sdk/registry.js";
+import type { EntryDefinition, Find, Line, Operation, RegistryFile } from "./definition.js";
+import type { Subject } from "./subject.js";
+import { accountKey, lookupKey, type TableFields, type TableTemplate } from "./templates.js";
+
+/** A registry file with its templates. */
+export interface Table {
+  readonly file: RegistryFile;
+  readonly templates: ReadonlyMap<string, TableTemplate>;
+}
+
+type Found = Contract<TableFields>;
+
+/** A look-up that a request makes: the values, and what was found for them. */
+interface Lookup {
+  readonly values: readonly string[];
+  readonly contract: Found | undefined;
+}
+
+const OWN = ["own"];
+
+export class TableAnswer {
+  readonly #table: Table;
+  readonly #context: RequestContext;
+  readonly #subject: Subject;
+  /** That of all contracts of the answer. */
+  readonly #synchronizer: string;
+  readonly #values: NamedValue[] = [];
+  readonly #disclosed = new Set<Found>();
+  readonly #failures: RegistryError[] = [];
+  readonly #found = new Map<string, readonly Lookup[]>();
+
+  constructor(table: Table, context: RequestContext, subject: Subject, synchronizer: string) {
+    this.#table = table;
+    this.#context = context;
+    this.#subject = subject;
+    this.#synchronizer = synchronizer;
+  }
+
+  /** Whether the request has this entry. */
+  has(entry: string): boolean {
+    return this.#lookUp(entry).some(({ contract }) => contract !== undefined);
+  }
+
+  disclose(contract: Found): void {
+    this.#disclosed.add(contract);
+    this.#context.recorder?.disclosed(contract);
+  }
+
+  /** Writes the lines of an operation. All that is missing is collected: the error names every cause. */
+  write(operation: Operation): void {
+    const { operations = {} } = this.#table.file;
+    for (const line of [...(operations["*"] ?? []), ...(operations[operation] ?? [])]) this.#line(line);
+  }
+
+  /** Throws RegistryError for what is missing or cannot be disclosed. */
+  build(): ContextAnswer {
+    const [first, ...others] = this.#failures;
+    if (first !== undefined) throw combineErrors(first, others);
+    return { values: this.#values, disclosed: [...this.#disclosed] };
+  }
+
+  #line({ key = [], of, include, disclose, ...line }: Line): void {
+    if (line.if !== undefined && !this.has(line.if)) return;
+    if (line.unless !== undefined && this.#holds(line.unless)) return;
+    const keys = typeof key === "string" ? [key] : key;
+    if (line.entry !== undefined) this.#entry(line.entry, keys, of);
+    else if (line.disclosure !== undefined)
+      this.#select(line.disclosure, of).forEach((contract) => this.disclose(contract));
+    else if (line.require !== undefined) this.#require(line.require);
+    else if (line.exists !== undefined) this.#exists(line.exists, keys, disclose);
+    else if (line.archived !== undefined) this.#set(keys, { tag: "AV_Bool", value: this.#isGone(line.archived) });
+    else if (line.constant !== undefined) this.#set(keys, line.constant as AnyValue);
+    // The file was checked: an operation that is included includes none itself.
+    else for (const inner of this.#table.file.operations?.[include as Operation] ?? []) this.#line(inner);
+  }
+
+  #holds(condition: string): boolean {
+    return condition === "self" ? this.#subject.isSelf : this.has(condition);
+  }
+
+  #entry(name: string, keys: readonly string[], of?: readonly string[]): void {
+    this.#context.recorder?.entry(keys);
+    const { value: form = "contract-id" } = this.#definition(name);
+    const contracts = this.#select(name, of);
+    const [only] = contracts;
+    if (only === undefined) return;
+    if (form === "contract-id") this.#set(keys, this.#reference(only));
+    else if (form === "list") this.#set(keys, { tag: "AV_List", value: contracts.map((one) => this.#reference(one)) });
+    else {
+      const entries = this.#lookUp(name, of).flatMap(({ values, contract }): NamedValue[] =>
+        contract === undefined ? [] : [{ name: values.join(", "), value: this.#reference(contract) }],
+      );
+      this.#set(keys, { tag: "AV_Map", value: entries });
+    }
+  }
+
+  #reference(contract: Found): AnyValue {
+    this.disclose(contract);
+    return { tag: "AV_ContractId", value: contract.contractId, contract };
+  }
+
+  #set(keys: readonly string[], value: AnyValue): void {
+    for (const name of keys) this.#values.push({ name, value });
+  }
+
+  #exists(entry: string, keys: readonly string[], disclose = true): void {
+    const contracts = this.#select(entry);
+    if (disclose) for (const contract of contracts) this.disclose(contract);
+    this.#set(keys, { tag: "AV_Bool", value: contracts.length > 0 || !this.#isGone(entry) });
+  }
+
+  /**
+   * Whether the contracts of an entry do not exist. Not to find one is no proof: where it is not known to be archived, the
+   * request waits until the store has all that the ledger had when the request came.
+   */
+  #isGone(entry: string): boolean {
+    const { byId } = this.#definition(entry);
+    if (this.has(entry)) return false;
+    const { view, hasReachedEnd } = this.#context;
+    const ids = byId === undefined ? [] : this.#idsOf(byId);
+    const unknown = ids.find((id) => !view.wasArchived(id));
+    if (unknown !== undefined && !hasReachedEnd)
+      throw notFound(`contract ${unknown} (entry ${entry}) is not known here`, { about: { contractId: unknown } });
+    return true;
+  }
+
+  #require(name: string): void {
+    for (const { values, contract } of this.#lookUp(name))
+      if (contract === undefined) this.#failures.push(this.#missing(name, values));
+  }
+
+  /** The contracts of an entry, each once, that are on the synchronizer. */
+  #select(name: string, of?: readonly string[]): Found[] {
+    const { optional = false } = this.#definition(name);
+    const selected = new Set<Found>();
+    for (const { values, contract } of this.#lookUp(name, of)) {
+      if (contract === undefined) {
+        if (!optional) this.#failures.push(this.#missing(name, values));
+      } else if (contract.synchronizerId === this.#synchronizer) selected.add(contract);
+      else this.#failures.push(elsewhere(contract, this.#synchronizer));
+    }
+    return [...selected];
+  }
+
+  #definition(name: string): EntryDefinition {
+    const definition = this.#table.file.entries?.[name];
+    if (definition === undefined) throw new Error(`entry ${name} is not defined`);
+    return definition;
+  }
+
+  #lookUp(name: string, of: readonly string[] = OWN): readonly Lookup[] {
+    const id = `${name} ${of.join()}`;
+    const known = this.#found.get(id);
+    if (known !== undefined) return known;
+    const definition = this.#definition(name);
+    const lookups = this.#lookUpAll(definition, of);
+    this.#found.set(id, lookups);
+    return lookups;
+  }
+
+  #lookUpAll(definition: EntryDefinition, of: readonly string[]): Lookup[] {
+    const { view, recorder } = this.#context;
+    const template = templateOf(this.#table, definition);
+    const lookups: Lookup[] = [];
+    const note = (values: readonly string[], candidates: readonly Found[], contract: Found | undefined) => {
+      lookups.push({ values, contract });
+      recorder?.search({
+        needed: { name: `the ${template.qualifiedName} for ${values.join(", ")}`, template: template.qualifiedName },
+        candidates,
+        chosen: contract,
+        required: definition.optional !== true,
+      });
+    };
+    if (definition.byId !== undefined) {
+      const templates = [template, ...(definition.or ?? []).map((one) => templateOf(this.#table, { template: one }))];
+      for (const contractId of this.#idsOf(definition.byId)) {
+        const contract = templates.map((one) => view.byId(one, contractId)).find((one) => one !== undefined);
+        note([contractId], contract === undefined ? [] : [contract], contract);
+      }
+      return lookups;
+    }
+    const find = Object.entries(definition.find ?? {});
+    const terms = find.map(([, term]) => this.#valuesOf(term, definition, of));
+    for (const values of combinations(terms)) {
+      const candidates = candidatesOf(this.#table, this.#context, definition, this.#subject.registrar, values);
+      note(values, candidates, choose(this.#table, this.#context, definition, candidates, this.#synchronizer));
+    }
+    return lookups;
+  }
+
+  /** The contract ids of references, each once. */
+  #idsOf(byId: string): readonly string[] {
+    const [entry = "", ref] = byId.split(".");
+    if (ref === undefined) return [...new Set(this.#subject.refs[entry])];
+    return [...new Set(this.#lookUp(entry).flatMap(({ contract }) => contract?.fields.refs[ref] ?? []))];
+  }
+
+  /** The values of the request for a field. */
+  #valuesOf(term: string, { only }: EntryDefinition, of: readonly string[]): readonly string[] {
+    const { registrar, instruments, accounts, roles } = this.#subject;
+    if (term === "registrar") return [registrar];
+    if (term === "instrument") return instruments;
+    if (term === "account") {
+      const named = of.flatMap((group) => accounts[group] ?? []);
+      return [...new Set(named.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
+    }
+    const [entry = "", role] = term.split(".");
+    if (role === undefined) return [...new Set(roles[entry])];
+    const found = this.#lookUp(entry).flatMap(({ contract }) => contract?.fields.roles[role] ?? []);
+    return [...new Set(found)];
+  }
+
+  #missing(entry: string, values: readonly string[]): RegistryError {
+    const { qualifiedName } = templateOf(this.#table, this.#definition(entry));
+    const forValues = values.length === 0 ? `of registrar ${this.#subject.registrar}` : `for ${values.join(", ")}`;
+    return notFound(`the ${qualifiedName} ${forValues} (entry ${entry}) does not exist`, {
+      code: "contract-missing",
+      about: { registrar: this.#subject.registrar, template: qualifiedName },
+    });
+  }
+}
+
+export function templateOf({ templates }: Table, { template }: Find): TableTemplate {
+  const found = templates.get(template);
+  if (found === undefined) throw new Error(`template ${template} is not defined`);
+  return found;
+}
+
+/** The contracts with these values, valid or not. */
+export function candidatesOf(
+  table: Table,
+  { view }: RequestContext,
+  find: Find,
+  registrar: string,
+  values: readonly string[],
+): readonly Found[] {
+  const { registrar: hasRegistrar } = table.file.templates[find.template] ?? {};
+  const paths = Object.keys(find.find ?? {});
+  return view.byKey(templateOf(table, find), lookupKey(paths, hasRegistrar === undefined ? "" : registrar, values));
+}
+
+/**
+ * Of the candidates that are valid now the one that ranks highest, or is newest; one on the synchronizer in preference.
+ * Throws "conflict" where there must be one only.
+ */
+export function choose(
+  table: Table,
+  context: RequestContext,
+  { template, unique = false }: Find,
+  candidates: readonly Found[],
+  synchronizer?: string,
+): Found | undefined {
+  const valid = validNow(table, context, template, candidates);
+  if (unique && valid.length > 1) {
+    const ids = valid.map(({ contractId }) => contractId).join(", ");
+    throw conflict(`only one ${valid[0]?.template.qualifiedName} may exist, but there are several: ${ids}`);
+  }
+  const ranked = table.file.templates[template]?.newest === undefined ? valid : valid.toSorted(byRank);
+  return (
+    ranked.find(({ synchronizerId }) => synchronizer === undefined || synchronizerId === synchronizer) ?? ranked[0]
+  );
+}
+
+/** Those that have begun and not ended. The answer may change when another begins or one ends. */
+export function validNow(
+  { file }: Table,
+  context: RequestContext,
+  template: string,
+  candidates: readonly Found[],
+): Found[] {
+  const margin = (file.templates[template]?.margin ?? 0) * 1_000_000;
+  const now = context.now * 1000;
+  return candidates.filter(({ fields: { from, until } }) => {
+    const end = until === undefined ? undefined : until - margin;
+    context.mayChangeAt([from, end].filter((time) => time !== undefined));
+    return (from === undefined || from <= now) && (end === undefined || now < end);
+  });
+}
+
+/** Highest first; what has no value is the highest. Equal ones stay in order, newest first. */
+const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.fields.rank ?? Infinity) || 0;
+
+/** Every combination of one value of each list. */
+function combinations(lists: readonly (readonly string[])[]): string[][] {
+  let all: string[][] = [[]];
+  for (const values of lists) all = all.flatMap((before) => values.map((value) => before.concat(value)));
+  return all;
+}
+
+/** The "conflict" for a contract that is not on the synchronizer of the answer. */
+export function elsewhere({ contractId, synchronizerId, template }: Found, synchronizer: string): RegistryError {
+  const about = { contractId, template: template.qualifiedName };
+  if (synchronizerId === undefined)
+    return conflict(`contract ${contractId} is being reassigned between synchronizers: retry when it has arrived`, {
+      code: "contract-moving",
+      about,
+    });
+  return conflict(
+    `contract ${contractId} is on synchronizer ${synchronizerId}, but those it is needed with are on ${synchronizer}`,
+    { code: "no-common-synchronizer", about: { ...about, synchronizers: [synchronizer, synchronizerId] } },
+  );
+}

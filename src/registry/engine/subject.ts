@@ -1,0 +1,139 @@
+/** What a request is about: the values by which a table finds contracts. */
+import type { Contract } from "../../domain/contract.js";
+import { invalid } from "../../domain/errors.js";
+import { type Account, accountIn, accountOf } from "../sdk/accounts.js";
+import { argumentsReader } from "../sdk/choice-arguments.js";
+import type { JsonReader } from "../sdk/json-reader.js";
+import type { FactoryQuery } from "../sdk/queries.js";
+import type { Named, TableFields } from "./templates.js";
+
+export interface Subject {
+  readonly registrar: string;
+  /** Parties by role: sender, receiver, executor, and those that the file names. */
+  readonly roles: Named<string>;
+  /** `own` are those of the parties who act. */
+  readonly accounts: Named<Account>;
+  readonly refs: Named<string>;
+  /** Each once. */
+  readonly instruments: readonly string[];
+  /** Whether a transfer is to its sender. */
+  readonly isSelf: boolean;
+}
+
+/** What a choice on a contract is about. */
+export function subjectOf({ fields }: Contract<TableFields>, registrar: string): Subject {
+  const { roles, accounts, refs, instruments } = fields;
+  return { registrar, roles, accounts, refs, instruments: [...new Set(instruments)], isSelf: false };
+}
+
+/** Throws "invalid" with the path of a field that is missing or wrong. */
+export function transferSubject(query: FactoryQuery): Subject {
+  const { registrar } = query;
+  const transfer = readArguments(query).object("transfer");
+  const instrument = instrumentIn(transfer, registrar);
+  const [sender, receiver] = [accountIn(transfer, "sender", registrar), accountIn(transfer, "receiver", registrar)];
+  return {
+    registrar,
+    roles: { sender: [sender.party], receiver: [receiver.party] },
+    accounts: { own: ordinary([sender, receiver]) },
+    refs: { holdings: idsIn(transfer, "inputHoldingCids") },
+    instruments: [instrument],
+    isSelf: sender.party === receiver.party,
+  };
+}
+
+/** Throws "invalid" with the path of a field that is missing or wrong. */
+export function allocationSubject(query: FactoryQuery): Subject {
+  const { registrar } = query;
+  const fields = readArguments(query);
+  const allocation = fields.object("allocation");
+  const holdings = idsIn(fields, "inputHoldingCids");
+  if (allocation.raw("transferLegSides") === undefined) {
+    const leg = allocation.object("transferLeg");
+    const [sender, receiver] = [accountIn(leg, "sender", registrar), accountIn(leg, "receiver", registrar)];
+    const executor = allocation.optionalObject("settlement")?.optionalId("executor");
+    return {
+      registrar,
+      roles: { sender: [sender.party], receiver: [receiver.party], executor: executor === undefined ? [] : [executor] },
+      accounts: { own: ordinary([sender]), others: ordinary([receiver]) },
+      refs: { holdings },
+      instruments: [instrumentIn(leg, registrar)],
+      isSelf: false,
+    };
+  }
+  checkRegistrar(allocation, "admin", registrar);
+  const sides = allocation.objects("transferLegSides");
+  const authorizer = accountOf(allocation.object("authorizer"), registrar);
+  const others = sides.map((side) => accountOf(side.object("otherside"), registrar));
+  const instruments = [...sides.map((side) => side.id("instrumentId")), ...allocation.mapKeys("nextIterationFunding")];
+  return {
+    registrar,
+    roles: {
+      sender: [authorizer.party],
+      receiver: [...new Set(others.map(({ party }) => party))],
+      executor: executorsIn(fields),
+    },
+    accounts: { own: ordinary([authorizer]), others: ordinary(others) },
+    refs: { holdings },
+    instruments: [...new Set(instruments)],
+    isSelf: false,
+  };
+}
+
+/** Throws "invalid" with the path of a field that is missing or wrong, and for a settlement without legs. */
+export function settlementSubject(query: FactoryQuery): Subject {
+  const { registrar } = query;
+  const fields = readArguments(query);
+  const legs = fields.objects("transferLegs");
+  if (legs.length === 0) throw fields.invalid("transferLegs", "is empty: a settlement needs at least one leg");
+  const senders = legs.map((leg) => accountOf(leg.object("sender"), registrar));
+  const receivers = legs.map((leg) => accountOf(leg.object("receiver"), registrar));
+  return {
+    registrar,
+    roles: {
+      sender: [...new Set(senders.map(({ party }) => party))],
+      receiver: [...new Set(receivers.map(({ party }) => party))],
+      executor: executorsIn(fields),
+    },
+    accounts: { own: ordinary([...senders, ...receivers]) },
+    refs: { allocations: fields.optionalObjects("allocations").map((allocation) => allocation.id("allocationCid")) },
+    instruments: [...new Set(legs.map((leg) => leg.id("instrumentId")))],
+    isSelf: false,
+  };
+}
+
+/** Of the settlement, in versions 1 and 2. */
+function executorsIn(fields: JsonReader): string[] {
+  const settlement = fields.optionalObject("settlement");
+  if (settlement?.raw("executors") !== undefined) return settlement.texts("executors");
+  const executor = settlement?.optionalId("executor");
+  return executor === undefined ? [] : [executor];
+}
+
+function readArguments(query: FactoryQuery): JsonReader {
+  const fields = argumentsReader(query);
+  const expected = fields.optionalId("expectedAdmin");
+  if (expected !== undefined && expected !== query.registrar) {
+    const problem = `is ${expected}, but the registrar of the request is ${query.registrar}`;
+    throw invalid(`expectedAdmin ${problem}`, { field: fields.path("expectedAdmin"), problem });
+  }
+  return fields;
+}
+
+function instrumentIn(fields: JsonReader, registrar: string): string {
+  const instrument = fields.object("instrumentId");
+  checkRegistrar(instrument, "admin", registrar);
+  return instrument.id("id");
+}
+
+function checkRegistrar(fields: JsonReader, name: string, registrar: string): void {
+  const named = fields.id(name);
+  if (named !== registrar) throw fields.invalid(name, `is ${named}, but the registrar of the request is ${registrar}`);
+}
+
+function idsIn(fields: JsonReader, name: string): string[] {
+  return fields.raw(name) === undefined ? [] : fields.texts(name).filter((id) => id !== "");
+}
+
+/** The source of a mint and the target of a burn have no account of their own. */
+const ordinary = (accounts: readonly Account[]): Account[] => accounts.filter(({ isSpecial }) => !isSpecial);

@@ -1,0 +1,202 @@
+/** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
+import type { Contract } from "../../domain/contract.js";
+import { notFound, RegistryError } from "../../domain/errors.js";
+import { decimalText } from "../sdk/decimal.js";
+import type {
+  Choice,
+  ChoiceQuery,
+  ContextAnswer,
+  FactoryAnswer,
+  Instrument,
+  Registry,
+  RequestContext,
+  SupportedApis,
+} from "../sdk/registry.js";
+import { candidatesOf, choose, elsewhere, type Table, TableAnswer, templateOf, validNow } from "./answer.js";
+import type { Operation, RegistryFile } from "./definition.js";
+import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
+import { lookupKey, supplyOf, type TableFields, tableTemplates } from "./templates.js";
+
+export interface TableOptions {
+  /** The ids of a registrar's instruments in the instruments file, where the registry file leaves them to it. */
+  readonly instrumentsOf?: (registrar: string) => readonly string[];
+}
+
+export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
+  const table: Table = { file, templates: tableTemplates(file) };
+  const templates = [...table.templates.values()];
+  const choiceTemplates = (choice: Choice) =>
+    Object.entries(file.templates)
+      .filter(([, { choices }]) => choices === choice.split("/", 1)[0])
+      .flatMap(([name]) => table.templates.get(name) ?? []);
+
+  const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
+    requireServed(table, context, registrar);
+    const { instruments: listed } = file;
+    if (listed === "file") return instrumentsOf(registrar).map((id) => ({ id, otherIds: [] }));
+    if (Array.isArray(listed)) return listed.map((id) => ({ id, otherIds: [] }));
+    const contracts = candidatesOf(table, context, { template: listed.template }, registrar, []);
+    const found = validNow(table, context, listed.template, contracts).flatMap(({ fields }) => fields.listed);
+    // Newest first: an instrument that several contracts list counts once.
+    return [...new Map(found.toReversed().map((instrument) => [instrument.id, instrument])).values()];
+  };
+
+  /** On the synchronizer of the first factory on which all of the answer can be. */
+  const factory = (context: RequestContext, subject: Subject, write: (answer: TableAnswer) => void): FactoryAnswer => {
+    const known = new Set(instruments(context, subject.registrar).map(({ id }) => id));
+    const unknown = subject.instruments.find((id) => !known.has(id));
+    if (unknown !== undefined)
+      throw notFound(`registrar ${subject.registrar} has no instrument "${unknown}"`, {
+        code: "instrument-unknown",
+        about: { registrar: subject.registrar, instrument: unknown },
+      });
+    const terms = Object.values(file.factory.find ?? {}).map((term) =>
+      term === "instrument" ? (subject.instruments[0] ?? "") : (subject.roles[term]?.[0] ?? subject.registrar),
+    );
+    const candidates = candidatesOf(table, context, file.factory, subject.registrar, terms);
+    const chosen = choose(table, context, file.factory, candidates);
+    if (chosen === undefined) throw notServed(table, subject.registrar);
+    const failures: RegistryError[] = [];
+    for (const candidate of onePerSynchronizer([
+      chosen,
+      ...validNow(table, context, file.factory.template, candidates),
+    ])) {
+      context.recorder?.attempt({ name: "the factory", registrar: subject.registrar }, candidates, candidate);
+      const answer = new TableAnswer(table, context, subject, candidate.synchronizerId ?? "");
+      try {
+        write(answer);
+        answer.disclose(candidate);
+        return { factoryId: candidate.contractId, ...answer.build() };
+      } catch (error) {
+        if (!(error instanceof RegistryError)) throw error;
+        failures.push(error);
+      }
+    }
+    throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? elsewhere(chosen, "");
+  };
+
+  return {
+    name: file.name,
+    templates,
+    supportedApis: supportedApis(file),
+    instruments,
+    transferFactory(context, query) {
+      const subject = transferSubject(query);
+      let transferKind: "self" | "direct" | "offer" = subject.isSelf ? "self" : "offer";
+      const answer = factory(context, subject, (run) => {
+        if (!subject.isSelf && file.direct !== undefined) transferKind = run.has(file.direct) ? "direct" : "offer";
+        run.write("transfer-factory");
+      });
+      return { ...answer, transferKind, instrumentId: subject.instruments[0] };
+    },
+    allocationFactory: (context, query) =>
+      factory(context, allocationSubject(query), (run) => run.write("allocation-factory")),
+    settlementFactory: (context, query) =>
+      factory(context, settlementSubject(query), (run) => run.write("settlement-factory")),
+    choiceContext(context, choice, query) {
+      return choiceContext(table, context, choice, choiceTemplates(choice), query);
+    },
+    inventory(view) {
+      const registrars = new Map<string, Set<string>>();
+      for (const { fields } of view.all(templateOf(table, file.factory)))
+        if (fields.registrar !== undefined)
+          registrars.set(fields.registrar, new Set(fields.listed.map(({ id }) => id)));
+      return {
+        registrars: [...registrars].map(([party, listed]) => ({
+          party,
+          instruments: [...(Array.isArray(file.instruments) ? file.instruments : listed)].map((id) => ({
+            source: party,
+            id,
+            scheme: file.name,
+          })),
+        })),
+        counts: view.templateCounts().map(({ template, count }) => ({ qualifiedName: template.qualifiedName, count })),
+        warnings: [],
+      };
+    },
+    ...(Object.values(file.templates).some(({ supply }) => supply !== undefined) && {
+      totalSupply: ({ view }: RequestContext, registrar: string, listed: readonly Instrument[]) => {
+        const sums = view.sums(listed.map(({ id }) => supplyOf(registrar, id)));
+        const { asOf } = view;
+        return sums.map((sum) => (asOf === undefined ? undefined : { total: decimalText(sum), asOf }));
+      },
+    }),
+  };
+}
+
+function choiceContext(
+  table: Table,
+  context: RequestContext,
+  choice: Choice,
+  templates: readonly ReturnType<typeof templateOf>[],
+  { registrar, contractId }: ChoiceQuery,
+): ContextAnswer {
+  if (templates.length === 0) throw notFound(`the registry ${table.file.name} has no choice ${choice}`);
+  const contract = templates
+    .map((template) => context.view.byId(template, contractId))
+    .find((one) => one !== undefined);
+  const admin = contract?.fields.registrar ?? registrar;
+  if (contract === undefined || admin === undefined || (registrar !== undefined && admin !== registrar))
+    throw unknownInstruction(context, choice, registrar, contractId);
+  const { synchronizerId } = contract;
+  if (synchronizerId === undefined) throw elsewhere(contract, "");
+  const answer = new TableAnswer(table, context, subjectOf(contract, admin), synchronizerId);
+  answer.write(choice);
+  return answer.build();
+}
+
+function unknownInstruction(
+  { view }: RequestContext,
+  choice: Choice,
+  registrar: string | undefined,
+  contractId: string,
+) {
+  const label = choice.split("/", 1)[0]?.replaceAll("-", " ") ?? "";
+  const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
+  const about = { contractId, registrar };
+  return view.wasArchived(contractId, registrar)
+    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
+    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
+        code: "instruction-unknown",
+        about,
+      });
+}
+
+function requireServed(table: Table, { view }: RequestContext, registrar: string): void {
+  const key = lookupKey([], registrar, []);
+  if (view.byKey(templateOf(table, table.file.factory), key).length === 0) throw notServed(table, registrar);
+}
+
+function notServed(table: Table, registrar: string): RegistryError {
+  const { qualifiedName } = templateOf(table, table.file.factory);
+  return notFound(`registrar ${registrar} is not served here: no ${qualifiedName} of that party is known`, {
+    code: "registrar-not-served",
+    about: { registrar, template: qualifiedName },
+  });
+}
+
+function onePerSynchronizer(candidates: readonly Contract<TableFields>[]): Contract<TableFields>[] {
+  const bySynchronizer = new Map<string, Contract<TableFields>>();
+  for (const candidate of candidates) {
+    const { synchronizerId } = candidate;
+    if (synchronizerId !== undefined && !bySynchronizer.has(synchronizerId))
+      bySynchronizer.set(synchronizerId, candidate);
+  }
+  return [...bySynchronizer.values()];
+}
+
+/** The APIs of the standard for which the file has a factory or templates. */
+function supportedApis({ versions = ["v1"], templates, operations = {} }: RegistryFile): SupportedApis {
+  const kinds = new Set(Object.values(templates).map(({ choices }) => choices));
+  const has = (factory: Operation, kind: string) =>
+    operations[factory] !== undefined || [...kinds].some((one) => one === kind);
+  const apis: Record<string, number> = { "splice-api-token-metadata-v1": 2 };
+  for (const version of versions) {
+    if (has("transfer-factory", "transfer-instruction")) apis[`splice-api-token-transfer-instruction-${version}`] = 1;
+    if (has("allocation-factory", "allocation")) {
+      apis[`splice-api-token-allocation-${version}`] = 1;
+      apis[`splice-api-token-allocation-instruction-${version}`] = 1;
+    }
+  }
+  return apis;
+}

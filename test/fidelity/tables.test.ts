@@ -1,0 +1,95 @@
+/** Tokens of other make, answered from the files in registries/, against what a real ledger accepted. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/domain/json.js";
+import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import type { Registry } from "../../src/registry/sdk/registry.js";
+import { hasEvidence, read, type Transaction } from "./evidence.js";
+import type { Flow, LedgerRecording, RecordedContract } from "./recorded-ledger.js";
+import { replies } from "./replayed-service.js";
+
+export function tableOf(name: string): Registry {
+  const { file, problems } = parseRegistryFile(readFileSync(`registries/${name}.yaml`));
+  if (file === undefined) throw new Error(problems.join("\n"));
+  return tableRegistry(file);
+}
+
+interface Context {
+  readonly factoryId?: string;
+  readonly transferKind?: string;
+  readonly choiceContextData: { readonly values: JsonObject };
+  readonly disclosedContracts: readonly { readonly contractId: string }[];
+}
+
+/** What the ledger reads of an answer. */
+function readable(answer: unknown): object {
+  const { choiceContext = answer, factoryId, transferKind } = answer as { choiceContext?: Context } & Partial<Context>;
+  const { choiceContextData, disclosedContracts } = choiceContext as Context;
+  return {
+    factoryId,
+    transferKind,
+    values: choiceContextData.values,
+    disclosed: disclosedContracts.map(({ contractId }) => contractId).toSorted(),
+  };
+}
+
+/** The recording of TestTokenV2: what was asked of a registry and of the ledger, one after the other. */
+interface Step {
+  readonly to: "ledger" | "registry";
+  readonly method: "POST";
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly status: number;
+  readonly answer: JsonObject;
+}
+
+/** The flows whose answers the ledger got, with the contracts that its transactions made. */
+function recordingOf(steps: readonly Step[]): Pick<LedgerRecording, "contracts" | "flows"> {
+  const contracts = new Map<string, RecordedContract>();
+  const flows: Flow[] = [];
+  let offset = 1;
+  for (const { to, status, path, body, answer } of steps) {
+    if (to === "registry") {
+      if (answer["choiceContextData"] === undefined && answer["factoryId"] === undefined) continue;
+      const request = { method: "POST" as const, path, ...(body !== undefined && { body }) };
+      flows.push({ set: "", name: path, askedAt: offset, request, status, answer, outcome: "accepted" });
+    } else if (status === 200 && answer["transaction"] !== undefined) {
+      const transaction = answer["transaction"] as unknown as Transaction;
+      ({ offset } = transaction);
+      for (const { CreatedEvent: created, ExercisedEvent: exercised } of transaction.events) {
+        if (created !== undefined) {
+          const createdEvent = { ...created, createdEventBlob: "AAAA" } as RecordedContract["createdEvent"];
+          const { synchronizerId } = transaction;
+          contracts.set(created.contractId, { createdEvent, synchronizerId, createdAtOffset: offset });
+        }
+        const archived = exercised?.consuming === true ? contracts.get(exercised.contractId) : undefined;
+        if (archived !== undefined)
+          contracts.set(archived.createdEvent.contractId, { ...archived, archivedAtOffset: offset });
+      }
+    }
+  }
+  return { contracts: [...contracts.values()], flows };
+}
+
+describe.skipIf(!hasEvidence)("every answer that the ledger accepted", () => {
+  test.each([
+    ["amulet", "amulet-0.1.14-ledger.json"],
+    ["amulet", "amulet-0.1.17-ledger.json"],
+    ["amulet", "amulet-upgrade-ledger.json"],
+    ["simple-token", "simple-token-ledger.json"],
+    ["test-token-v1", "test-token-v1-ledger.json"],
+    ["test-token-v2", "test-token-v2-ledger.json"],
+  ])("%s: %s", async (name, recording) => {
+    const content = read(recording) as LedgerRecording & { readonly steps?: readonly Step[] };
+    const { contracts, flows } = content.steps === undefined ? content : recordingOf(content.steps);
+    const asked = flows.filter(({ status, request }) => status === 200 && request !== undefined);
+    expect(asked.length).toBeGreaterThan(10);
+    const answers = await replies(asked, contracts, undefined, tableOf(name));
+    const compared = asked.map((flow) => {
+      const replied = answers.get(flow);
+      return { name: flow.name, answer: replied?.status === 200 ? readable(replied.body) : replied };
+    });
+    expect(compared).toEqual(asked.map((flow: Flow) => ({ name: flow.name, answer: readable(flow.answer) })));
+  });
+});
