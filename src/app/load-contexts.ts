@@ -74,6 +74,6 @@ function fileError(problems: readonly string[], count = problems.length): Settin
 const moduleError = (problems: readonly string[]) =>
   new SettingError(
     "OFFLEDGER_REGISTRY",
-    "utility, minimal, or the path of a JavaScript module",
+    "utility, minimal, or the path of a registry file or a JavaScript module",
     `\n${problems.join("\n")}`,
   );

@@ -1,7 +1,12 @@
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
+import { readInstruments } from "../config/instruments-file.js";
 import { SettingError } from "../config/setting-error.js";
+import type { RegistryFile } from "../registry/engine/definition.js";
+import { parseRegistryFile } from "../registry/engine/load.js";
+import { tableRegistry } from "../registry/engine/table-registry.js";
 import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts/contexts.js";
@@ -18,8 +23,32 @@ export async function loadRegistry(config: Config): Promise<Registry> {
       rejectContexts(config);
       return minimalRegistry;
     default:
-      return fromModule(config, await loadModule(config.registry));
+      if (!isRegistryFile(config)) return fromModule(config, await loadModule(config.registry));
+      rejectContexts(config);
+      return fromFile(config, await loadRegistryFile(config.registry));
   }
+}
+
+/** Whether the registry is a file of rules, and not a module. */
+export const isRegistryFile = ({ registry }: Config): boolean => /\.ya?ml$/.test(registry);
+
+async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
+  if (file.instruments !== "file") return tableRegistry(file);
+  const entries = await readInstruments(config.instruments);
+  return tableRegistry(file, { instrumentsOf: (registrar) => [...(entries.get(registrar)?.keys() ?? [])] });
+}
+
+/** Throws SettingError with every mistake of the file, its line and its column. */
+export async function loadRegistryFile(path: string): Promise<RegistryFile> {
+  let content: Buffer;
+  try {
+    content = await readFile(path);
+  } catch (error) {
+    throw settingError(error instanceof Error ? error.message : String(error));
+  }
+  const { file, problems } = parseRegistryFile(content);
+  if (file !== undefined) return file;
+  throw settingError(`\n${problems.map((problem) => `${path}:${problem}`).join("\n")}`);
 }
 
 /** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
@@ -82,7 +111,11 @@ async function loadModule(path: string): Promise<Registry | Extended> {
 }
 
 const settingError = (reason: string) =>
-  new SettingError("OFFLEDGER_REGISTRY", "utility, minimal, or the path of a JavaScript module", reason);
+  new SettingError(
+    "OFFLEDGER_REGISTRY",
+    "utility, minimal, or the path of a registry file or a JavaScript module",
+    reason,
+  );
 
 const methods = [
   "instruments",

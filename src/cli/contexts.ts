@@ -1,4 +1,5 @@
-import { loadUtilityContexts } from "../app/load-registry.js";
+import { stringify } from "yaml";
+import { isRegistryFile, loadRegistryFile, loadUtilityContexts } from "../app/load-registry.js";
 import type { Config } from "../config/config.js";
 import { fail, startFailure } from "./failure.js";
 import { formatContexts } from "./format/contexts.js";
@@ -7,7 +8,8 @@ import { print } from "./output.js";
 /** Prints the table of operations in force. */
 export async function contexts(config: Config): Promise<void> {
   try {
-    print(formatContexts((await loadUtilityContexts(config)).table));
+    if (isRegistryFile(config)) print(stringify(await loadRegistryFile(config.registry)));
+    else print(formatContexts((await loadUtilityContexts(config)).table));
   } catch (error) {
     fail(startFailure(config, error));
   }

@@ -31,7 +31,7 @@ export function checkCombinations(config: Config, command: string): string[] {
     !["api", "contexts", "explain", "health"].includes(command)
   ) {
     errors.push(
-      `${variable("registry")} names a module, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
+      `${variable("registry")} names a file, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
         "only the built-in registries have a demo",
     );
   }

@@ -73,7 +73,7 @@ describe("combinations of settings", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
-        "OFFLEDGER_REGISTRY names a module, which requires OFFLEDGER_SNAPSHOT or OFFLEDGER_LEDGER_URL: " +
+        "OFFLEDGER_REGISTRY names a file, which requires OFFLEDGER_SNAPSHOT or OFFLEDGER_LEDGER_URL: " +
           "only the built-in registries have a demo",
       ]);
     }

@@ -27,8 +27,8 @@ export const serviceSettings = {
     defaultLabel: "the demo registry",
   }),
   registry: setting("registry", {
-    accepts: "utility, minimal, or the path of a JavaScript module",
-    description: "registry to serve: the Registry Utility, the minimal example, or a module of your own",
+    accepts: "utility, minimal, or the path of a registry file or a JavaScript module",
+    description: "registry to serve: the Registry Utility, the minimal example, or a file or module of your own",
     default: "utility",
     parse: nonEmpty,
   }),
