@@ -88,7 +88,7 @@ async function errorMessage(path: string): Promise<string> {
   const error: unknown = await loadRegistry({ ...quiet(), registry: path }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SettingError);
   const { message } = error as SettingError;
-  for (const part of ["OFFLEDGER_REGISTRY", path, "the path of a JavaScript module"]) expect(message).toContain(part);
+  for (const part of ["OFFLEDGER_REGISTRY", path, "a JavaScript module"]) expect(message).toContain(part);
   return message;
 }
 

@@ -91,7 +91,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   port: port("port", 8080),
   snapshot: anyText("snapshot", "the path of a file of active contracts"),
   registry: {
-    ...anyText("registry", "utility, minimal, or the path of a JavaScript module", {}, "utility"),
+    ...anyText("registry", "utility, minimal, or the path of a registry file or a JavaScript module", {}, "utility"),
     good: [
       ["minimal", "minimal"],
       ["utility", "utility"],
