@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
 import { SettingError } from "../config/setting-error.js";
+import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { parseRegistryFile } from "../registry/engine/load.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
@@ -33,9 +34,11 @@ export async function loadRegistry(config: Config): Promise<Registry> {
 export const isRegistryFile = ({ registry }: Config): boolean => /\.ya?ml$/.test(registry);
 
 async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
-  if (file.instruments !== "file") return tableRegistry(file);
+  if (file.instruments !== "file") return checkedRegistry(tableRegistry(file));
   const entries = await readInstruments(config.instruments);
-  return tableRegistry(file, { instrumentsOf: (registrar) => [...(entries.get(registrar)?.keys() ?? [])] });
+  return checkedRegistry(
+    tableRegistry(file, { instrumentsOf: (registrar) => [...(entries.get(registrar)?.keys() ?? [])] }),
+  );
 }
 
 /** Throws SettingError with every mistake of the file, its line and its column. */
@@ -76,7 +79,7 @@ async function createUtilityRegistry(config: Config, extension?: unknown): Promi
 async function fromModule(config: Config, loaded: Registry | Extended): Promise<Registry> {
   if (isExtendedUtility(loaded)) return createUtilityRegistry(config, extensionOf(loaded));
   rejectContexts(config);
-  return loaded;
+  return checkedRegistry(loaded);
 }
 
 /** A wrong setting must not go unnoticed. */

@@ -27,6 +27,8 @@ export interface ContextAnswer {
   readonly values: readonly NamedValue[];
   /** Each once, all on one synchronizer, none in reassignment. */
   readonly disclosed: readonly Contract[];
+  /** Contract ids in the values that need not be disclosed, because whoever exercises the choice sees them. */
+  readonly visible?: readonly string[] | undefined;
 }
 
 export interface FactoryAnswer extends ContextAnswer {
