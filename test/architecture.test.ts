@@ -81,7 +81,7 @@ test("only config reads the environment", () => {
   expect(readers).toEqual(["config/config.ts"]);
 });
 
-test("domain, registry and store/port import no packages", () => {
+test("domain, registry and store/port import no packages but the one of schemas", () => {
   const packages = files
     .filter((file) => ["domain/", "registry/", "store/port"].some((module) => file.startsWith(module)))
     .flatMap((file) =>
@@ -89,5 +89,5 @@ test("domain, registry and store/port import no packages", () => {
         (match) => match[1],
       ),
     );
-  expect(packages).toEqual([]);
+  expect(packages.filter((name) => name !== "zod")).toEqual([]);
 });

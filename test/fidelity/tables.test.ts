@@ -83,7 +83,7 @@ describe.skipIf(!hasEvidence)("every answer that the ledger accepted", () => {
   ])("%s: %s", async (name, recording) => {
     const content = read(recording) as LedgerRecording & { readonly steps?: readonly Step[] };
     const { contracts, flows } = content.steps === undefined ? content : recordingOf(content.steps);
-    const asked = flows.filter(({ status, request }) => status === 200 && request !== undefined);
+    const asked = flows.filter(({ status }) => status === 200);
     expect(asked.length).toBeGreaterThan(10);
     const answers = await replies(asked, contracts, undefined, tableOf(name));
     const compared = asked.map((flow) => {

@@ -21,6 +21,7 @@ describe("the package", () => {
       "gen",
       "package.json",
       "proto",
+      "registries",
       "src",
       "third_party",
     ]);
@@ -43,6 +44,7 @@ describe("the package", () => {
         "demo/minimal.ndjson",
         "gen/offledger.binpb",
         "gen/openapi.json",
+        "gen/registry.schema.json",
         "dist/console/index.html",
         "dist/console/main.js",
         "dist/console/style.css",

@@ -18,7 +18,7 @@ const paths = oneOrMore(path, "must be a path, or a list of paths");
 
 const CHOICES = ["transfer-instruction", "allocation", "allocation-instruction"] as const;
 
-const template = z.strictObject({
+const templateForm = z.strictObject({
   /** `Module:Entity`, behind the module of the file. */
   name: z.string().min(1),
   /** The package, where it is not that of the file. */
@@ -157,7 +157,7 @@ export const registryFile = z.strictObject({
     .array(z.enum(["v1", "v2"]))
     .min(1)
     .optional(),
-  templates: z.record(name, template),
+  templates: z.record(name, templateForm),
   factory: z.strictObject(find),
   instruments,
   /** The entry whose presence makes a transfer direct: without it the receiver gets an offer. */
@@ -168,7 +168,7 @@ export const registryFile = z.strictObject({
 });
 
 export type RegistryFile = z.infer<typeof registryFile>;
-export type TemplateDefinition = z.infer<typeof template>;
+export type TemplateDefinition = z.infer<typeof templateForm>;
 export type EntryDefinition = z.infer<typeof entry>;
 export type Find = Pick<EntryDefinition, "template" | "find" | "byId" | "or" | "unique">;
 export type Line = z.infer<typeof line>;
