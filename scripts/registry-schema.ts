@@ -1,4 +1,4 @@
-/** Writes the JSON schema of registry files, by which an editor completes and checks them. */
+/** Writes the JSON schema of registry files, by which an editor completes and checks them. `registry-schema.ts [PATH]` */
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
 import { registryFile } from "../src/registry/engine/definition.js";
