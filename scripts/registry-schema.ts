@@ -4,7 +4,5 @@ import { z } from "zod";
 import { registryFile } from "../src/registry/engine/definition.js";
 
 const schema = z.toJSONSchema(registryFile, { io: "input" });
-writeFileSync(
-  "gen/registry.schema.json",
-  `${JSON.stringify({ ...schema, title: "offledger registry" }, undefined, 2)}\n`,
-);
+const [, , path = "gen/registry.schema.json"] = process.argv;
+writeFileSync(path, `${JSON.stringify({ ...schema, title: "offledger registry" }, undefined, 2)}\n`);
