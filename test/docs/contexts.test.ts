@@ -85,6 +85,27 @@ test("the tables of the page name every field, condition, value and form", () =>
 
 const request = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
+test("the registry file of docs/your-own-registry.md is served with the answer of the page", async () => {
+  const { blocks } = pageOf(readFileSync("docs/your-own-registry.md", "utf8")).section("A registry file");
+  const [yaml = ""] = blocks("yaml");
+  const [contracts = "", answer = ""] = blocks("json");
+  const curl = blocks("sh").find((block) => block.startsWith("curl ")) ?? "";
+  const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)/.exec(curl) ?? [];
+  const [, body = ""] = /-d '([^']+)'/.exec(curl) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), "offledger-cocoa-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [registry, snapshot] = [join(folder, "cocoa.yaml"), join(folder, "cocoa.ndjson")];
+  await writeFile(registry, yaml);
+  await writeFile(snapshot, contracts);
+  const running = await serveFile(snapshot, { config: { registry } });
+  onTestFinished(() => running.close());
+  const answered = await running.post(path, request(body));
+  expect({ status: answered.status, body: answered.body }).toEqual({
+    status: 200,
+    body: JSON.parse(answer) as JsonValue,
+  });
+});
+
 describe("the blocklist of docs/your-own-registry.md", () => {
   const { blocks } = pageOf(readFileSync("docs/your-own-registry.md", "utf8")).section("A blocklist in shards");
   const [contracts = "", answer = "", missing = ""] = blocks("json");
