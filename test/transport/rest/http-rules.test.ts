@@ -204,25 +204,21 @@ function createMethod(rule: Rule | undefined): DescMethod {
 }
 
 describe("a rule", () => {
-  test.each([
-    ["get", "GET"],
-    ["put", "PUT"],
-    ["post", "POST"],
-    ["delete", "DELETE"],
-    ["patch", "PATCH"],
-  ] as const)("of %s is served by %s", (name, httpMethod) => {
-    expect(bindingsOf(createMethod({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
-      {
-        httpMethod,
-        path: { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] },
-        hasBody: false,
-      },
-    ]);
-  });
-
-  test("with the body * reads the body", () => {
-    const rule: Rule = { pattern: { case: "post", value: "/a" }, body: "*" };
-    expect(bindingsOf(createMethod(rule))).toMatchObject([{ hasBody: true }]);
+  test("of a method is served by it, and without a body by default", () => {
+    for (const [name, httpMethod] of [
+      ["get", "GET"],
+      ["put", "PUT"],
+      ["post", "POST"],
+      ["delete", "DELETE"],
+      ["patch", "PATCH"],
+    ] as const)
+      expect(bindingsOf(createMethod({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
+        {
+          httpMethod,
+          path: { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] },
+          hasBody: false,
+        },
+      ]);
   });
 
   test("with additional bindings is served at each of them", () => {
@@ -251,7 +247,6 @@ describe("a rule", () => {
       { pattern: { case: "custom", value: { kind: "HEAD", path: "/a" } } },
       "its google.api.http rule must name get, put, post, delete or patch",
     ],
-    ["no method", { body: "*" }, "its google.api.http rule must name get, put, post, delete or patch"],
     [
       "a body that is one field",
       { pattern: { case: "post", value: "/a" }, body: "field" },

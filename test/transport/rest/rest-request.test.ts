@@ -1,13 +1,18 @@
-import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
+/** The message of a REST request: from its path, its body and its query. */
+import type { DescMessage, DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v2/allocation_service_pb.js";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
+import { GetBurnRequestCreateContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
+import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
 import { InstrumentConfigurationService } from "../../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { VerifyTransferProofRequestSchema } from "../../../gen/offledger/transfer/v0/transfer_pb.js";
+import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
 import { parsePathTemplate } from "../../../src/transport/rest/path-template.js";
-import { requestReader } from "../../../src/transport/rest/rest-request.js";
+import { type Query, queryFields, requestReader } from "../../../src/transport/rest/rest-request.js";
 
 const factory = AllocationService.method.getSettlementFactory;
 const reject = TransferInstructionService.method.getTransferInstructionRejectContext;
@@ -24,20 +29,18 @@ function decode(method: DescMethod, parameters: Record<string, string>, body: Js
   return fields;
 }
 
-/** Returns the error of a request. */
-function catchError(method: DescMethod, body: JsonValue): { readonly code: Code; readonly message: string } {
+/** The code and message of the error that it throws. */
+function catchError(run: () => unknown): { readonly code: Code; readonly message: string } {
   try {
-    decode(method, { p0: "path", p1: "path" }, body);
+    run();
   } catch (error) {
     if (error instanceof ConnectError) return { code: error.code, message: error.rawMessage };
     throw error;
   }
   throw new Error("the request was accepted");
 }
-
-/** Nested lists or objects. */
-const nested = (open: string, middle: string, close: string, depth: number): JsonValue =>
-  JSON.parse(open.repeat(depth) + middle + close.repeat(depth)) as JsonValue;
+const errorOf = (method: DescMethod, body: JsonValue) =>
+  catchError(() => decode(method, { p0: "path", p1: "path" }, body));
 
 describe("path and body together", () => {
   test("form the message", () => {
@@ -47,26 +50,6 @@ describe("path and body together", () => {
       meta: { a: 1 },
       excludeDebugFields: true,
     });
-  });
-
-  test("form the message from the path when the body is empty", () => {
-    expect(decode(reject, { p0: "registrar", p1: "00ab" }, {})).toEqual({
-      registrarParty: "registrar",
-      transferInstructionId: "00ab",
-      excludeDebugFields: false,
-    });
-  });
-
-  test("keep the choice arguments unchanged", () => {
-    const choiceArguments = {
-      number: 1.5,
-      text: 'é "\\ \u2028',
-      nothing: null,
-      flag: false,
-      list: [1, "a", null, { b: [] }],
-      object: { "": {}, "a.b": "10.0000000000" },
-    };
-    expect(decode(factory, { p0: "registrar" }, { choiceArguments })).toMatchObject({ choiceArguments });
   });
 
   test("do not modify the body", () => {
@@ -80,7 +63,6 @@ describe("path and body together", () => {
     ["snake case", { registrar_party: "body", transfer_instruction_id: "body" }],
     ["both", { registrarParty: "body", registrar_party: "body", transferInstructionId: "body" }],
     ["the wrong type", { registrarParty: 5, registrar_party: {}, transfer_instruction_id: [] }],
-    ["null", { registrarParty: null, registrar_party: null }],
   ])("take path parameters from the path only, also when the body has them in %s", (_spelling, body) => {
     expect(decode(reject, { p0: "path 0", p1: "path 1" }, body)).toMatchObject({
       registrarParty: "path 0",
@@ -120,11 +102,9 @@ describe("path and body together", () => {
       burnOfferId: "path",
     });
   });
-});
 
-describe("an operation without a body ignores one", () => {
-  test.each<JsonValue>([[], null, 5, "text", true])("that is %j", (body) => {
-    expect(decode(burn, { p0: "path" }, body)).toEqual({ burnOfferId: "path" });
+  test("ignore a body of any type when the operation has none", () => {
+    for (const body of [[], null, 5]) expect(decode(burn, { p0: "path" }, body)).toEqual({ burnOfferId: "path" });
   });
 });
 
@@ -149,8 +129,6 @@ describe("a path variable of a nested field", () => {
       { source: "s", id: "USD" },
     ],
     ["replaces a value that is not a message", { instrumentIdentifier: "body" }, { id: "USD" }],
-    ["replaces null", { instrumentIdentifier: null }, { id: "USD" }],
-    ["replaces a list", { instrument_identifier: [1] }, { id: "USD" }],
   ])("%s", (_what, body, instrumentIdentifier) => {
     const before = structuredClone(body);
     const fields = decode(lookUp, parameters, body, binding);
@@ -175,76 +153,151 @@ describe("a body that is not an object is rejected", () => {
     ["true", true],
   ])("as %s", (what, body) => {
     const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, but is ${what}` };
-    expect(catchError(factory, body)).toEqual(refused);
-    expect(catchError(lookUp, body)).toEqual(refused);
+    expect(errorOf(factory, body)).toEqual(refused);
+    expect(errorOf(lookUp, body)).toEqual(refused);
   });
 });
 
 describe("a field of the wrong type is rejected by its JSON name", () => {
   test.each<[string, DescMethod, JsonObject]>([
     ["choiceArguments must be an object, but is a list", factory, { choiceArguments: [] }],
-    ["choiceArguments must be an object, but is a list", factory, { choice_arguments: [1] }],
     ['choiceArguments must be an object, but is "{}"', factory, { choiceArguments: "{}" }],
-    ["choiceArguments must be an object, but is 5", factory, { choiceArguments: 5 }],
-    ["choiceArguments must be an object, but is false", factory, { choiceArguments: false }],
     ['excludeDebugFields must be a boolean, but is "true"', factory, { excludeDebugFields: "true" }],
-    ["excludeDebugFields must be a boolean, but is 1", factory, { excludeDebugFields: 1 }],
-    ["excludeDebugFields must be a boolean, but is an object", factory, { exclude_debug_fields: {} }],
-    ["excludeDebugFields must be a boolean, but is a list", factory, { excludeDebugFields: [] }],
-    ['meta must be an object, but is ""', reject, { meta: "" }],
     ["meta must be an object, but is a list", reject, { meta: [] }],
     ["registrar must be a string, but is 5", lookUp, { registrar: 5 }],
-    ["registrar must be a string, but is a list", lookUp, { registrar: ["r"] }],
     ['instrumentIdentifier must be an object, but is "USD"', lookUp, { instrumentIdentifier: "USD" }],
-    ["instrumentIdentifier must be an object, but is true", lookUp, { instrument_identifier: true }],
   ])("%s", (message, method, body) => {
-    expect(catchError(method, body)).toEqual({ code: Code.InvalidArgument, message });
+    expect(errorOf(method, body)).toEqual({ code: Code.InvalidArgument, message });
   });
 
-  test.each(["source", "id", "scheme"])("and by its path: instrumentIdentifier.%s", (name) => {
+  test("and by its path", () => {
+    const name = "id";
     // A field of the same name at the top level is unknown and ignored.
     const body = { registrar: "r", [name]: "unknown", instrumentIdentifier: { [name]: 5 } };
-    const { code, message } = catchError(lookUp, body);
+    const { code, message } = errorOf(lookUp, body);
     expect(code).toBe(Code.InvalidArgument);
     expect(message).toBe(`instrumentIdentifier.${name} must be a string, but is 5`);
   });
-
   test("and a long value is truncated", () => {
-    const { message } = catchError(factory, { excludeDebugFields: "x".repeat(10_000) });
+    const { message } = errorOf(factory, { excludeDebugFields: "x".repeat(10_000) });
     expect(message).toMatch(/^excludeDebugFields must be a boolean, but is "x+…$/);
     expect(message.length).toBeLessThan(200);
   });
 });
 
-describe("a body that is nested too deep is rejected", () => {
-  test.each<[string, JsonObject]>([
-    ["objects", { choiceArguments: nested('{"a":', "{}", "}", 200) }],
-    ["very many objects", { choiceArguments: nested('{"a":', "{}", "}", 50_000) }],
-    ["lists", { choiceArguments: { list: nested("[", "", "]", 200) } }],
-    ["very many lists", { choiceArguments: { list: nested("[", "", "]", 50_000) } }],
-  ])("%s", (_what, body) => {
-    const { code, message } = catchError(factory, body);
+const page = ListInstrumentsRequestSchema;
+/** A boolean. */
+const choice = GetTransferInstructionContextRequestSchema;
+/** A list, and a message. */
+const burnRequest = GetBurnRequestCreateContextRequestSchema;
+/** Messages in a message. */
+const proof = VerifyTransferProofRequestSchema;
+
+test("an empty query has no fields", () => {
+  expect(queryFields(page, {})).toEqual({});
+});
+
+describe("the name of a query parameter", () => {
+  test.each<[string, DescMessage, Query, JsonObject]>([
+    ["may be the JSON name", page, { pageToken: "a" }, { pageToken: "a" }],
+    ["may be the proto name", page, { page_token: "a" }, { pageToken: "a" }],
+    [
+      "may mix the two",
+      burnRequest,
+      { "instrument_id.id": "USD", "instrumentId.admin": "acme" },
+      { instrumentId: { id: "USD", admin: "acme" } },
+    ],
+    [
+      "may have several levels",
+      proof,
+      { "transfer.instrument_id.id": "USD", "transfer.sender": "alice", updateId: "1220" },
+      { transfer: { instrumentId: { id: "USD" }, sender: "alice" }, updateId: "1220" },
+    ],
+  ])("%s", (_what, schema, query, fields) => {
+    expect(queryFields(schema, query)).toEqual(fields);
+  });
+
+  test.each<[string, Query]>([
+    ["of an unknown field", { pages: "1", PageSize: "2", PAGE_SIZE: "3", "page-size": "4", "": "5", " pageSize": "6" }],
+    [
+      "of a property of Object.prototype",
+      { constructor: "1", ["__proto__"]: "2", toString: "3", "constructor.prototype": "4" },
+    ],
+    ["of a field within a scalar", { "pageSize.value": "1", "pageToken.": "2", ".pageToken": "3" }],
+    ["given twice", { pages: ["1", "2"] }],
+  ])("%s is ignored", (_what, query) => {
+    expect(queryFields(page, query)).toEqual({});
+  });
+
+  test("of an unknown field in a nested message is ignored", () => {
+    const query = { "transfer.amounts": "1", "transfer.instrumentId.nothing": "2", "transfer.sender": "alice" };
+    expect(queryFields(proof, query)).toMatchObject({ transfer: { sender: "alice" } });
+    expect(JSON.stringify(queryFields(proof, query))).not.toMatch(/amounts|nothing/);
+  });
+
+  test("does not reach a prototype", () => {
+    queryFields(burnRequest, { "__proto__.polluted": "1", "instrumentId.__proto__.polluted": "2" });
+    expect({}).not.toHaveProperty("polluted");
+  });
+});
+
+describe("the value of a query parameter", () => {
+  test.each<[string, DescMessage, Query, JsonObject]>([
+    ["of a string may look like a boolean", page, { pageToken: "true" }, { pageToken: "true" }],
+    ["of a string has any characters", page, { pageToken: "é & = 😀" }, { pageToken: "é & = 😀" }],
+    ["of a number is parsed", page, { pageSize: "25" }, { pageSize: 25 }],
+    ["of a number may be negative", page, { pageSize: "-1" }, { pageSize: -1 }],
+    [
+      "of a number may exceed the type, which validation rejects later",
+      page,
+      { pageSize: "1099511627776" },
+      { pageSize: 1_099_511_627_776 },
+    ],
+    ["of a boolean is true", choice, { excludeDebugFields: "true" }, { excludeDebugFields: true }],
+    ["of a boolean is false", choice, { exclude_debug_fields: "false" }, { excludeDebugFields: false }],
+    [
+      "of a list may be repeated",
+      burnRequest,
+      { holding_contract_ids: ["a", "b", "a"] },
+      { holdingContractIds: ["a", "b", "a"] },
+    ],
+    ["of a list is not split at commas", burnRequest, { holdingContractIds: "a,b" }, { holdingContractIds: ["a,b"] }],
+    [
+      "of a list in a nested message",
+      proof,
+      { "transfer.inputHoldingCids": ["a", "b"] },
+      { transfer: { inputHoldingCids: ["a", "b"] } },
+    ],
+  ])("%s", (_what, schema, query, fields) => {
+    expect(queryFields(schema, query)).toEqual(fields);
+  });
+
+  test.each(["1.5", "x", "", " 5", "1e3"])("%j is rejected for a number", (text) => {
+    expect(() => queryFields(page, { pageSize: text })).toThrow(
+      `pageSize must be an integer, but is ${JSON.stringify(text)}`,
+    );
+  });
+
+  test("another text stays a string for a boolean, which validation rejects", () => {
+    expect(queryFields(choice, { excludeDebugFields: "TRUE" })).toEqual({ excludeDebugFields: "TRUE" });
+  });
+});
+
+describe("a repeated field is rejected by the name in the query", () => {
+  test.each<[string, DescMessage, Query, string]>([
+    ["a number", page, { pageSize: ["1", "2"] }, "pageSize"],
+    ["a string", page, { page_token: ["a", "b"] }, "page_token"],
+    ["a nested field", proof, { "transfer.sender": ["a", "b"] }, "transfer.sender"],
+    ["under both names", page, { pageSize: "1", page_size: "2" }, "page_size"],
+    [
+      "a nested field under both names",
+      burnRequest,
+      { "instrumentId.id": "USD", "instrument_id.id": "EUR" },
+      "instrument_id.id",
+    ],
+  ])("%s", (_what, schema, query, name) => {
+    const { code, message } = catchError(() => queryFields(schema, query));
     expect(code).toBe(Code.InvalidArgument);
-    expect(message).toContain("recursion depth of 100");
-  });
-
-  test.each<[string, DescMethod]>([
-    ["choiceArguments", factory],
-    ["excludeDebugFields", factory],
-    ["meta", reject],
-    ["registrar", lookUp],
-  ])("also when the type of %s is wrong", (field, method) => {
-    const { code, message } = catchError(method, { [field]: nested("[", "", "]", 50_000) });
-    expect(code).toBe(Code.InvalidArgument);
-    expect(message).toMatch(new RegExp(`^${field} must be|recursion depth`));
-  });
-
-  test("but not in an unknown field", () => {
-    expect(decode(burn, { p0: "a" }, { unknown: nested("[", "", "]", 50_000) })).toEqual({ burnOfferId: "a" });
-  });
-
-  test("and not at the depth of real choice arguments", () => {
-    const choiceArguments = nested('{"a":', "{}", "}", 20) as JsonObject;
-    expect(decode(factory, { p0: "a" }, { choiceArguments })).toMatchObject({ choiceArguments });
+    expect(message).toContain(name);
   });
 });

@@ -68,11 +68,6 @@ describe.each([
     expect(root.path).toMatch(/^\/registry\//);
     const long = await answerTo(app.url, call);
     expect(await answerTo(app.url, root)).toEqual(long);
-    // Base URLs end with a slash, or do not.
-    expect(await answerTo(app.url, { ...root, path: `/${root.path}` })).toEqual(long);
-    const [path = "", query] = root.path.split("?");
-    const withSlash = query === undefined ? `${path}/` : `${path}/?${query}`;
-    expect(await answerTo(app.url, { ...root, path: withSlash })).toEqual(long);
   });
 
   test.each(callsOf(registrar))("%s is explained by its path", async (_call, call) => {
@@ -111,19 +106,12 @@ describe("as the long form", () => {
     expect(Object.keys((await wrong.json()) as object)).toEqual(["error"]);
     const head = await fetch(`${app.url}/registry/metadata/v1/info`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
-    expect(head.headers.get("etag")).toMatch(/^W\//);
   });
 
   test("the OpenAPI document names the registrar and the paths", async () => {
     const response = await fetch(`${app.url}/api/utilities/v0/openapi`);
     const { info } = (await response.json()) as { readonly info: { readonly description: string } };
     expect(info.description).toContain(`operations of ${acme} are also served at /registry/…`);
-  });
-
-  test("a preflight is answered", async () => {
-    const headers = { origin: "https://wallet.example", "access-control-request-method": "POST" };
-    const response = await fetch(app.url + factory, { method: "OPTIONS", headers });
-    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
   });
 
   test("both forms count as one operation, in rates, log and metrics", async () => {
@@ -139,26 +127,6 @@ describe("as the long form", () => {
     const metrics = await (await fetch(app.metricsUrl ?? "")).text();
     expect(metrics).toMatch(new RegExp(`operation="${operation.replaceAll(".", "\\.")}"`));
   });
-
-  test("a refused request is explained by its id", async () => {
-    const response = await fetch(`${app.url}/registry/transfer-instruction/v2/no-such-offer/choice-contexts/accept`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: "{}",
-    });
-    expect(response.status).toBe(404);
-    const url = (app.metricsUrl ?? "").replace(/\/metrics$/, "/api/offledger/v1/explain");
-    const explained = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ requestId: response.headers.get("x-request-id") }),
-    });
-    expect(await explained.json()).toMatchObject({
-      operation: "offledger.transfer_instruction.v2.TransferInstructionService/GetTransferInstructionAcceptContext",
-      request: { registrarParty: acme, transferInstructionId: "no-such-offer" },
-      ...((await response.json()) as object),
-    });
-  });
 });
 
 describe("without a root registrar", () => {
@@ -168,9 +136,11 @@ describe("without a root registrar", () => {
   });
   afterAll(() => app.close());
 
-  test.each(callsOf(acme))("%s is not served at the root", async (_call, call) => {
-    const { status, text } = await answerTo(app.url, atRoot(call, acme));
-    expect(status).toBe(404);
-    expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/^nothing is served at /) as string });
+  test("nothing is served at the root", async () => {
+    for (const [, call] of callsOf(acme)) {
+      const { status, text } = await answerTo(app.url, atRoot(call, acme));
+      expect(status).toBe(404);
+      expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/^nothing is served at /) as string });
+    }
   });
 });

@@ -1,17 +1,18 @@
-/** Requests for a path that is served, by another method. */
-import { connect as connectHttp2 } from "node:http2";
+/** Paths without an operation: `GET /`, 404, and 405 for a path that another method has. */
+import { readFileSync } from "node:fs";
+import http2 from "node:http2";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createServer } from "../../../src/transport/server.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { AUDIENCE, ISSUER, JwksServer, Key } from "../../fixtures/issuer.js";
+import { requestHttp2 } from "../../fixtures/http-requests.js";
+import { unready } from "../../fixtures/scenarios.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const registry = "/api/token-standard/v0/registrars/registrar%3A%3A1220/registry";
 const id = "00ab";
-/** As long as on a ledger. */
-const longId = "00".repeat(69);
 
 const publisher = new JwksServer([await Key.make("first")]);
 let running: Running;
@@ -50,13 +51,8 @@ async function send(method: string, path: string, body = "", to: Running = runni
 describe("a token-standard path", () => {
   test.each<[method: string, path: string, allow: string]>([
     ["GET", `${registry}/allocation/v2/settlement-factory`, "POST"],
-    ["GET", `${registry}/transfer-instruction/v1/transfer-factory`, "POST"],
     ["PUT", `${registry}/transfer-instruction/v2/${id}/choice-contexts/reject`, "POST"],
-    ["DELETE", `${registry}/allocations/v1/${id}/choice-contexts/withdraw`, "POST"],
-    ["PATCH", `${registry}/allocations/v2/${id}/choice-contexts/cancel`, "POST"],
     ["POST", `${registry}/metadata/v1/info`, "GET, HEAD"],
-    ["PUT", `${registry}/metadata/v1/instruments`, "GET, HEAD"],
-    ["DELETE", `${registry}/metadata/v1/instruments/a%2Fb`, "GET, HEAD"],
     ["POST", `${registry}/metadata/v1/instruments?pageSize=1`, "GET, HEAD"],
     ["POST", `//${registry.slice(1)}/metadata/v1/info/`, "GET, HEAD"],
     ["PROPFIND", `${registry}/metadata/v1/info`, "GET, HEAD"],
@@ -65,8 +61,6 @@ describe("a token-standard path", () => {
     ["POST", "/livez", "GET, HEAD"],
     ["DELETE", "/readyz", "GET, HEAD"],
     ["POST", "/", "GET, HEAD"],
-    ["POST", "/docs", "GET, HEAD"],
-    ["POST", "/docs/", "GET, HEAD"],
     ["DELETE", "/docs/json", "GET, HEAD"],
   ])("answers %s %s with 405 and the methods it has", async (method, path, allow) => {
     const response = await send(method, path);
@@ -87,10 +81,6 @@ describe("a utility path", () => {
   test.each<[method: string, path: string, allow: string]>([
     ["GET", "/api/utilities/v0/contract/instrument-configuration", "POST"],
     ["POST", "/api/utilities/v0/contract/instrument-configuration/all", "GET, HEAD"],
-    ["POST", "/api/utilities/v0/contract/instrument-configuration/paginated?page=1", "GET, HEAD"],
-    ["GET", `/api/utilities/v0/registry/burn/v0/request/${id}/choice-contexts/accept`, "POST"],
-    ["PUT", `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`, "POST"],
-    ["DELETE", "/api/utilities/v0/operator", "GET, HEAD"],
     ["POST", "//api/utilities//v0/operator/", "GET, HEAD"],
     ["POST", "/%61pi/utilities/v0/operator", "GET, HEAD"],
     ["OPTIONS", "/api/utilities/v0/operator", "GET, HEAD"],
@@ -132,20 +122,23 @@ describe("405 is answered", () => {
   });
 
   test("over HTTP/2", async () => {
-    const session = connectHttp2(running.url);
-    try {
-      const stream = session.request({ ":method": "DELETE", ":path": "/api/utilities/v0/operator" });
-      const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once("response", resolve));
-      expect(headers).toMatchObject({ ":status": 405, allow: "GET, HEAD" });
-      stream.resume();
-    } finally {
-      session.destroy();
-    }
+    const session = http2.connect(running.url);
+    onTestFinished(() => session.destroy());
+    const response = await requestHttp2(session, "/api/utilities/v0/operator", { ":method": "DELETE" });
+    expect(response).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
   });
 
-  test("for a contract id of a ledger", async () => {
-    const path = `${registry}/transfer-instruction/v1/${longId}/choice-contexts/accept`;
-    expect(await send("GET", path)).toMatchObject({ status: 405, headers: { allow: "POST" } });
+  test("by an rpc, in the form of Connect; a stream has POST only", async () => {
+    const rpc = "/offledger.operator.v0.OperatorService/GetOperator";
+    for (const [path, method, allow] of [
+      [rpc, "PUT", "GET, POST"],
+      ["/grpc.health.v1.Health/Watch", "GET", "POST"],
+    ] as const) {
+      const { status, headers, body } = await send(method, path);
+      expect([status, headers["allow"]]).toEqual([405, allow]);
+      const message = `the method of ${path} must be ${allow.replace(", ", " or ")}, but is ${method}`;
+      expect(JSON.parse(body)).toMatchObject({ code: "invalid_argument", message });
+    }
   });
 
   test("with a long URL cut in the message", async () => {
@@ -164,7 +157,6 @@ describe("404 remains", () => {
     ["DELETE", `${registry}/metadata/v1/nothing`],
     ["PUT", `${registry}/metadata/v1/instruments/a/b`],
     ["OPTIONS", "/nothing"],
-    ["PROPFIND", "/nothing"],
     ["GET", "/docs/static/nothing.js"],
     ["GET", "/API/utilities/v0/operator"],
   ])("for %s %s, which is no path", async (method, path) => {
@@ -174,8 +166,49 @@ describe("404 remains", () => {
     expect(body).toContain(`nothing is served at ${method} ${path}`);
   });
 
-  test("for a registrar that is not served, by the right method", async () => {
-    const { status, headers } = await send("GET", `${registry}/metadata/v1/info`);
-    expect({ status, allow: headers["allow"] }).toEqual({ status: 404, allow: undefined });
+  test.each([
+    [
+      "/api/utilities/v0/nothing",
+      { error: "not_found", error_description: "nothing is served at POST /api/utilities/v0/nothing" },
+    ],
+    [
+      "/offledger.burn.v0.BurnService/Nothing",
+      { error: "nothing is served at POST /offledger.burn.v0.BurnService/Nothing" },
+    ],
+  ])("for %s in the form of its path", async (path, expected) => {
+    const { status, body } = await send("POST", path, "{}");
+    expect([status, JSON.parse(body)]).toEqual([404, expected]);
+  });
+});
+
+describe("GET /", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  const expected = { service: "offledger", version, docs: "/docs", openapi: "/api/utilities/v0/openapi" };
+
+  test("names the service, its version, and paths that are served", async () => {
+    const { status, headers, body } = await running.get("/");
+    expect({ status, body }).toEqual({ status: 200, body: expected });
+    expect(headers.get("content-type")).toMatch(/^application\/json/);
+    for (const path of [expected.docs, expected.openapi]) expect((await fetch(running.url + path)).status).toBe(200);
+  });
+
+  test("needs no token where all operations do", async () => {
+    expect((await guarded.get("/api/utilities/v0/operator")).status).toBe(401);
+    expect(await guarded.get("/")).toMatchObject({ status: 200, body: expected });
+  });
+
+  test("needs no contracts", async () => {
+    const server = await unready();
+    onTestFinished(() => server.close());
+    expect((await fetch(`${server.url}/api/utilities/v0/operator`)).status).toBe(503);
+    expect(await (await fetch(server.url)).json()).toEqual(expected);
+  });
+
+  test("a process without operations names no OpenAPI document", async () => {
+    const server = await createServer([], TEST_SERVER_OPTIONS);
+    const url = await server.listen("127.0.0.1", 0);
+    onTestFinished(() => server.close(1_000));
+    const { openapi: _, ...others } = expected;
+    expect(await (await fetch(url)).json()).toEqual(others);
   });
 });
