@@ -1,6 +1,6 @@
 /** Load shedding on real connections: the event loop of the service, which is in this process, is blocked again and again. */
 import { createClient } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
 import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { serveFile } from "../../fixtures/run-service.js";
@@ -49,9 +49,7 @@ test("a maximum delay of 0 rejects no request", async () => {
 
 test.each([
   ["Connect", (baseUrl: string) => createConnectTransport({ baseUrl, httpVersion: "1.1" })],
-  ["Connect over HTTP/2", (baseUrl: string) => createConnectTransport({ baseUrl, httpVersion: "2" })],
   ["gRPC", (baseUrl: string) => createGrpcTransport({ baseUrl })],
-  ["gRPC-Web", (baseUrl: string) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })],
 ])("%s: a rejected request is unavailable, with Retry-After", async (_name, createTransport) => {
   const { url } = await startService();
   const client = createClient(MetadataService, createTransport(url));

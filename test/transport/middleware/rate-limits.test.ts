@@ -47,9 +47,6 @@ async function sendAll(url: string, paths: readonly string[], from?: string): Pr
 const times = <T>(count: number, what: T): T[] => Array.from({ length: count }, () => what);
 const statuses = (responses: readonly HttpResponse[]): (number | undefined)[] => responses.map(({ status }) => status);
 
-const sendWithBody = (url: string) =>
-  requestHttp1(url, utility, { "content-type": "application/json" }, `{"a":"${"b".repeat(100_000)}"}`);
-
 describe("per client and operation", () => {
   test("the first request over the limit is rejected with Retry-After", async () => {
     const url = await startService({ ratePerClient: LIMIT });
@@ -63,22 +60,6 @@ describe("per client and operation", () => {
     // As Retry-After says.
     await pause(1_100);
     expect(statuses(await sendAll(url, [info]))).toEqual([200]);
-  });
-
-  test("a utility operation is rejected in its own form", async () => {
-    const url = await startService({ ratePerClient: 1 });
-    const responses = await inOneWindow(() => sendAll(url, [utility, utility]));
-    expect(statuses(responses)).toEqual([200, 429]);
-    expect(JSON.parse(responses[1]?.body ?? "")).toMatchObject({ error: "resource_exhausted" });
-  });
-
-  test("the body of a rejected request is read, and the connection stays open", async () => {
-    const url = await startService({ ratePerClient: 1 });
-    const [first, second] = await inOneWindow(async () => {
-      return [await sendWithBody(url), await sendWithBody(url)];
-    });
-    // POST is not served there: requests without an operation count as one operation.
-    expect([first.status, second.status]).toEqual([405, 429]);
   });
 
   test("health requests are never rejected, on any protocol", async () => {
@@ -119,12 +100,9 @@ describe("in total", () => {
 
 const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   "Connect JSON": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" }),
-  "Connect binary over HTTP/2": (baseUrl) =>
-    createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: true }),
   "Connect GET": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", useHttpGet: true }),
   gRPC: (baseUrl) => createGrpcTransport({ baseUrl }),
   "gRPC-Web": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
-  "gRPC-Web over HTTP/2": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "2" }),
 };
 
 describe.each(Object.entries(transports))("a %s client", (_name, transportTo) => {
@@ -169,17 +147,8 @@ describe("the client's address", () => {
   const behindProxy = { trustedProxies: ["127.0.0.1", "10.0.0.0/8", "2001:db8:ffff::/48"] };
 
   test.each([
-    ["without a proxy is the peer's", {}, "192.0.2.1", "192.0.2.2", true],
     ["behind an untrusted proxy is the peer's", { trustedProxies: ["10.0.0.1"] }, "192.0.2.1", "192.0.2.2", true],
     ["behind a trusted proxy is the forwarded one", behindProxy, "192.0.2.1", "192.0.2.2", false],
-    ["is stable", behindProxy, "192.0.2.1", "192.0.2.1", true],
-    [
-      "is the last one, not one that the caller made up",
-      behindProxy,
-      "198.51.100.1, 192.0.2.1",
-      "198.51.100.2, 192.0.2.1",
-      true,
-    ],
     ["is the last one that is not a trusted proxy", behindProxy, "192.0.2.1, 10.1.2.3", "192.0.2.2, 10.1.2.3", false],
     [
       "is not spoofed by earlier entries",
@@ -190,16 +159,7 @@ describe("the client's address", () => {
     ],
     ["of IPv6 is identified by its network", behindProxy, "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true],
     ["of IPv6 in another network is another client", behindProxy, "2001:db8:0:1::1", "2001:db8:0:2::1", false],
-    [
-      "is the forwarded one behind an IPv6 proxy",
-      behindProxy,
-      "192.0.2.1, 2001:db8:ffff::1",
-      "192.0.2.2, 2001:db8:ffff::2",
-      false,
-    ],
-    ["ignores the port", behindProxy, "192.0.2.1:4711", "192.0.2.1:4712", true],
     ["that is malformed is one client", behindProxy, "unknown", "_hidden", true],
-    ["is the peer's without X-Forwarded-For", behindProxy, undefined, undefined, true],
   ] as const)("%s", async (_what, config, first, second, isOne) => {
     expect(await areOneClient(config, first, second)).toBe(isOne);
   });
