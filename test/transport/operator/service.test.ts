@@ -1,15 +1,13 @@
 /** The operator's port of the running service. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { Agent, request as requestHttp } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import https from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { createClient } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import { SettingError } from "../../../src/config/setting-error.js";
@@ -17,7 +15,7 @@ import { Certificate } from "../../../src/transport/certificate.js";
 import { createCertificates, hasOpenssl, type Certificates } from "../../fixtures/certificates.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { fileOf, serveOperator, TOKEN } from "./serve-operator.js";
+import { fileOf, METRICS, METRICS_TYPE, serveOperator, TOKEN } from "./serve-operator.js";
 
 async function start(config: Partial<Config>): Promise<App> {
   const app = await startApp({ ...quiet(), logRequests: "none", graceSeconds: 2, ...config });
@@ -63,10 +61,6 @@ describe("the settings", () => {
         `the token in ${operatorTokenFile} has 15 characters`,
     );
   });
-
-  test("without the port the token is not read", async () => {
-    expect((await start({ operatorTokenFile: "/missing" })).metricsUrl).toBeUndefined();
-  });
 });
 
 test("metrics are readable until the end of a shutdown", async () => {
@@ -90,6 +84,73 @@ test("metrics are readable until the end of a shutdown", async () => {
   expect(isClosed).toBe(false);
   await closing;
   await expect(fetch(metricsUrl ?? "")).rejects.toThrow("fetch failed");
+});
+
+test("metrics and warnings are served by GET under their exact paths", async () => {
+  const { url } = await serveOperator();
+  const metrics = await fetch(`${url}/metrics?name=x`);
+  expect([metrics.status, metrics.headers.get("content-type"), await metrics.text()]).toEqual([
+    200,
+    METRICS_TYPE,
+    METRICS,
+  ]);
+  const warnings = await fetch(`${url}/warnings`);
+  expect([warnings.headers.get("content-type"), await warnings.text()]).toEqual([
+    "application/json; charset=utf-8",
+    '{"total":0}\n',
+  ]);
+  for (const [path, method] of [
+    ["/metrics", "POST"],
+    ["/metrics", "DELETE"],
+    ["/metrics/", "GET"],
+    ["/warnings", "PUT"],
+  ] as const) {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url + path, { method, ...(method === "GET" ? {} : { headers, body: "{" }) });
+    expect([path, method, response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      path,
+      method,
+      404,
+      "text/plain; charset=utf-8",
+      "not found; use GET /metrics or GET /warnings\n",
+    ]);
+  }
+  expect((await fetch(`${url}/metrics`, { method: "HEAD" })).status).toBe(404);
+});
+
+test("a failure of the metrics is 500 without a body", async () => {
+  const exposition = {
+    contentType: METRICS_TYPE,
+    metrics: () => Promise.reject(new Error("secret")),
+    warnings: { latest: () => undefined, list: () => Promise.resolve(undefined) },
+  };
+  const { url } = await serveOperator({ exposition });
+  const metrics = await fetch(`${url}/metrics`);
+  expect([metrics.status, await metrics.text()]).toEqual([500, ""]);
+  const warnings = await fetch(`${url}/warnings`);
+  expect([warnings.status, warnings.headers.get("retry-after"), await warnings.json()]).toEqual([
+    503,
+    "1",
+    { error: "the first check of the registry is not finished yet" },
+  ]);
+});
+
+test("the 17th connection is closed without a response", async () => {
+  const { url } = await serveOperator();
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  onTestFinished(() => agent.destroy());
+  const send = (by: Agent) =>
+    new Promise<number | string | undefined>((resolve) => {
+      requestHttp(`${url}/metrics`, { agent: by })
+        .on("response", (response) => response.resume().on("end", () => resolve(response.statusCode)))
+        .on("error", ({ message }) => resolve(message))
+        .end();
+    });
+  // More requests than connections: all 16 are open at once.
+  expect(await Promise.all(Array.from({ length: 32 }, () => send(agent)))).toEqual(Array(32).fill(200));
+  const another = new Agent();
+  onTestFinished(() => another.destroy());
+  expect(await send(another)).toMatch(/ECONNRESET|socket hang up/);
 });
 
 async function filesOf({ cert, key }: Certificates) {
@@ -142,18 +203,5 @@ describe.skipIf(!hasOpenssl)("with TLS", () => {
     expect(polledFiles()).toBe(before + 2);
     for (const server of servers) await server.close();
     expect(polledFiles()).toBe(before);
-  });
-
-  test("gRPC needs the token", async () => {
-    const own = createCertificates();
-    const { tlsCertFile, tlsKeyFile } = await filesOf(own);
-    const certificate = await Certificate.read(tlsCertFile, tlsKeyFile);
-    const { url } = await serveOperator({ certificate, tokenFile: await fileOf(TOKEN) });
-    const transport = createGrpcTransport({ baseUrl: url, nodeOptions: { ca: own.ca } });
-    const client = createClient(HealthService, transport);
-    await expect(client.getLiveness({})).rejects.toThrow("[unauthenticated]");
-    expect(await client.getLiveness({}, { headers: { authorization: `Bearer ${TOKEN}` } })).toMatchObject({
-      status: "ok",
-    });
   });
 });

@@ -59,8 +59,4 @@ describe.each(["grpc", "grpcweb", "connect"])("over %s", (protocol) => {
       message: "service offledger.mint.v0 is not served here",
     });
   });
-
-  test("gets an error for an unknown rpc", async () => {
-    expect(await call("offledger.metadata.v1.MetadataService/Nothing", {})).toContain("Nothing");
-  });
 });

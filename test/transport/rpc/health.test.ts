@@ -132,12 +132,4 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
     expect(await watch.next()).toBe(Status.SERVING);
     expect(await watch.next()).toMatchObject({ code: Code.Unavailable, rawMessage: expect.stringContaining("50 ms") });
   });
-
-  test("a name that is too long is rejected", async () => {
-    const [, transport] = await start();
-    const service = "x".repeat(70_000);
-    expect(await catchCode(createClient(Health, transport).check({ service }))).toBe(Code.ResourceExhausted);
-    expect(await openWatch(transport, service).next()).toMatchObject({ code: Code.ResourceExhausted });
-    expect(await createClient(Health, transport).check({})).toMatchObject({ status: Status.SERVING });
-  });
 });

@@ -1,10 +1,18 @@
-/** Limits on bodies, headers and paths: requests at the limit pass, larger ones are rejected. */
+/** Limits on bodies, headers, paths, streams and connections: requests at the limit pass, larger ones are rejected. */
+import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
+import net from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { END_HEADERS, END_STREAM, frame, FrameConnection, requestHeaders, Type } from "../../fixtures/http2-frames.js";
+import { expectAlive, type HttpResponse, requestHttp1, requestHttp2 } from "../../fixtures/http-requests.js";
 import { transferFactory } from "../../fixtures/requests.js";
-import { requestHttp1, requestHttp2, expectAlive, type HttpResponse } from "../../fixtures/http-requests.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
+import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
+import { MAX_WAIT_MS, until, within } from "../../fixtures/wait.js";
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = http2.constants;
+const MAX_STREAMS = 4;
 
 const MAX_BODY = 4_096;
 const MAX_HEADER = 8_192;
@@ -14,7 +22,7 @@ const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTr
 let running: Running;
 beforeAll(async () => {
   running = await serveFile(undefined, {
-    config: { maxBodyBytes: MAX_BODY, maxHeaderBytes: MAX_HEADER, maxPathBytes: MAX_PATH },
+    config: { maxBodyBytes: MAX_BODY, maxHeaderBytes: MAX_HEADER, maxPathBytes: MAX_PATH, maxStreams: MAX_STREAMS },
   });
 });
 afterAll(() => running.close());
@@ -76,7 +84,6 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
       expect(JSON.parse(rejected.body)).toEqual({ error: expect.any(String) as string });
       expect(await ask(transferFactory(), lengthOf(2), text(2))).toMatchObject({ status: 400 });
     }
-    await expectAlive(running.url);
   });
 
   test("the message of a Connect request", async () => {
@@ -93,7 +100,6 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
         expect(JSON.parse(rejected.body)).toMatchObject({ code: "resource_exhausted" });
       }
     }
-    await expectAlive(running.url);
   });
 
   test.each(version === "HTTP/2" ? ["application/grpc", "application/grpc-web+proto"] : ["application/grpc-web+proto"])(
@@ -106,7 +112,6 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
       expect(grpcStatus(await ask(rpc, headers, envelope(MAX_BODY + 1)))).toBe("8");
       expect(grpcStatus(await ask(rpc, headers, envelope(3 * MAX_BODY)))).toBe("8");
       expect(grpcStatus(await ask(rpc, headers, envelope(10)))).toBe("3");
-      await expectAlive(running.url);
     },
   );
 
@@ -131,7 +136,6 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
       expect(grpcStatus(await ask(long(MAX_PATH + 1, rpc), { "content-type": type }, envelope(10)))).toBe("3");
     }
     expect(await ask(long(MAX_PATH), json, "{}")).toMatchObject({ status: 400 });
-    await expectAlive(running.url);
   });
 });
 
@@ -151,4 +155,70 @@ test("an HTTP/1.1 header, which closes only its own connection", async () => {
     expect(rejected.headers["connection"]).toBe("close");
   }
   await expectAlive(running.url);
+});
+
+/** A request without its body. */
+const open = (id: number): Buffer => frame(Type.headers, END_HEADERS, id, requestHeaders(transferFactory(), json));
+const live = (id: number): Buffer =>
+  frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/livez", { ":method": "GET" }));
+
+test("an HTTP/2 header, which resets its stream, and the connection stays", async () => {
+  const connection = await FrameConnection.to(running.url);
+  await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+  connection.send(
+    frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", { large: "a".repeat(MAX_HEADER) })),
+    live(3),
+  );
+  await connection.over(3);
+  expect(connection.codeOf(Type.reset, 1)).toBe(NGHTTP2_ENHANCE_YOUR_CALM);
+  expect(connection.textOf(3)).toBe('{"status":"ok"}');
+});
+
+test("streams: a client that exceeds the acknowledged limit loses only its connection", async () => {
+  const connection = await FrameConnection.to(running.url);
+  await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+  connection.send(...Array.from({ length: MAX_STREAMS + 1 }, (_, at) => open(2 * at + 1)));
+  await connection.ended();
+  await untilDisconnected(running.url, connection.port);
+  await expectAlive(running.url);
+});
+
+test("a unary gRPC call with many messages, larger than the flow-control window, ends after the response", async () => {
+  const unlimited = await serveFile(undefined);
+  onTestFinished(() => unlimited.close());
+  const session = http2.connect(unlimited.url);
+  onTestFinished(() => session.destroy());
+  const path = "/offledger.health.v1.HealthService/GetLiveness";
+  const headers = { ":path": path, ":method": "POST", "content-type": "application/grpc+json", te: "trailers" };
+  const stream = session.request(headers);
+  const message = Buffer.from(`\0\0\0\0\x02{}`, "latin1");
+  stream.end(Buffer.concat(Array.from({ length: 100_000 }, () => message)));
+  stream.resume();
+  const over = Promise.all([once(stream, "trailers"), once(stream, "close")]);
+  const [[status]] = await within(MAX_WAIT_MS, "the stream ends", over);
+  expect(status["grpc-status"]).toBe("12");
+  expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
+});
+
+test("connections, of both versions: one more is closed at once, until another has ended", async () => {
+  const limited = await serveFile(undefined, { config: { maxConnections: 2 } });
+  onTestFinished(() => limited.close());
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const isServed = async () => (await requestHttp1(limited.url, "/livez", {}, undefined, agent)).status === 200;
+  const http2Connection = await FrameConnection.to(limited.url);
+  expect(await isServed()).toBe(true);
+  await until("both are open", () => countConnections(limited.url) === 2);
+  const { hostname, port } = new URL(limited.url);
+  for (let round = 0; round < 5; round++) {
+    const excess = net.connect({ host: hostname, port: Number(port) }).on("error", () => {});
+    let received = "";
+    excess.on("data", (chunk: Buffer) => (received += chunk.toString()));
+    await within(MAX_WAIT_MS, "the excess connection is closed", once(excess, "close"));
+    expect(received).toBe("");
+  }
+  expect(await isServed()).toBe(true);
+  http2Connection.end();
+  await until("one is released", () => countConnections(limited.url) < 2);
+  expect((await requestHttp1(limited.url, "/livez")).status).toBe(200);
 });

@@ -114,7 +114,6 @@ describe("a connection", () => {
   test.each<[string, readonly number[]]>([
     ["in one write", []],
     ["a byte at a time", byteByByte],
-    ["in P and OST", [1]],
     ["in POS and T", [3]],
   ])("that sends an HTTP/1.1 request %s gets a response", async (_how, sizes) => {
     const connection = await connect(shared.url);
@@ -125,8 +124,6 @@ describe("a connection", () => {
   test.each<[string, readonly number[]]>([
     // These start like the HTTP/2 preface.
     ["PUT", [1]],
-    ["PROPFIND", []],
-    ["PROPFIND", [1, 1]],
   ])("that uses the method %s gets 404 (chunks of %j)", async (method, sizes) => {
     const connection = await connect(shared.url);
     await connection.send(`${method} /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n`, ...sizes);
@@ -136,43 +133,12 @@ describe("a connection", () => {
   test.each<[string, readonly number[]]>([
     ["in one write", []],
     ["a byte at a time", byteByByte],
-    ["in PR and I", [2]],
     ["in PRI and the rest", [3]],
     ["up to its end", [24]],
   ])("that sends the HTTP/2 preface %s gets a response", async (_how, sizes) => {
     const connection = await connect(shared.url);
     const session = sessionTo(shared.url, connection.stream(...sizes));
     expect(await sendHttp2(session, "second")).toEqual({ status: 200, body: bodyFor("second") });
-  });
-
-  test("may pipeline HTTP/1.1 requests and gets the responses in order", async () => {
-    const ids = Array.from({ length: 20 }, (_, index) => `pipelined-${index}`);
-    const connection = await connect(shared.url);
-    await connection.send(ids.map((id) => request(id)).join(""));
-    const answers = await connection.respond(ids.length);
-    expect(answers.map(({ body }) => body)).toEqual(ids.map(bodyFor));
-  });
-
-  test("may send the next request before the first response", async () => {
-    const { url, reached, gate: handlerGate } = await startService();
-    const connection = await connect(url);
-    await connection.send(request("gated-first"), 1);
-    await until("the first has reached the handler", () => reached.includes("gated-first"));
-    await connection.send(request("second"));
-    expect(connection.responses).toEqual([]);
-    handlerGate.open();
-    const answers = await connection.respond(2);
-    expect(answers.map(({ body }) => body)).toEqual([bodyFor("gated-first"), bodyFor("second")]);
-  });
-
-  test("carries concurrent HTTP/2 streams, each with its own response", async () => {
-    const { url, reached, gate: handlerGate } = await startService();
-    const session = sessionTo(url);
-    const ids = Array.from({ length: 50 }, (_, index) => `gated-${index}`);
-    const responses = Promise.all(ids.map((id) => sendHttp2(session, id)));
-    await until("all requests are in progress", () => reached.length === ids.length);
-    handlerGate.open();
-    expect(await responses).toEqual(ids.map((id) => ({ status: 200, body: bodyFor(id) })));
   });
 });
 
@@ -183,12 +149,6 @@ describe("input that is not a request", () => {
     ["a word", "garbage\r\n\r\n", []],
     ["a TLS ClientHello", tls, []],
     ["a malformed HTTP/2 preface in chunks", "PRx * HTTP/2.0\r\n\r\nSM\r\n\r\n", [1, 1]],
-    ["a malformed header", "POST / HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n", []],
-    [
-      "two values of Content-Length",
-      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-      [],
-    ],
   ])("gets 400 and is disconnected: %s", async (_what, bytes, sizes) => {
     const { url, reached, gate: handlerGate } = await startService();
     const other = await connect(url);
@@ -207,19 +167,13 @@ describe("input that is not a request", () => {
     expect(await stream).toEqual({ status: 200, body: bodyFor("gated-too") });
   });
 
-  test.each<[string, string | Buffer]>([
-    ["garbage after the first line of the preface", "PRI * HTTP/2.0\r\n\r\ngarbage and more of it"],
-    [
-      "garbage after the preface",
-      Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.alloc(64, 0xff)]),
-    ],
-  ])("that looks like HTTP/2 closes only its connection: %s", async (_what, bytes) => {
+  test("that looks like HTTP/2 closes only its connection", async () => {
     const { url, reached, gate: handlerGate } = await startService();
     const session = sessionTo(url);
     const stream = sendHttp2(session, "gated");
     await until("the other request is in progress", () => reached.length === 1);
     const connection = await connect(url);
-    await connection.send(bytes);
+    await connection.send("PRI * HTTP/2.0\r\n\r\ngarbage and more of it");
     await connection.closed();
     handlerGate.open();
     expect(await stream).toEqual({ status: 200, body: bodyFor("gated") });
@@ -228,9 +182,7 @@ describe("input that is not a request", () => {
 
   test.each<[string, string]>([
     ["after its first byte", "P"],
-    ["in the middle of a request", "POST /api"],
     ["while its request is handled", request("gated-reset")],
-    ["in the middle of the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM"],
   ])("a connection reset %s affects no other", async (_when, bytes) => {
     const { url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
@@ -271,13 +223,10 @@ describe("drain", () => {
 });
 
 describe("close", () => {
-  test.each<[string, string]>([
-    ["is silent", ""],
-    ["has sent two bytes", "PR"],
-  ])("does not wait for a connection that %s", async (_what, bytes) => {
+  test.each([0, 2])("does not wait for a connection that has sent %i bytes", async (count) => {
     const { server, url } = await startService();
     const connection = await connect(url);
-    await connection.send(bytes);
+    await connection.send("PR".slice(0, count));
     await expectSoon("closed", server.close(GRACE_MS));
     await connection.closed();
     expect(connection.text).toBe("");
