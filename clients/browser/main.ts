@@ -1,7 +1,7 @@
 /** Opens the page in a headless Chromium, from an origin of its own, and prints a line of JSON for every check. */
 import { Browser, chromium } from "../../test/docs-page/chromium.js";
-import { servePage } from "../../test/transport/middleware/page/origin.js";
 import type { Environment } from "./checks.js";
+import { servePage } from "./origin.js";
 import type { Line } from "./page.js";
 
 const origin = await servePage(new URL("page.ts", import.meta.url));

@@ -6,16 +6,10 @@ import { AllocationService } from "../../../gen/offledger/allocation/v2/allocati
 import { BurnMintInstructionService } from "../../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { plainDecimal } from "../../../src/domain/decimal.js";
 import { invalid } from "../../../src/domain/errors.js";
-import { decimalField } from "../../../src/registry/sdk/decimal.js";
-import { JsonReader } from "../../../src/registry/sdk/json-reader.js";
 
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { calls } from "../../fixtures/calls/index.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
-import type { Call } from "../../fixtures/protocols.js";
-import { mirrored, type ScenarioServer } from "../../fixtures/scenarios.js";
 import { nameOf } from "../../fixtures/services.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
@@ -132,55 +126,4 @@ describe("a number", () => {
       });
     });
   });
-});
-
-/** JSON with each amount as a number. */
-const asNumbers = (body: Call["body"]) => JSON.stringify(body).replaceAll(/("amount":)"([\d.]+)"/g, "$1$2");
-
-describe("a whole request", () => {
-  let server: ScenarioServer;
-  beforeAll(async () => {
-    server = await mirrored();
-  });
-  afterAll(() => server.close());
-
-  const withAmounts = Object.entries(calls).filter(([, { body }]) => JSON.stringify(body ?? {}).includes('"amount"'));
-
-  test.each(withAmounts)("%s is answered alike", async (_name, { method, path, body, request }) => {
-    const withUpdate = (text: string) => text.replace("1220".padEnd(68, "a"), server.updateId ?? "");
-    const [asText, asNumber] = [withUpdate(JSON.stringify(body)), withUpdate(asNumbers(body))];
-    expect(asNumber).not.toBe(asText);
-    const expected = await post(server.url + path, asText);
-    const answer = await expected.text();
-    expect(answer).not.toMatch(/amount must be a|MALFORMED/);
-    const rest = await post(server.url + path, asNumber);
-    expect([rest.status, await rest.text()]).toEqual([expected.status, answer]);
-    const rpc = `${server.url}/${nameOf(method)}`;
-    const [text, number] = await Promise.all([
-      post(rpc, withUpdate(JSON.stringify(request))),
-      post(rpc, withUpdate(asNumbers(request))),
-    ]);
-    expect([number.status, await number.text()]).toEqual([text.status, await text.text()]);
-  });
-});
-
-describe("plainDecimal", () => {
-  test.each<[number, string]>([
-    [0, "0"],
-    [-0, "0"],
-    [1e-7, "0.0000001"],
-    [-1.5e-10, "-0.00000000015"],
-    [123e-20, "0.00000000000000000123"],
-    [1e21, "1000000000000000000000"],
-    [1.2345e25, "12345000000000000000000000"],
-    [999_999_999_999.999, "999999999999.999"],
-  ])("writes %d as %s", (value, text) => {
-    expect(plainDecimal(value)).toBe(text);
-  });
-});
-
-test("a rule reads a decimal of choice arguments that is a number", () => {
-  const fields = new JsonReader({ amount: 1e-7, other: true }, "");
-  expect(decimalField(fields, "amount")).toBe(1_000n);
-  expect(() => decimalField(fields, "other")).toThrow("must be a string");
 });

@@ -76,7 +76,8 @@ const byNumber: Readonly<Record<string, string>> = {
 
 function outcomeOf({ status, headers, body }: HttpResponse): string {
   if (status !== 200) {
-    const { code } = JSON.parse(body) as { readonly code?: string };
+    const { code, ...others } = JSON.parse(body) as { readonly code?: string; readonly error?: string };
+    if (code === undefined && (Object.keys(others).join() !== "error" || others.error === "")) return `body ${body}`;
     const known = byStatus[status ?? 0] ?? String(status);
     return code !== undefined && code !== known ? `status ${status} with code ${code}` : known;
   }

@@ -2,11 +2,10 @@ import { bindPartial } from "../../fixtures/partial-service.js";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import { contextReply } from "../../../src/service/messages/context-reply.js";
-import { conflict, invalid, notFound, RegistryError, unavailable, unsupported } from "../../../src/domain/errors.js";
+import { conflict, invalid, notFound, unavailable, unsupported } from "../../../src/domain/errors.js";
 import { httpError, rejection, toConnectError, toRestError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { type Call, protocols } from "../../fixtures/protocols.js";
@@ -36,25 +35,9 @@ describe("an error", () => {
     const error = new ConnectError("what is wrong", code);
     const headers = headersFor(retryAfter);
     expect(toRestError(error, tokenStandard)).toEqual({ status, headers, body: { error: "what is wrong" } });
-    expect(toRestError(error, utility)).toEqual({
-      status,
-      headers,
-      body: { error: name, error_description: "what is wrong" },
-    });
-  });
-
-  test.each(table)("with code %d equals the HTTP error with status %d", (_code, status, name, retryAfter) => {
-    const headers = headersFor(retryAfter);
-    expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
-      status,
-      headers,
-      body: { error: "what is wrong" },
-    });
-    expect(httpError(status, "what is wrong", utility)).toEqual({
-      status,
-      headers,
-      body: { error: name, error_description: "what is wrong" },
-    });
+    const ofUtility = { status, headers, body: { error: name, error_description: "what is wrong" } };
+    expect(toRestError(error, utility)).toEqual(ofUtility);
+    expect(httpError(status, "what is wrong", utility)).toEqual(ofUtility);
   });
 
   test.each([
@@ -190,68 +173,26 @@ const unencodable: Contract = {
   slots: undefined,
 };
 
+const withdraw = async () => contextReply({ values: [], disclosed: [unencodable] }, false);
+
 describe("over the protocols", () => {
-  /** The handlers throw this. */
-  let thrown: unknown;
-  let unencodableIsSent = false;
-  const withdraw = async () =>
-    unencodableIsSent ? contextReply({ values: [], disclosed: [unencodable] }, false) : fail();
-  const fail = async (): Promise<never> => {
-    throw thrown;
-  };
   const tokenStandardCall: Call = {
     method: AllocationService.method.getAllocationWithdrawContext,
     request: { registrarParty: "r", allocationId: "a" },
     path: tokenStandard,
     body: {},
   };
-  const utilityCall: Call = {
-    method: BurnService.method.getBurnOfferCancelContext,
-    request: { burnOfferId: "a" },
-    path: utility,
-    body: undefined,
-  };
   let server: Server;
   let url: string;
 
   beforeAll(async () => {
-    const bindings = [
-      bindPartial(AllocationService, { getAllocationWithdrawContext: withdraw }),
-      bindPartial(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
-    ];
+    const bindings = [bindPartial(AllocationService, { getAllocationWithdrawContext: withdraw })];
     server = await createServer(bindings, TEST_SERVER_OPTIONS);
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));
 
-  test.each(Object.entries(protocols))("a defect is internal and hidden over %s", async (name, call) => {
-    thrown = new Error(secret);
-    for (const request of [tokenStandardCall, utilityCall]) {
-      const outcome = await call(url, request);
-      expect(outcome).toMatchObject({
-        ok: false,
-        message: expect.stringMatching(/^something went wrong here/) as string,
-      });
-      // The REST fixture has no code for status 500.
-      expect(outcome).toMatchObject({ code: name === "REST" ? Code.Unknown : Code.Internal });
-      expect(JSON.stringify(outcome)).not.toContain("secret");
-    }
-  });
-
-  test("unavailable has Retry-After over REST and Connect", async () => {
-    thrown = new RegistryError("unavailable", "no snapshot yet");
-    const rest = await fetch(url + tokenStandard, { method: "POST" });
-    expect([rest.status, rest.headers.get("retry-after")]).toEqual([503, "1"]);
-    const connect = await fetch(`${url}/${BurnService.typeName}/GetBurnOfferCancelContext`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(utilityCall.request),
-    });
-    expect([connect.status, connect.headers.get("retry-after")]).toEqual([503, "1"]);
-  });
-
   test("a response that cannot be encoded is a defect", async () => {
-    unencodableIsSent = true;
     for (const [name, call] of Object.entries(protocols)) {
       const outcome = await call(url, tokenStandardCall);
       expect(outcome).toMatchObject({ ok: false, code: name === "REST" ? Code.Unknown : Code.Internal });

@@ -1,11 +1,10 @@
 /** Rate limits per client and operation and in total, and how clients are identified. */
 import { setTimeout as pause } from "node:timers/promises";
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import type { Config } from "../../../src/config/config.js";
+import { clientKey } from "../../../src/transport/hooks.js";
 import { acme } from "../../fixtures/calls/build.js";
 import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { registry, serveFile } from "../../fixtures/run-service.js";
@@ -98,36 +97,6 @@ describe("in total", () => {
   });
 });
 
-const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
-  "Connect JSON": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" }),
-  "Connect GET": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", useHttpGet: true }),
-  gRPC: (baseUrl) => createGrpcTransport({ baseUrl }),
-  "gRPC-Web": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
-};
-
-describe.each(Object.entries(transports))("a %s client", (_name, transportTo) => {
-  test("reads the code and Retry-After", async () => {
-    const url = await startService({ ratePerClient: 1 });
-    const transport = transportTo(url);
-    const send = () =>
-      transport.unary(MetadataService.method.getRegistryInfo, undefined, undefined, undefined, {
-        registrarParty: acme,
-      });
-    const error = await inOneWindow(async () => {
-      await send();
-      return send().then(
-        () => undefined,
-        (reason: unknown) => ConnectError.from(reason),
-      );
-    });
-    expect(error).toMatchObject({
-      code: Code.ResourceExhausted,
-      rawMessage: "rate limit exceeded: 1 requests per second per client and operation",
-    });
-    expect(error?.metadata.get("retry-after")).toBe("1");
-  });
-});
-
 /** Whether two requests with these values of X-Forwarded-For count as one client. */
 async function areOneClient(
   config: Partial<Config>,
@@ -163,4 +132,22 @@ describe("the client's address", () => {
   ] as const)("%s", async (_what, config, first, second, isOne) => {
     expect(await areOneClient(config, first, second)).toBe(isOne);
   });
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["192.0.2.1:4711", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["::ffff:c000:201", "192.0.2.1"],
+  ["2001:db8:0:7::1", "2001:db8:0:7"],
+  ["2001:0DB8:0000:0007:ffff:ffff:ffff:ffff", "2001:db8:0:7"],
+  ["[2001:db8:0:7::1]:4711", "2001:db8:0:7"],
+  ["fe80::1%eth0", "fe80:0:0:0"],
+  // No IPv4-mapped address.
+  ["::192.0.2.1", "0:0:0:0"],
+  ["1.2.3", "unknown"],
+  ["::g", "unknown"],
+  ["_hidden", "unknown"],
+])("the address %s is the client %s", (address, client) => {
+  expect(clientKey(address)).toBe(client);
 });

@@ -11,7 +11,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import { SettingError } from "../../../src/config/setting-error.js";
-import { Certificate } from "../../../src/transport/certificate.js";
 import { createCertificates, hasOpenssl, type Certificates } from "../../fixtures/certificates.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
@@ -162,8 +161,6 @@ async function filesOf({ cert, key }: Certificates) {
   return files;
 }
 
-const polledFiles = () => process.getActiveResourcesInfo().filter((name) => name === "StatWatcher").length;
-
 /** The status of a GET, and the serial number of the certificate. A new connection for each. */
 const get = (url: string, options: https.RequestOptions): Promise<{ status: number | undefined; serial: string }> =>
   new Promise((resolve, reject) => {
@@ -193,15 +190,5 @@ describe.skipIf(!hasOpenssl)("with TLS", () => {
       );
       expect(await get(port, { ca: second.ca })).toMatchObject({ status: 200 });
     }
-  });
-
-  test("a certificate that two ports have watched is not polled after its end", async () => {
-    const { tlsCertFile, tlsKeyFile } = await filesOf(createCertificates());
-    const certificate = await Certificate.read(tlsCertFile, tlsKeyFile);
-    const before = polledFiles();
-    const servers = [await serveOperator({ certificate }), await serveOperator({ certificate })];
-    expect(polledFiles()).toBe(before + 2);
-    for (const server of servers) await server.close();
-    expect(polledFiles()).toBe(before);
   });
 });

@@ -140,15 +140,4 @@ describe.each(posts)("%s", (_name, call) => {
     const headers = { ...json, authorization: "Bearer abc" };
     expect(await send(call, { headers, body })).toMatchObject({ status, text });
   });
-
-  test("a browser may send the token", async () => {
-    const headers = {
-      origin: "https://wallet.example",
-      "access-control-request-method": "POST",
-      "access-control-request-headers": "authorization,content-type",
-    };
-    const response = await fetch(app.url + call.path, { method: "OPTIONS", headers });
-    expect(response.status).toBe(204);
-    expect(response.headers.get("access-control-allow-headers")?.toLowerCase()).toMatch(/\bauthorization\b/);
-  });
 });

@@ -1,14 +1,6 @@
 import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
-import { readFileSync } from "node:fs";
-import {
-  create,
-  createFileRegistry,
-  type DescMethod,
-  fromBinary,
-  type MessageInitShape,
-  setExtension,
-} from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema, FileDescriptorSetSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { create, createFileRegistry, type DescMethod, type MessageInitShape, setExtension } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
@@ -79,9 +71,6 @@ const others: readonly Documented[] = [
   ["GET", "/readyz", "none"],
 ];
 
-/** Beyond the specification: the stream of changes, which is no operation with one response. */
-const streams = new Set(["offledger.watch.v1.WatchService"]);
-
 const documented = [...endpoints, ...others];
 
 type Documented = readonly [method: "GET" | "POST", path: string, body: string];
@@ -113,27 +102,11 @@ const served = services(
   { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },
 ).flatMap(({ service }) => service.methods);
 
-const namesOf = (methods: readonly DescMethod[]): string[] =>
-  methods.map(({ parent, name }) => `${parent.typeName}/${name}`).toSorted((a, b) => (a < b ? -1 : 1));
-
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "nobody");
 
 describe("the documented endpoints", () => {
   test("are exactly the routes of the served services", () => {
     expect(served.flatMap(bindingsOf).map(toDocumented).toSorted(byPath)).toEqual(documentedRoutes);
-  });
-
-  test("are exactly the routes of the descriptor image in gen", () => {
-    const image = fromBinary(
-      FileDescriptorSetSchema,
-      readFileSync(new URL("../../../gen/offledger.binpb", import.meta.url)),
-    );
-    const methods = [...createFileRegistry(image)]
-      .flatMap((desc) => (desc.kind === "service" ? desc.methods : []))
-      .filter(({ parent: { typeName } }) => typeName.startsWith("offledger.") && !streams.has(typeName))
-      .filter(({ parent: { typeName } }) => !/^offledger\.(console|explain)\./.test(typeName));
-    expect(methods.flatMap(bindingsOf).map(toDocumented).toSorted(byPath)).toEqual(documentedRoutes);
-    expect(namesOf(methods)).toEqual(namesOf(served));
   });
 });
 

@@ -50,15 +50,12 @@ async function send(method: string, path: string, body = "", to: Running = runni
 
 describe("a token-standard path", () => {
   test.each<[method: string, path: string, allow: string]>([
-    ["GET", `${registry}/allocation/v2/settlement-factory`, "POST"],
     ["PUT", `${registry}/transfer-instruction/v2/${id}/choice-contexts/reject`, "POST"],
     ["POST", `${registry}/metadata/v1/info`, "GET, HEAD"],
     ["POST", `${registry}/metadata/v1/instruments?pageSize=1`, "GET, HEAD"],
     ["POST", `//${registry.slice(1)}/metadata/v1/info/`, "GET, HEAD"],
     ["PROPFIND", `${registry}/metadata/v1/info`, "GET, HEAD"],
-    ["TRACE", `${registry}/metadata/v1/info`, "GET, HEAD"],
     ["OPTIONS", `${registry}/metadata/v1/info`, "GET, HEAD"],
-    ["POST", "/livez", "GET, HEAD"],
     ["DELETE", "/readyz", "GET, HEAD"],
     ["POST", "/", "GET, HEAD"],
     ["DELETE", "/docs/json", "GET, HEAD"],
@@ -70,17 +67,11 @@ describe("a token-standard path", () => {
     const methods = allow.replaceAll(", ", " or ");
     expect(JSON.parse(response.body)).toEqual({ error: `the method of ${path} must be ${methods}, but is ${method}` });
   });
-
-  test("answers HEAD, which has no body, with 405 where it has no GET", async () => {
-    const { status, headers, body } = await send("HEAD", `${registry}/transfer-instruction/v1/transfer-factory`);
-    expect({ status, allow: headers["allow"], body }).toEqual({ status: 405, allow: "POST", body: "" });
-  });
 });
 
 describe("a utility path", () => {
   test.each<[method: string, path: string, allow: string]>([
     ["GET", "/api/utilities/v0/contract/instrument-configuration", "POST"],
-    ["POST", "/api/utilities/v0/contract/instrument-configuration/all", "GET, HEAD"],
     ["POST", "//api/utilities//v0/operator/", "GET, HEAD"],
     ["POST", "/%61pi/utilities/v0/operator", "GET, HEAD"],
     ["OPTIONS", "/api/utilities/v0/operator", "GET, HEAD"],
@@ -158,7 +149,6 @@ describe("404 remains", () => {
     ["PUT", `${registry}/metadata/v1/instruments/a/b`],
     ["OPTIONS", "/nothing"],
     ["GET", "/docs/static/nothing.js"],
-    ["GET", "/API/utilities/v0/operator"],
   ])("for %s %s, which is no path", async (method, path) => {
     const { status, headers, body } = await send(method, path);
     expect(status).toBe(404);

@@ -250,26 +250,6 @@ describe("close", () => {
     expect(connection.responses).toMatchObject([{ status: 200, body: bodyFor("gated") }]);
   });
 
-  test("serves late requests on open connections, and closes them", async () => {
-    const { server, url, reached, gate: handlerGate } = await startService();
-    const connection = await connect(url);
-    await connection.send(request("gated"));
-    await until("the request is in progress", () => reached.length === 1);
-    const closing = server.close(GRACE_MS);
-    await until("the port is closed", () => isRefused(url));
-    await connection.send(request("late"));
-    handlerGate.open();
-    await expectSoon("closed", closing);
-    await connection.closed();
-    const [first, ...late] = connection.responses;
-    expect(first).toMatchObject({ status: 200, body: bodyFor("gated") });
-    // There is none if the connection closes right after the first response.
-    for (const { status, headers } of late) {
-      expect(status).toBe(200);
-      expect(headers.toLowerCase()).toContain("\r\nconnection: close");
-    }
-  });
-
   test("waits for HTTP/2 streams in progress", async () => {
     const { server, url, reached, gate: handlerGate } = await startService();
     const session = sessionTo(url);

@@ -9,8 +9,8 @@ export interface Origin {
   close(): Promise<void>;
 }
 
-/** Bundles the script and serves a page that runs it; by default the script of the tests. */
-export async function servePage(script = new URL("page.ts", import.meta.url)): Promise<Origin> {
+/** Bundles the script and serves a page that runs it. */
+export async function servePage(script: URL): Promise<Origin> {
   const built = await build({
     entryPoints: [fileURLToPath(script)],
     bundle: true,

@@ -44,7 +44,6 @@ const CANCEL = Buffer.of(0, 0, 0, 8);
 
 test.each([
   ["its only message", "application/grpc", "grpc", message.subarray(0, 6)],
-  ["its second message", "application/grpc+json", "grpc", Buffer.concat([message, message])],
   ["its body", "application/json", "connect", Buffer.from("{")],
   ["a message that connect-es reads", "application/grpc-web+json", "grpc-web", message],
 ])(
