@@ -140,7 +140,7 @@ const expected = (code: status, message: RegExp, reason: string, more: Partial<R
 });
 
 const retryIn = (seconds: number) => ({ retryAfter: String(seconds), retrySeconds: seconds });
-const bearer = async (more?: object) => `Bearer ${await key.sign(more)}`;
+const bearer = async (more?: { readonly exp: number }) => `Bearer ${await key.sign(more)}`;
 /** A call whose operation throws. */
 const throwingTo = (call: RefusedCall, error: Error) => {
   thrown = error;

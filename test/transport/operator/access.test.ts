@@ -188,7 +188,7 @@ describe("with a token", () => {
 
   test("a request with two tokens is rejected", async () => {
     const { url } = await serveOperator({ tokenFile: await fileOf(TOKEN) });
-    const headers = { authorization: [`Bearer ${TOKEN}`, "Bearer other"] };
+    const headers = { Authorization: [`Bearer ${TOKEN}`, "Bearer other"] };
     expect((await requestHttp1(url, "/livez", headers)).status).toBe(401);
   });
 

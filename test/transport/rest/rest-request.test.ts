@@ -61,7 +61,6 @@ describe("path and body together", () => {
   test.each<[string, JsonObject]>([
     ["camel case", { registrarParty: "body", transferInstructionId: "body" }],
     ["snake case", { registrar_party: "body", transfer_instruction_id: "body" }],
-    ["both", { registrarParty: "body", registrar_party: "body", transferInstructionId: "body" }],
     ["the wrong type", { registrarParty: 5, registrar_party: {}, transfer_instruction_id: [] }],
   ])("take path parameters from the path only, also when the body has them in %s", (_spelling, body) => {
     expect(decode(reject, { p0: "path 0", p1: "path 1" }, body)).toMatchObject({
@@ -147,9 +146,7 @@ describe("a body that is not an object is rejected", () => {
   test.each<[string, JsonValue]>([
     ["null", null],
     ["a list", []],
-    ["a list", [{}]],
     ['"{}"', "{}"],
-    ["0", 0],
     ["true", true],
   ])("as %s", (what, body) => {
     const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, but is ${what}` };
@@ -202,12 +199,6 @@ describe("the name of a query parameter", () => {
     ["may be the JSON name", page, { pageToken: "a" }, { pageToken: "a" }],
     ["may be the proto name", page, { page_token: "a" }, { pageToken: "a" }],
     [
-      "may mix the two",
-      burnRequest,
-      { "instrument_id.id": "USD", "instrumentId.admin": "acme" },
-      { instrumentId: { id: "USD", admin: "acme" } },
-    ],
-    [
       "may have several levels",
       proof,
       { "transfer.instrument_id.id": "USD", "transfer.sender": "alice", updateId: "1220" },
@@ -224,7 +215,6 @@ describe("the name of a query parameter", () => {
       { constructor: "1", ["__proto__"]: "2", toString: "3", "constructor.prototype": "4" },
     ],
     ["of a field within a scalar", { "pageSize.value": "1", "pageToken.": "2", ".pageToken": "3" }],
-    ["given twice", { pages: ["1", "2"] }],
   ])("%s is ignored", (_what, query) => {
     expect(queryFields(page, query)).toEqual({});
   });
@@ -243,7 +233,6 @@ describe("the name of a query parameter", () => {
 
 describe("the value of a query parameter", () => {
   test.each<[string, DescMessage, Query, JsonObject]>([
-    ["of a string may look like a boolean", page, { pageToken: "true" }, { pageToken: "true" }],
     ["of a string has any characters", page, { pageToken: "é & = 😀" }, { pageToken: "é & = 😀" }],
     ["of a number is parsed", page, { pageSize: "25" }, { pageSize: 25 }],
     ["of a number may be negative", page, { pageSize: "-1" }, { pageSize: -1 }],
