@@ -28,8 +28,10 @@ export function rest(
     if (compresses) await compressResponses(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       recordRefusal(request.record, error);
-      // Fastify would close at once a connection whose body is not read, and the client might not see the response.
-      if (isUnavailable(error) && !request.raw.complete) reply.removeHeader("connection");
+      // Fastify says "close" after an error of the body. HTTP/2 has no such header; and a connection whose body is not read
+      // would close at once, before its client has seen the response.
+      const { complete, httpVersionMajor } = request.raw;
+      if (httpVersionMajor === 2 || (isUnavailable(error) && !complete)) reply.removeHeader("connection");
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     if (watch !== undefined) serverSentEvents(server, watch);
