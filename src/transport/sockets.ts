@@ -89,8 +89,8 @@ export class Sockets {
     const closeIdleConnections = () => {
       for (const socket of pending) socket.destroy();
       http1.closeIdleConnections();
-      // Those whose last request is under way are idle later.
-      closing ??= setInterval(() => http1.closeIdleConnections(), CLOSE_IDLE_MS);
+      // Those whose last request is under way are idle later. A server that could not listen never closes.
+      if (server.listening) closing ??= setInterval(() => http1.closeIdleConnections(), CLOSE_IDLE_MS);
     };
     this.#servers.push({ http2: sessions, sockets, closeIdleConnections });
     const closeAllConnections = () => sockets.forEach((socket) => void socket.destroy());
