@@ -6,7 +6,11 @@ import type { ServiceResponse } from "./target.js";
 const SERVER_FAULTS = new Set(["2", "13", "14", "15"]);
 
 /** Messages of errors that Connect and gRPC prescribe for invalid framing; see docs/errors.md. */
-const PROTOCOL_PRESCRIBED = /^(protocol error: )?received compressed envelope|^protocol error: |^unknown compression /;
+const PROTOCOL_PRESCRIBED =
+  /^(protocol error: )?received compressed envelope|^protocol error: |^unknown compression |^the message is compressed, but /;
+
+/** connect-es has `internal` for a message that it cannot decode. */
+const UNDECODABLE = /^parse binary: /;
 
 const TIMEOUT_HEADERS = ["connect-timeout-ms", "grpc-timeout"];
 
@@ -21,6 +25,7 @@ function findStatusFault({ headers, path }: FuzzRequest, { status, body }: Servi
   if (status === 504 && code === "deadline_exceeded" && TIMEOUT_HEADERS.some((name) => name in headers)) {
     return undefined;
   }
+  if (status === 500 && code === "internal" && UNDECODABLE.test(message)) return undefined;
   if (status === 501 && code === "unimplemented" && PROTOCOL_PRESCRIBED.test(message)) return undefined;
   return `status ${status}: ${body.toString("utf8", 0, 300)}`;
 }
@@ -35,11 +40,13 @@ function parseConnectError(body: Buffer): { code?: string; message?: string } {
 
 function findGrpcFault(response: ServiceResponse): string | undefined {
   const [code, message] = parseGrpcStatus(response);
-  if (code === undefined || !SERVER_FAULTS.has(code) || (code === "13" && PROTOCOL_PRESCRIBED.test(message))) {
+  if (code === undefined || !SERVER_FAULTS.has(code) || (code === "13" && isExpected(message))) {
     return undefined;
   }
   return `grpc-status ${code}: ${message}`;
 }
+
+const isExpected = (message: string): boolean => PROTOCOL_PRESCRIBED.test(message) || UNDECODABLE.test(message);
 
 /** From headers or trailers; for gRPC-Web also from the last message of the body. */
 function parseGrpcStatus({ headers, body }: ServiceResponse): readonly [code: string | undefined, message: string] {

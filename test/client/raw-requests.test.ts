@@ -83,6 +83,7 @@ describe("Connect accepts", () => {
     ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
     ["the encoding identity", { headers: { ...json, "content-encoding": "identity" } }],
     ["accept-encoding, without compressing a small response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
+    ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
     ["a GET", { method: "GET", to: query({ encoding: "json", message: requestBody }) }],
     ["a GET with its version", { method: "GET", to: query({ connect: "v1", encoding: "json", message: requestBody }) }],
     ["a GET in base64", { method: "GET", to: query({ encoding: "json", base64: "1", message: base64(requestBody) }) }],

@@ -77,6 +77,7 @@ export function rpc(
     server.decorateRequest("rpcCall");
     server.addHook("preHandler", plainUnaryCalls(operations, maxBodyBytes, compresses));
     server.addHook("preHandler", (request, reply, done) => {
+      boundDeadline(request.raw);
       const call = begin(request, reply, compresses);
       const kind = handlers.get(request.routeOptions.url ?? "")?.method.methodKind;
       if (!hasValidUrl(request)) {
@@ -123,7 +124,6 @@ export function rpc(
       readMaxBytes: maxBodyBytes,
       acceptCompression: [compressionGzip],
       compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
-      maxTimeoutMs: MAX_DEADLINE_MS,
     });
     server.addHook("preClose", (done) => {
       standard?.close();
@@ -149,6 +149,14 @@ const isJson = (header: Headers): boolean => header.get("content-type")?.include
 function hasValidUrl({ raw }: FastifyRequest): boolean {
   const authority = raw.headers[":authority"] ?? raw.headers.host;
   return authority !== undefined && URL.canParse(raw.url ?? "", `http://${String(authority)}`);
+}
+
+/** connect-es makes a timer of every deadline, and Node.js takes one that is too long for a millisecond. */
+function boundDeadline({ headers }: FastifyRequest["raw"]): void {
+  if (Number(headers["connect-timeout-ms"]) > MAX_DEADLINE_MS) headers["connect-timeout-ms"] = String(MAX_DEADLINE_MS);
+  const [, number = "", unit = ""] = /^(\d{1,8})([HMS])$/.exec(String(headers["grpc-timeout"])) ?? [];
+  const seconds = Number(number) * (unit === "H" ? 3_600 : unit === "M" ? 60 : 1);
+  if (seconds * 1_000 > MAX_DEADLINE_MS) headers["grpc-timeout"] = `${Math.floor(MAX_DEADLINE_MS / 1_000)}S`;
 }
 
 /** Prepares what the response of connect-fastify, for which onSend does not run, needs of us. */
