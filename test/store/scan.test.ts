@@ -105,10 +105,7 @@ describe("on a database", () => {
     expect(await readBy("0")).toBe(0);
     const scan = reader.openScan();
     const { ids } = await scan.ids(apple);
-    const found = await scan.read((view) => {
-      view.prefetch(() => ids.map((contractId) => ({ template: apple, contractId })));
-      return ids.map((id) => view.byId(apple, id)?.contractId);
-    });
+    const found = await scan.read((view) => ids.map((id) => view.byId(apple, id)?.contractId));
     expect(found).toEqual(ids);
     await scan.read((view) => view.byKey(apple, byLabel("1")));
     expect(await readBy("0")).toBe(0);

@@ -97,10 +97,6 @@ export class ReplicaObserver {
 function reading(view: View) {
   const configurations = numbers.map((pair) => indexKeys.instrument(registrar, instrument(pair)));
   const credentials = numbers.map((pair) => indexKeys.credential(issuer, holder(pair)));
-  view.prefetch(() => [
-    ...configurations.map((key) => ({ template: instrumentConfiguration, indexKey: key })),
-    ...credentials.map((key) => ({ template: credential, indexKey: key })),
-  ]);
   return {
     offset: view.offset,
     configurations: configurations.map((key) => ids(view.byKey(instrumentConfiguration, key))),

@@ -59,6 +59,7 @@ const fetchParameters = (since: { generation: number; offset: number }): unknown
   range(5_000, 20, idOf),
   true,
   2_000,
+  10_001,
 ];
 
 /** Archives 20 stored and 5 counted-only contracts, unassigns 20, assigns 20, creates 20 and counts 5. */
