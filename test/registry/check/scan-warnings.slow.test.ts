@@ -267,7 +267,7 @@ describe("on a database", () => {
   });
 });
 
-test("the inventory takes few round trips on a store that fetches", async () => {
+test("the inventory takes few round trips on a store that has forgotten everything", async () => {
   const registry = registryWith();
   const many = Array.from({ length: 50 }, (_, index) =>
     element("TransferOffer", `offer-${index}`, payload.offer(`party-${index}`, "bob", "USD", "locked")),
@@ -277,6 +277,6 @@ test("the inventory takes few round trips on a store that fetches", async () => 
   const inMemory = store.read((view) => registry.inventory(view, inventory));
   const cold = new ForgetfulReader(store, { templates: registry.templates, limits: SCAN_LIMITS });
   expect(await cold.read((view) => registry.inventory(view, inventory))).toEqual(inMemory);
-  expect(cold.trips).toEqual([0]);
+  expect(cold.trips[0]).toBeLessThanOrEqual(20);
   expect(inMemory.warningCounts).toMatchObject({ "credentials-missing": 50 });
 });

@@ -171,6 +171,11 @@ function execute(view: View, lookup: Lookup, seen: Map<string, Contract>): strin
 
 /** `asOf` has the number of the write, which identifies the state. */
 function read(view: View, { lookups }: Pick<Read, "lookups">) {
+  // What is noted together is fetched together: the other lookups end a run each.
+  for (const lookup of lookups) {
+    if (lookup.by === "id" || lookup.by === "archived") view.byId(apple, lookup.id);
+    if (lookup.by === "label") view.byKey(apple, byLabel(lookup.label));
+  }
   const seen = new Map<string, Contract>();
   return { write: view.asOf ?? -1, offset: view.offset, answers: lookups.map((lookup) => execute(view, lookup, seen)) };
 }
