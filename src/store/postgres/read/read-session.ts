@@ -98,7 +98,8 @@ export class ReadSession implements LookupSource {
       lookups: `more than ${maximum} lookups`,
       contracts: `a lookup that finds more than ${maximum} contracts`,
     };
-    return new StoreUnavailable(`this request needs ${needed[limit]}`, { limit, maximum });
+    const name = limit === "roundTrips" ? "round-trips" : limit;
+    return new StoreUnavailable(`this request needs ${needed[limit]}`, { limit: name, maximum });
   }
 
   /** A view promises one object for each contract. */
