@@ -32,8 +32,9 @@ test.each(Object.entries(subjects))(
         const { templates } = subject.registry;
         const cold = new ForgetfulReader(store, { templates, registrars });
         const forgetful = new ForgetfulReader(store, { templates, registrars, remembers: half(seed) });
-        const readers = { memory: store, cold, forgetful };
-        await runScript(subject, drawn, { writer: store, readers, refresh: async () => undefined }, outcomes);
+        const readers = { memory: store, forgetful };
+        const stores = { writer: store, readers, plain: { cold }, refresh: async () => undefined };
+        await runScript(subject, drawn, stores, outcomes);
         expect(Math.max(...cold.trips, ...forgetful.trips)).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
       }),
       { numRuns: MEMORY_RUNS },
