@@ -50,14 +50,16 @@ export class QueryExecutor {
   execute<T>(query: Query<T>, recording?: Recording): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
+    // All runs of a request have one time.
+    const unprepared: Preparation = { now: recording?.now ?? this.#now(), hasReachedEnd: false, holdings: undefined };
     return orElse(
-      () => this.#read(query, UNPREPARED, recording),
+      () => this.#read(query, unprepared, recording),
       (error) => {
-        if (recording !== undefined || !isNotFound(error)) return this.#recover(query, error, recording);
+        if (recording !== undefined || !isNotFound(error)) return this.#recover(query, error, unprepared, recording);
         const again = new Recording();
         return orElse(
-          () => this.#read(query, UNPREPARED, again),
-          (failure) => this.#recover(query, failure, again),
+          () => this.#read(query, unprepared, again),
+          (failure) => this.#recover(query, failure, unprepared, again),
         );
       },
     );
@@ -91,9 +93,14 @@ export class QueryExecutor {
   }
 
   /** Throws the error, unless executing the query again may help. */
-  #recover<T>(query: Query<T>, error: unknown, recording: Recording | undefined): Promise<Answer<T>> {
+  #recover<T>(
+    query: Query<T>,
+    error: unknown,
+    { now }: Preparation,
+    recording: Recording | undefined,
+  ): Promise<Answer<T>> {
     if (error instanceof ContractMissed || error instanceof HoldingsNeeded)
-      return this.#executeAgain(query, error, recording);
+      return this.#executeAgain(query, error, now, recording);
     throw asUnavailable(error);
   }
 
@@ -101,6 +108,7 @@ export class QueryExecutor {
   async #executeAgain<T>(
     query: Query<T>,
     error: ContractMissed | HoldingsNeeded,
+    now: number,
     wanted: Recording | undefined,
   ): Promise<Answer<T>> {
     let recording = wanted;
@@ -109,7 +117,7 @@ export class QueryExecutor {
       // Each reason to run again comes once.
       for (;;) {
         try {
-          return await this.#read(query, { hasReachedEnd, holdings }, recording);
+          return await this.#read(query, { now, hasReachedEnd, holdings }, recording);
         } catch (failure) {
           if (failure instanceof HoldingsNeeded && holdings === undefined)
             holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
@@ -146,10 +154,9 @@ export class QueryExecutor {
   /** With a recording throws ContractMissed where the ledger may have a contract that was not found. */
   #read<T>(query: Query<T>, preparation: Preparation, recording?: Recording): Answer<T> | Promise<Answer<T>> {
     return this.#reader.read((view) => {
-      const now = recording?.now ?? this.#now();
-      const recorder = recording?.begin(view, now);
+      const recorder = recording?.begin(view, preparation.now);
       try {
-        const value = this.#run(query, new QueryContext(view, now, preparation, recorder));
+        const value = this.#run(query, new QueryContext(view, preparation, recorder));
         const generation = generationName(view.generation, this.#configurationId);
         return new Answer(value, { generation, offset: view.offset, asOf: view.asOf });
       } catch (error) {
@@ -167,8 +174,6 @@ export class QueryExecutor {
   }
 }
 
-const UNPREPARED: Preparation = { hasReachedEnd: false, holdings: undefined };
-
 /** A contract id was not found that the ledger may have. */
 class ContractMissed extends Error {
   constructor(readonly failure: RegistryError) {
@@ -176,8 +181,11 @@ class ContractMissed extends Error {
   }
 }
 
-const asUnavailable = (error: unknown): unknown =>
-  error instanceof NotReady || error instanceof StoreUnavailable ? unavailable(error.message) : error;
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof StoreUnavailable && error.exceeded !== undefined)
+    return unavailable(error.message, { code: "read-limit-exceeded", about: error.exceeded });
+  return error instanceof NotReady || error instanceof StoreUnavailable ? unavailable(error.message) : error;
+}
 
 const isNotFound = (error: unknown): error is RegistryError =>
   error instanceof RegistryError && error.reason === "not-found";

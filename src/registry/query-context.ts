@@ -5,6 +5,8 @@ import type { Recorder, RequestContext } from "./sdk/registry.js";
 
 /** What has been found out for a query before it runs. */
 export interface Preparation {
+  /** Milliseconds since 1970. */
+  readonly now: number;
   /** As in RequestContext. */
   readonly hasReachedEnd: boolean;
   /** The holdings that were read from the ledger; undefined if none were. */
@@ -22,18 +24,15 @@ export class HoldingsNeeded extends Error {
 /** What one run of a query is answered from. */
 export class QueryContext implements RequestContext {
   readonly view: View;
+  readonly now: number;
   readonly hasReachedEnd: boolean;
   readonly #holdings: Preparation["holdings"];
   readonly #recorder: QueryRecorder | undefined;
 
   /** `recorder` is undefined if nothing is recorded. */
-  constructor(
-    view: View,
-    readonly now: number,
-    { hasReachedEnd, holdings }: Preparation,
-    recorder: QueryRecorder | undefined,
-  ) {
+  constructor(view: View, { now, hasReachedEnd, holdings }: Preparation, recorder: QueryRecorder | undefined) {
     this.view = recorder ?? view;
+    this.now = now;
     this.hasReachedEnd = hasReachedEnd;
     this.#holdings = holdings;
     this.#recorder = recorder;

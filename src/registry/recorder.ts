@@ -1,7 +1,7 @@
 import type { Contract } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../store/lookup-hash.js";
-import type { ContractLookup, TemplateCount, View } from "../store/port.js";
+import type { TemplateCount, View } from "../store/port.js";
 import { AnswerRecorder } from "./explain/answer-recorder.js";
 
 export type { Tag } from "../store/lookup-hash.js";
@@ -54,14 +54,6 @@ export class QueryRecorder implements View {
   get asOf(): number | undefined {
     this.#isTagged = false;
     return this.#view.asOf;
-  }
-
-  get wantsPrefetch(): boolean {
-    return this.#view.wantsPrefetch;
-  }
-
-  prefetch(lookups: () => Iterable<ContractLookup>): void {
-    this.#view.prefetch(lookups);
   }
 
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {

@@ -10,11 +10,16 @@ export interface StepLimits {
   readonly restPerCpu: number;
   /** The same for the time that it waited for a database. */
   readonly restPerWait: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Waits for some milliseconds; resolves early when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
   /** No step begins after it is aborted. */
   readonly signal: AbortSignal;
 }
+
+/** `now` is the time of the step, in milliseconds since 1970. */
+type Step<F, R> = (view: View, contracts: readonly Contract<F>[], now: number) => R;
 
 /** Contracts of one step, in which no request is answered. The next step is smaller or larger by what it took. */
 const FIRST_STEP = 25;
@@ -40,7 +45,7 @@ export class StoreSteps {
   async *run<F, R>(
     template: Template<F>,
     ids: readonly string[],
-    use: (view: View, contracts: readonly Contract<F>[]) => R,
+    use: Step<F, R>,
   ): AsyncGenerator<{ readonly result: R; readonly count: number }> {
     const { restPerCpu, restPerWait, pause, signal } = this.#limits;
     for (let from = 0; from < ids.length && !signal.aborted;) {
@@ -55,8 +60,9 @@ export class StoreSteps {
   async #step<F, R>(
     template: Template<F>,
     ids: readonly string[],
-    use: (view: View, contracts: readonly Contract<F>[]) => R,
+    use: Step<F, R>,
   ): Promise<{ readonly result: R; readonly cpuMs: number; readonly waitMs: number }> {
+    const now = this.#limits.now();
     const startedAt = performance.now();
     let cpuMs = 0;
     // On a database a step runs again after each query.
@@ -64,9 +70,8 @@ export class StoreSteps {
     const result = await this.#scan.read((view) => {
       const runAt = performance.now();
       try {
-        view.prefetch(() => ids.map((contractId) => ({ template, contractId })));
         const contracts = ids.map((id) => view.byId(template, id)).filter((found) => found !== undefined);
-        return use(view, contracts);
+        return use(view, contracts, now);
       } finally {
         const runMs = performance.now() - runAt;
         cpuMs += runMs;

@@ -14,16 +14,19 @@ export const MAX_ARCHIVED_IDS = 100_000;
 /** The side of the store that the registry has. */
 export interface StoreReader {
   /**
-   * Runs `use` on one state, synchronously if everything is in memory. `use` must read all it needs before it returns
-   * and have no side effects: a store that has to fetch runs it again, possibly on a later state. Throws what `use`
-   * throws, NotReady if there is no state yet, and StoreUnavailable if data cannot be fetched.
+   * Runs `use` on one state, synchronously if everything is in memory. `use` must read all it needs before it returns,
+   * have no side effects, and end on an empty store: a store that has to fetch runs it again, possibly on a later state,
+   * and only the last run counts. Throws what `use` throws, NotReady if there is no state yet, and StoreUnavailable if
+   * data cannot be fetched.
    */
   read<T>(use: (view: View) => T): T | Promise<T>;
 }
 
 /**
  * One state of the store, valid only while `use` runs. Every read of a contract returns the same object. A store that
- * lacks data throws an error of its own, fetches it and runs `use` again: callers must not swallow unknown errors.
+ * lacks a contract notes the lookup, finds nothing, and runs `use` again when it has fetched all that was noted. So look up
+ * early what the request names. The methods below `byKey` end a run in which something is missing, by an error of the
+ * store's own: callers must not swallow unknown errors.
  */
 export interface View {
   /** Identifies the snapshot that the state comes from. Offsets are comparable within one generation only. */
@@ -31,10 +34,6 @@ export interface View {
   readonly offset: number;
   /** Ledger time of the latest change, in microseconds since 1970. Undefined if the writer did not give one. */
   readonly asOf: number | undefined;
-  /** Whether the store has to fetch. If false, a call to `prefetch` has no effect. */
-  readonly wantsPrefetch: boolean;
-  /** Announces lookups, to fetch them in one round trip. Changes no result. Calls `lookups` only if `wantsPrefetch`. */
-  prefetch(lookups: () => Iterable<ContractLookup>): void;
   /** The contract with this id. Undefined if it does not exist or belongs to another template. */
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
   /** All contracts of the template with this index key, in the order of `newestFirst`, equal on every replica. */
@@ -69,11 +68,6 @@ export interface ContractIds {
   /** False if the template has more contracts: a database limits the list. */
   readonly isComplete: boolean;
 }
-
-/** A lookup of one contract by id, or of all contracts with an index key; in one template. */
-export type ContractLookup<F = unknown> =
-  | { readonly template: Template<F>; readonly contractId: string }
-  | { readonly template: Template<F>; readonly indexKey: string };
 
 /** The number of stored contracts of one template and package. */
 export interface TemplateCount {
@@ -145,9 +139,15 @@ export class NotReady extends Error {
   }
 }
 
-/** The store cannot answer now; a retry may succeed. The message is for the caller and has no details of the store. */
+/**
+ * The store cannot answer now; a retry may succeed, unless the read exceeds a limit. The message is for the caller and has
+ * no details of the store.
+ */
 export class StoreUnavailable extends Error {
-  constructor(message: string) {
+  constructor(
+    message: string,
+    readonly exceeded?: { readonly limit: string; readonly maximum: number },
+  ) {
     super(message);
     this.name = "StoreUnavailable";
   }

@@ -12,7 +12,7 @@ import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { type Contract, isStored } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import type { StoreReader, View } from "../../src/store/port.js";
+import { type StoreReader, StoreUnavailable, type View } from "../../src/store/port.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 
@@ -408,7 +408,7 @@ describe("unavailable", () => {
   });
 });
 
-test("each run of a query has the current time", async () => {
+test("all runs of a query have the time at which it came", async () => {
   const clock = { now: 1_000 };
   const { execute } = await setUp({
     now: () => clock.now,
@@ -422,7 +422,18 @@ test("each run of a query has the current time", async () => {
     moments.push(context.now);
     return byId("offer")(served, context);
   });
-  expect(moments).toEqual([1_000, 1_000, 1_700]);
+  expect(moments).toEqual([1_000, 1_000, 1_000]);
+});
+
+test("a query that exceeds a limit of the store is unavailable, and says which", async () => {
+  const exceeding = {
+    read(): never {
+      throw new StoreUnavailable("too many", { limit: "lookups", maximum: 5 });
+    },
+  };
+  const { execute } = await setUp({ reader: () => exceeding });
+  const details = { code: "read-limit-exceeded", about: { limit: "lookups", maximum: 5 } };
+  await expect(execute(byId("offer"))).rejects.toMatchObject({ reason: "unavailable", message: "too many", details });
 });
 
 describe("execution is synchronous", () => {

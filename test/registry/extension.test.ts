@@ -78,11 +78,6 @@ describe("is refused:", () => {
       "module.entries.licence.value must be a synchronous function",
     ],
     [
-      "an entry with an async prefetch",
-      { entries: { licence: { value, prefetch: async function* () {} } } },
-      "module.entries.licence.prefetch must be a synchronous function",
-    ],
-    [
       "a name in capitals",
       { entries: { Licence: { value } } },
       "module.entries.Licence must be a name of lower-case letters, digits and hyphens that begins with a letter",

@@ -105,10 +105,7 @@ describe("on a database", () => {
     expect(await readBy("0")).toBe(0);
     const scan = reader.openScan();
     const { ids } = await scan.ids(apple);
-    const found = await scan.read((view) => {
-      view.prefetch(() => ids.map((contractId) => ({ template: apple, contractId })));
-      return ids.map((id) => view.byId(apple, id)?.contractId);
-    });
+    const found = await scan.read((view) => ids.map((id) => view.byId(apple, id)?.contractId));
     expect(found).toEqual(ids);
     await scan.read((view) => view.byKey(apple, byLabel("1")));
     expect(await readBy("0")).toBe(0);
@@ -134,6 +131,20 @@ describe("on a database", () => {
     expect(await reader.openScan().ids(apple)).toMatchObject({ isComplete: true, ids: { length: 10_000 } });
     await writer.replace(some(10_001), 2);
     expect(await reader.openScan().ids(apple)).toMatchObject({ isComplete: false, ids: { length: 10_000 } });
+  });
+
+  test("a lookup of a request finds at most 10,000 contracts, and is then not kept", async () => {
+    const { writer, reader } = await onDatabase();
+    await writer.replace(some(10_000), 1);
+    await reader.refresh();
+    expect(await reader.read((view) => view.all(apple).length)).toBe(10_000);
+    await writer.apply([{ active: fruit("one more") }], 2);
+    await reader.refresh();
+    for (let times = 0; times < 2; times++) {
+      const reading = Promise.resolve(reader.read((view) => view.all(apple).length));
+      await expect(reading).rejects.toMatchObject({ exceeded: { limit: "contracts", maximum: 10_000 } });
+    }
+    expect(await reader.openScan().read((view) => view.all(apple).length)).toBe(10_001);
   });
 
   test("a store of another configuration is not read", async () => {

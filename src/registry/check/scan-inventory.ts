@@ -17,8 +17,9 @@ export async function scanInventory(
   registry: Registry,
   options: InventoryScanOptions,
 ): Promise<Inventory> {
-  const { credentialDays, now } = options;
-  const summary = await scan.read((view) => registry.inventory(view, { now: now(), credentialDays, maxContracts: 0 }));
+  const { credentialDays } = options;
+  const now = options.now();
+  const summary = await scan.read((view) => registry.inventory(view, { now, credentialDays, maxContracts: 0 }));
   // A registry without limit has checked everything.
   if (summary.unchecked === undefined || registry.checks === undefined) return summary;
   const { found, checked, isComplete } = await scanWarnings(scan, registry.checks, options);

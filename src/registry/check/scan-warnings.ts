@@ -37,7 +37,7 @@ export async function scanWarnings(
   options: ScanOptions,
 ): Promise<ScanResult> {
   const { credentialDays, now, pause, signal, maxContracts = Infinity } = options;
-  const limits = { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, restPerWait: REST_PER_WAIT, pause, signal };
+  const limits = { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, restPerWait: REST_PER_WAIT, now, pause, signal };
   const steps = new StoreSteps(scan, limits);
   const found = new WarningCollector();
   let isComplete = true;
@@ -50,8 +50,8 @@ export async function scanWarnings(
     const isWhole = listed.isComplete && ids.length === listed.ids.length;
     isComplete &&= isWhole;
     const observed: unknown[] = [];
-    const checkStep = steps.run(template, ids, (view, contracts) => {
-      const context = checkContext(view, now(), credentialDays);
+    const checkStep = steps.run(template, ids, (view, contracts, at) => {
+      const context = checkContext(view, at, credentialDays);
       return {
         warnings: check.warnings(context, contracts),
         observed: isWhole ? overall?.observe(context, contracts) : undefined,
@@ -65,7 +65,8 @@ export async function scanWarnings(
       offset = result.offset;
     }
     if (overall === undefined || !isWhole || signal.aborted) continue;
-    const concluded = await scan.read((view) => overall.conclude(checkContext(view, now(), credentialDays), observed));
+    const at = now();
+    const concluded = await scan.read((view) => overall.conclude(checkContext(view, at, credentialDays), observed));
     for (const warning of concluded) found.add(warning);
   }
   return { found, isComplete, checked, offset };

@@ -16,7 +16,6 @@ export function findContract(
   { view }: RequestContext,
   contractId: string,
 ): FoundContract {
-  view.prefetch(() => templates.map((template) => ({ template, contractId })));
   for (const template of templates) {
     const contract = view.byId(template, contractId);
     if (contract !== undefined) return { contract, isArchived: false, calls: lookup?.choices(contract) ?? [] };

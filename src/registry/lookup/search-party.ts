@@ -24,14 +24,21 @@ export async function searchParty(
   party: string,
   { now, pause, signal }: SearchOptions,
 ): Promise<PartyResults> {
-  const steps = new StoreSteps(scan, { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, restPerWait: 0, pause, signal });
+  const steps = new StoreSteps(scan, {
+    maxStep: MAX_STEP,
+    restPerCpu: REST_PER_CPU,
+    restPerWait: 0,
+    now,
+    pause,
+    signal,
+  });
   const results = new PartyResults();
   for (const search of searches) {
     if (signal.aborted) break;
     const { ids, isComplete } = await scan.ids(search.template);
     if (!isComplete) results.isComplete = false;
-    const found = steps.run(search.template, ids, (view, contracts) =>
-      search.find(backgroundContext(view, now()), contracts, party),
+    const found = steps.run(search.template, ids, (view, contracts, at) =>
+      search.find(backgroundContext(view, at), contracts, party),
     );
     for await (const { result } of found) results.add(result);
   }

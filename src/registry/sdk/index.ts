@@ -20,16 +20,10 @@ export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/ho
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/extend-utility.js";
 export type * from "../utility/contexts/extension.js";
-export type {
-  ContextEntry,
-  Disclosure,
-  EntryInputs,
-  Prefetch,
-  PrefetchInputs,
-} from "../utility/entries/context-entry.js";
+export type { ContextEntry, Disclosure, EntryInputs } from "../utility/entries/context-entry.js";
 export type { ChoiceContextBuilder } from "../utility/entries/choice-context-builder.js";
 export type { Group } from "../utility/selection/group.js";
 export type { ContractSelector } from "../utility/selection/contract-selector.js";
 export type { Holder } from "../utility/selection/credentials.js";
 export type { Instruction } from "../utility/templates/instructions.js";
-export type { TemplateCount, ContractLookup, View } from "../../store/port.js";
+export type { TemplateCount, View } from "../../store/port.js";

@@ -29,8 +29,9 @@ export type * from "./warnings.js";
 
 /**
  * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or SQL.
- * Every method is synchronous and free of side effects: a store that has to fetch contracts aborts a method with an
- * exception and runs it again, so methods must not catch exceptions other than RegistryError. A method throws
+ * Every method is synchronous and free of side effects. A store that has to fetch contracts runs it several times: what it
+ * lacks is not found, until it has been fetched, and only the last run counts. So a method looks up early what a request
+ * names, ends where nothing is found, keeps nothing between runs, and catches RegistryError alone. It throws
  * RegistryError if it has no answer: "not-found" for a registrar that it does not serve.
  */
 export interface Registry {

@@ -73,7 +73,6 @@ class StateView implements View {
   readonly generation: string;
   readonly offset: number;
   readonly asOf: number | undefined;
-  readonly wantsPrefetch = false;
   readonly #state: MemoryState;
   readonly #isScan: boolean;
   /** After `all`, nothing is cloned: a clone would be a second object, and few listed contracts are read again. */
@@ -87,8 +86,6 @@ class StateView implements View {
     this.offset = state.offset;
     this.asOf = state.asOf;
   }
-
-  prefetch(): void {}
 
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const state = this.#current();

@@ -69,8 +69,6 @@ describe("the Registry Utility", () => {
       generation: view.generation,
       offset: view.offset,
       asOf: view.asOf,
-      wantsPrefetch: view.wantsPrefetch,
-      prefetch: (lookups) => view.prefetch(lookups),
       byId: (template, id) => view.byId(template, id),
       byKey: (template, key) => view.byKey(template, key),
       all(template) {

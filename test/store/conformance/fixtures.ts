@@ -3,7 +3,7 @@ import type { Change } from "../../../src/domain/change.js";
 import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { indexKey, type Template } from "../../../src/domain/template.js";
-import type { ContractLookup, View } from "../../../src/store/port.js";
+import type { View } from "../../../src/store/port.js";
 
 /** Each label is an index key. */
 export interface FruitFields {
@@ -131,9 +131,6 @@ export const lookups: readonly (Lookup & { readonly ids: readonly string[] })[] 
   { template: apple, by: { label: "red" }, ids: ["a", "b"] },
   { template: apple, by: { label: "none" }, ids: [] },
 ];
-
-export const toContractLookup = ({ template, by }: Lookup): ContractLookup =>
-  "id" in by ? { template, contractId: by.id } : { template, indexKey: byLabel(by.label) };
 
 export const lookUp = (view: View, { template, by }: Lookup): string[] =>
   idsOf("id" in by ? toList(view.byId(template, by.id)) : view.byKey(template, byLabel(by.label)));

@@ -10,7 +10,8 @@ import {
   createdAt,
   threeContracts,
   lookups,
-  toContractLookup,
+  idsOf,
+  namesOf,
   lookUp,
   lookUpAll,
   unassigned,
@@ -22,6 +23,12 @@ import type { Subject } from "./subject.js";
 
 /** Alternates between lookups by id and by label. */
 const alternate = (id: string, index: number): Lookup["by"] => (index % 2 === 0 ? { id } : { label: id });
+
+/** Throws, or returns another text, where a contract is missing. */
+function readBoth(view: View): string {
+  if (view.byId(apple, "a") === undefined) throw new Error("a is missing");
+  return view.byId(apple, "b")?.contractId ?? "b is missing";
+}
 
 /** The result in a list; an empty list if `use` throws. */
 function resultOrNone<T>(use: () => T): T[] {
@@ -128,47 +135,49 @@ export function viewCases({ store, read, found }: Subject): void {
       expect(answers).toEqual(lookups.map(({ ids }) => ids));
     });
 
-    test.each<[string, (view: View) => void]>([
-      ["every lookup", (view) => view.prefetch(() => lookups.map(toContractLookup))],
-      ["some lookups", (view) => view.prefetch(() => lookups.slice(2, 4).map(toContractLookup))],
-      ["nothing", (view) => view.prefetch(() => [])],
-      ["an unused lookup", (view) => view.prefetch(() => [{ template: apple, contractId: "never" }])],
-      [
-        "one lookup at a time",
-        (view) => {
-          for (const lookup of lookups) view.prefetch(() => [toContractLookup(lookup)]);
-        },
-      ],
-      [
-        "lookups that depend on other results",
-        (view) =>
-          view.prefetch(function* dependent() {
-            for (const { fields } of view.byKey(apple, byLabel("red"))) {
-              for (const label of fields.labels) yield { template: pear, indexKey: byLabel(label) };
-            }
-          }),
-      ],
-    ])("gives the same results after a prefetch of %s", async (_what, prefetch) => {
+    test("answers lookups that depend on other results", async () => {
       await store.writer.replace(threeContracts, 5);
-      const answers = await read((view) => {
-        prefetch(view);
-        return lookUpAll(view);
-      });
-      expect(answers).toEqual(lookups.map(({ ids }) => ids));
+      const names = await read((view) =>
+        view
+          .byKey(apple, byLabel("sweet"))
+          .flatMap(({ fields }) => fields.labels.map((label) => namesOf(view.byKey(pear, byLabel(label))))),
+      );
+      expect(names).toEqual([["c"], []]);
     });
 
-    test("answers a thousand prefetched lookups in one read", async () => {
+    test("counts no run that lacked a contract, whatever it threw or returned", async () => {
+      await store.writer.replace(threeContracts, 5);
+      expect(await read(readBoth)).toBe("b");
+      await store.writer.apply([{ archived: "a" }], 6);
+      await expect(read(readBoth)).rejects.toThrow("a is missing");
+    });
+
+    test.each<[string, (view: View) => unknown, unknown]>([
+      ["all", (view) => idsOf(view.all(pear)), ["c"]],
+      ["wasArchived", (view) => view.wasArchived("c"), false],
+      ["templateCounts", (view) => view.templateCounts().length, 2],
+      ["sums", (view) => view.sums(["USD"]), [0n]],
+    ])("does not answer %s, or what follows, in part", async (_what, use, expected) => {
+      await store.writer.replace(threeContracts, 5);
+      const swallowing = (view: View) => {
+        const count = view.byKey(apple, byLabel("red")).length;
+        try {
+          return [count, use(view)];
+        } catch {
+          return "swallowed";
+        }
+      };
+      expect(await read(swallowing)).toEqual([2, expected]);
+    });
+
+    test("answers a thousand lookups in one read", async () => {
       const ids = Array.from({ length: 1_000 }, (_, index) => `contract-${index}`);
       await store.writer.replace(
         ids.map((id) => contract(apple, id, { labels: [id] })),
         5,
       );
       const thousandLookups = ids.map((id, index): Lookup => ({ template: apple, by: alternate(id, index) }));
-      const answers = await read((view) => {
-        // As the rules do. A store that fetches must set wantsPrefetch, or this takes too many round trips.
-        if (view.wantsPrefetch) view.prefetch(() => thousandLookups.map(toContractLookup));
-        return thousandLookups.map((lookup) => lookUp(view, lookup));
-      });
+      const answers = await read((view) => thousandLookups.map((lookup) => lookUp(view, lookup)));
       expect(answers).toEqual(ids.map((id) => [id]));
     });
 

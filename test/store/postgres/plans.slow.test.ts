@@ -59,6 +59,7 @@ const fetchParameters = (since: { generation: number; offset: number }): unknown
   range(5_000, 20, idOf),
   true,
   2_000,
+  10_001,
 ];
 
 /** Archives 20 stored and 5 counted-only contracts, unassigns 20, assigns 20, creates 20 and counts 5. */
@@ -121,7 +122,7 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     fetchParameters({ generation: 1, offset: 5 }),
     unconditional + 31 + 20 + 10 + 5,
   ],
-  ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000], 1],
+  ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000, 10_001], 1],
   ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501], 10],
   ["the first ids of a template with many contracts", idsStatement, [hashOf("template true"), 501], 501],
   ["an update", applyStatement, applyParameters, 1],

@@ -4,7 +4,7 @@ import type { Template } from "../../../domain/template.js";
 import type { AnyValue } from "../../sdk/registry.js";
 import type { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import type { ContextEntry, Disclosure, EntryInputs } from "../entries/context-entry.js";
-import { candidateProviders, providerLookups, selectProvider } from "../entries/provider.js";
+import { selectProvider } from "../entries/provider.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { type Needed, neededContract } from "../selection/needed.js";
 import type { EntryDefinition, ValueForm } from "./entry-definition.js";
@@ -35,15 +35,6 @@ export function ownEntry(definition: EntryDefinition, template: Template): Conte
   };
 
   return {
-    *prefetch(inputs) {
-      if (needsProvider) yield* providerLookups(inputs);
-      else for (const { key } of lookupsOf(inputs.registrar, undefined, inputs)) yield { template, indexKey: key };
-    },
-    *prefetchByConfiguration(inputs, view) {
-      if (!needsProvider) return;
-      for (const provider of candidateProviders(inputs, view))
-        for (const { key } of lookupsOf(inputs.registrar, provider, inputs)) yield { template, indexKey: key };
-    },
     value(builder, selector, inputs, required) {
       // As the built-in instrument-configuration: one contract id cannot stand for several instruments.
       if (isOfOneInstrument && inputs.instruments.length > 1) return undefined;

@@ -1,10 +1,8 @@
 import type { CompiledCondition } from "../contexts/conditions.js";
 import { RegistryError } from "../../../domain/errors.js";
-import type { Template } from "../../../domain/template.js";
-import type { ContractLookup, View } from "../../../store/port.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
-import type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "./context-entry.js";
+import type { ContextEntry, Disclosure, EntryInputs } from "./context-entry.js";
 
 /** The context of one operation, compiled from its row of the table. */
 export interface ContextDefinition {
@@ -46,7 +44,7 @@ export function writeContext(
   for (const rule of entries) {
     recorder?.entry(rule.keys);
     try {
-      if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
+      if (rule.when !== undefined && !rule.when(selector, inputs)) continue;
       const value = rule.part.value(builder, selector, inputs, isRequired(rule, selector, inputs));
       if (value !== undefined) builder.set(rule.keys, value);
     } catch (error) {
@@ -56,7 +54,7 @@ export function writeContext(
   for (const rule of disclosures) {
     recorder?.entry([rule.name]);
     try {
-      if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
+      if (rule.when !== undefined && !rule.when(selector, inputs)) continue;
       rule.part.disclose(builder, selector, inputs, isRequired(rule, selector, inputs));
     } catch (error) {
       failPart(selector, error);
@@ -72,54 +70,4 @@ function failPart(selector: ContractSelector, error: unknown): void {
 }
 
 const isRequired = ({ required, requiredWhen }: Rule, selector: ContractSelector, inputs: EntryInputs): boolean =>
-  required && (requiredWhen === undefined || requiredWhen.holds(selector, inputs));
-
-/** Announces all lookups of a context, in two round trips. Call it only if `view.wantsPrefetch`. */
-export function prefetchContext(view: View, definition: ContextDefinition, inputs: PrefetchInputs): void {
-  prefetchInputs(view, [definition], inputs);
-  view.prefetch(() =>
-    distinct(
-      rulesOf(definition).flatMap(({ part, when }) => {
-        if (when === undefined) return [part.prefetchByConfiguration?.(inputs, view) ?? []];
-        if (!when.mayHold(inputs, view)) return [];
-        return [part.prefetch?.(inputs) ?? [], part.prefetchByConfiguration?.(inputs, view) ?? []];
-      }),
-    ),
-  );
-}
-
-/** Announces the lookups that follow from the inputs alone, and `more`: the first round trip of each context. */
-export function prefetchInputs(
-  view: View,
-  definitions: readonly ContextDefinition[],
-  inputs: PrefetchInputs,
-  more: readonly ContractLookup[] = [],
-): void {
-  view.prefetch(() => {
-    const lookups = definitions.flatMap(rulesOf).map(({ part, when }) => {
-      // Whether the line applies is known once these have been fetched.
-      if (when?.prefetch !== undefined) return when.prefetch(inputs);
-      return when === undefined || when.mayHold(inputs, view) ? (part.prefetch?.(inputs) ?? []) : [];
-    });
-    return distinct([...lookups, more]);
-  });
-}
-
-const rulesOf = ({ entries, disclosures }: ContextDefinition): readonly (EntryRule | DisclosureRule)[] => [
-  ...entries,
-  ...disclosures,
-];
-
-/** Two templates may have the same index key. */
-function distinct(lookups: readonly Iterable<ContractLookup>[]): ContractLookup[] {
-  const names = new Map<Template, Set<string>>();
-  return lookups.flatMap((some) =>
-    Array.from(some).filter((lookup) => {
-      const ofTemplate = names.get(lookup.template) ?? new Set();
-      const name = "indexKey" in lookup ? lookup.indexKey : lookup.contractId;
-      if (ofTemplate.has(name)) return false;
-      names.set(lookup.template, ofTemplate.add(name));
-      return true;
-    }),
-  );
-}
+  required && (requiredWhen === undefined || requiredWhen(selector, inputs));

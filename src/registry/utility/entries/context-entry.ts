@@ -1,5 +1,4 @@
 import type { Contract } from "../../../domain/contract.js";
-import type { ContractLookup, View } from "../../../store/port.js";
 import type { AnyValue } from "../../sdk/registry.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import type { Holder } from "../selection/credentials.js";
@@ -39,38 +38,16 @@ export interface EntryInputs {
   readonly otherLockedHoldings?: readonly string[] | undefined;
   /** The known allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
-  /**
-   * The contract on which the choice is exercised: the factory or the instruction. Undefined while lookups for a factory
-   * operation are announced.
-   */
+  /** The contract on which the choice is exercised: the factory or the instruction. */
   readonly subject?: Contract | undefined;
 }
 
-/** Inputs known before a factory is chosen. `factory` is undefined. */
-export interface PrefetchInputs extends EntryInputs {
-  readonly registrar: string;
-}
-
 /**
- * The lookups of an entry, so that a store fetches them with those of all others. Optional: they never change an answer.
- * Without them, a store that fetches (PostgreSQL) makes a round trip for each lookup. Called only for such a store.
- */
-export interface Prefetch {
-  /** The first round trip: lookups that follow from the inputs. */
-  prefetch?(inputs: PrefetchInputs): Iterable<ContractLookup>;
-  /**
-   * The second round trip: lookups that follow from contracts which `prefetch` of this or another entry has announced;
-   * `view` has them. Usually from configurations of instruments.
-   */
-  prefetchByConfiguration?(inputs: PrefetchInputs, view: View): Iterable<ContractLookup>;
-}
-
-/**
- * An entry of a choice context: how its contracts are found, prefetched and written. The table of operations has the keys
+ * An entry of a choice context: how its contracts are found and written. The table of operations has the keys
  * under which the value stands. Methods are synchronous and keep no state, and rethrow what is not a RegistryError: a
- * store that has to fetch throws, and calls them again.
+ * store that has to fetch lets them find nothing, and calls them again.
  */
-export interface ContextEntry extends Prefetch {
+export interface ContextEntry {
   /**
    * Finds the contracts and returns the value; undefined leaves the entry out. `builder` makes values that refer to
    * contracts, and discloses these. `selector` has the contracts, and chooses among candidates. The rules that every
@@ -91,7 +68,7 @@ export interface ContextEntry extends Prefetch {
 }
 
 /** Contracts that a choice needs although no entry refers to them. */
-export interface Disclosure extends Prefetch {
+export interface Disclosure {
   /** Finds the contracts and passes each to `builder.disclose`. Throws as `ContextEntry.value` does. */
   disclose(builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs, required: boolean): void;
 }

@@ -1,7 +1,6 @@
-import type { ContractLookup } from "../../../store/port.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { holding } from "../templates/holding.js";
-import { type LockedHoldings, lockedHoldingsOf } from "../templates/instructions.js";
+import type { LockedHoldings } from "../templates/instructions.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { Disclosure } from "./context-entry.js";
 
@@ -13,9 +12,6 @@ export const factoryDisclosure: Disclosure = {
 
 /** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
 export const lockedHoldingDisclosure: Disclosure = {
-  *prefetch(inputs) {
-    for (const id of lockedHoldingsOf(inputs)) yield lookup(id);
-  },
   disclose(builder, selector, inputs, required) {
     discloseHoldings(builder, selector, inputs, required);
   },
@@ -35,15 +31,10 @@ export const allocationsDisclosure: Disclosure = {
 };
 
 export const allocationHoldingsDisclosure: Disclosure = {
-  *prefetch({ allocations = [] }) {
-    for (const { fields } of allocations) for (const id of lockedHoldingsOf(fields)) yield lookup(id);
-  },
   disclose(builder, selector, { allocations = [] }, required) {
     for (const { fields } of allocations) discloseHoldings(builder, selector, fields, required);
   },
 };
-
-const lookup = (contractId: string): ContractLookup => ({ template: holding, contractId });
 
 function discloseHoldings(
   builder: ChoiceContextBuilder,

@@ -8,9 +8,6 @@ import type { ContextEntry } from "./context-entry.js";
  * read that as true, so a value would change what happens on the ledger.
  */
 export const enableResultContractsEntry: ContextEntry = {
-  *prefetch({ registrar }) {
-    yield { template: registrarService, indexKey: indexKeys.service(registrar) };
-  },
   value(_builder, selector) {
     const { context, view, registrar } = selector;
     const all = view.byKey(registrarService, indexKeys.service(registrar));

@@ -1,13 +1,8 @@
 import type { NamedValue } from "../../sdk/registry.js";
-import { instrumentConfigurationLookup } from "../selection/group.js";
 import type { ContextEntry } from "./context-entry.js";
 
 /** The configuration of the instrument; left out if there is not exactly one instrument. */
 export const instrumentConfigurationEntry: ContextEntry = {
-  *prefetch({ registrar, instruments }) {
-    const [only, second] = instruments;
-    if (only !== undefined && second === undefined) yield instrumentConfigurationLookup(registrar, only);
-  },
   value(builder, selector, { instruments }, required) {
     const [only] = instruments;
     if (only === undefined || instruments.length > 1) return undefined;
@@ -18,9 +13,6 @@ export const instrumentConfigurationEntry: ContextEntry = {
 
 /** The configurations of all instruments, by instrument id. */
 export const instrumentConfigurationsEntry: ContextEntry = {
-  *prefetch({ registrar, instruments }) {
-    for (const id of instruments) yield instrumentConfigurationLookup(registrar, id);
-  },
   value(builder, selector, { instruments }, required) {
     const configurations: NamedValue[] = [];
     for (const id of instruments) {

@@ -13,14 +13,9 @@ import {
   featuredAppRight,
 } from "../templates/services.js";
 import type { ContextEntry } from "./context-entry.js";
-import { candidateProviders, providerLookups, selectProvider } from "./provider.js";
+import { selectProvider } from "./provider.js";
 
 export const appRewardConfigurationEntry: ContextEntry = {
-  prefetch: providerLookups,
-  *prefetchByConfiguration(inputs, view) {
-    for (const provider of candidateProviders(inputs, view))
-      yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
-  },
   value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
@@ -31,13 +26,6 @@ export const appRewardConfigurationEntry: ContextEntry = {
 };
 
 export const featuredAppRightEntry: ContextEntry = {
-  prefetch: providerLookups,
-  *prefetchByConfiguration(inputs, view) {
-    for (const provider of candidateProviders(inputs, view)) {
-      yield { template: featuredAppRight, indexKey: indexKeys.featuredAppRight(provider) };
-      yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
-    }
-  },
   value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;

@@ -1,17 +1,8 @@
-import type { ContractLookup } from "../../../store/port.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { transferRule } from "../templates/services.js";
 import type { ContextEntry } from "./context-entry.js";
 
-export const transferRuleLookup = (registrar: string): ContractLookup => ({
-  template: transferRule,
-  indexKey: indexKeys.transferRule(registrar),
-});
-
 export const transferRuleEntry: ContextEntry = {
-  *prefetch({ registrar }) {
-    yield transferRuleLookup(registrar);
-  },
   value(builder, selector, _inputs, required) {
     const { view, registrar } = selector;
     const rule = selector.selectOfGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), required, {

@@ -39,21 +39,11 @@ export const checkCredentials = (lines: LinesByOperation): Check<Credential, Rea
   template: credential,
   warnings(context, credentials) {
     const requirements = allRequirements(context.view);
-    const concerned = credentials.flatMap((one) => {
+    return credentials.flatMap((one) => {
       const ofIssuer = requirements.get(one.fields.issuer) ?? [];
-      const ending = endsSoon(one, context) ? subjectsOf(one.fields) : [];
-      const partial = partialClaims(one.fields, ofIssuer);
-      const parties = [...new Set([...ending, ...partial.map(({ party }) => party)])];
-      return ofIssuer.length === 0 || parties.length === 0 ? [] : [{ one, ofIssuer, partial, parties }];
-    });
-    // The candidates that may replace or complete it.
-    context.view.prefetch(() =>
-      concerned.flatMap(({ one, parties }) =>
-        parties.map((party) => ({ template: credential, indexKey: indexKeys.credential(one.fields.issuer, party) })),
-      ),
-    );
-    return concerned.flatMap(({ one, ofIssuer, partial }) => {
-      const split = partial.flatMap(({ party, shared }) => checkSplit(context, lines, one, party, shared));
+      const split = partialClaims(one.fields, ofIssuer).flatMap(({ party, shared }) =>
+        checkSplit(context, lines, one, party, shared),
+      );
       return checkEnd(context, lines, one, ofIssuer).concat(split);
     });
   },

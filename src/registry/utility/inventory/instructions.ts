@@ -1,26 +1,19 @@
 /** Pending instructions on which a choice fails. */
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
-import type { View } from "../../../store/port.js";
 import type { Check, Warning } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { type ChoiceOperation, isExit } from "../contexts/operations.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { contextOn, instructionInputs } from "../operations/choice-context.js";
-import { factoriesLookup, findFactories } from "../operations/require.js";
+import { findFactories } from "../operations/require.js";
 import { inReassignment } from "../selection/candidates.js";
 import { candidateConfigurations, groupOf, groupOfInstruction } from "../selection/group.js";
 import type { Instruction } from "../templates/instructions.js";
 import { attemptWithFactories, checkFactories, factoriesOf, findFactoryProblem, usableFor } from "./operations.js";
-import {
-  type LinesByOperation,
-  type OperationLines,
-  prefetchOperation,
-  type PrefetchPhase,
-  prefetchPhases,
-} from "./operation-lines.js";
+import type { LinesByOperation, OperationLines } from "./operation-lines.js";
 import { findProblems, type Problem, remedies, type Subject, toWarning } from "./problems.js";
-import { prefetchAll, recording, type RecordingContext } from "./views.js";
+import { recording, type RecordingContext } from "./views.js";
 
 const SETTLEMENT = "settlement-factory";
 
@@ -61,7 +54,6 @@ const checkTemplate = (
 ): Check<Instruction> => ({
   template,
   warnings(context, instructions) {
-    prefetch(context.view, kind, lines, instructions);
     const checked = recording(context);
     return instructions.flatMap((instruction) => [
       ...checkUnknownInstrument(checked, lines, instruction.fields),
@@ -171,33 +163,4 @@ function settlementInputs(allocation: Contract<Instruction>): readonly EntryInpu
     holders: ofOne,
     allocations: [allocation],
   }));
-}
-
-function prefetch(
-  view: View,
-  { choices, isAllocation }: InstructionKind,
-  lines: LinesByOperation,
-  instructions: readonly Contract<Instruction>[],
-): void {
-  if (!view.wantsPrefetch) return;
-  view.prefetch(() => instructions.map(({ fields }) => factoriesLookup(fields.admin)));
-  for (const phase of prefetchPhases)
-    prefetchAll(view, instructions, (collecting, instruction) => {
-      const inputs = { ...instructionInputs(instruction), registrar: instruction.fields.admin };
-      for (const choice of choices) prefetchOperation(collecting, choice, inputs, phase);
-      if (isAllocation) prefetchSettlement(collecting, lines, instruction, phase);
-    });
-}
-
-function prefetchSettlement(
-  view: View,
-  { factories }: LinesByOperation,
-  allocation: Contract<Instruction>,
-  phase: PrefetchPhase,
-): void {
-  const lines = factories.get(SETTLEMENT);
-  if (lines === undefined) return;
-  const { admin: registrar, provider } = allocation.fields;
-  for (const inputs of settlementInputs(allocation))
-    prefetchOperation(view, lines, { ...inputs, registrar, provider }, phase);
 }

@@ -1,18 +1,11 @@
 /** What is wrong with the factories of registrars and the configurations of their instruments. */
 import type { Contract } from "../../../domain/contract.js";
-import type { ContractLookup, View } from "../../../store/port.js";
+import type { View } from "../../../store/port.js";
 import type { Check, InstrumentConfiguration, Warning } from "../../sdk/registry.js";
 import { instrumentConfiguration as lookUpConfiguration } from "../operations/instrument-configuration.js";
 import { findGroupFactories } from "../operations/factory.js";
-import { factoriesLookup, findFactories } from "../operations/require.js";
-import {
-  candidateConfigurations,
-  distinctGroups,
-  type Group,
-  groupOf,
-  instrumentConfigurationLookup,
-  ofGroup,
-} from "../selection/group.js";
+import { findFactories } from "../operations/require.js";
+import { candidateConfigurations, distinctGroups, type Group, groupOf, ofGroup } from "../selection/group.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { type AllocationFactory, allocationFactory } from "../templates/services.js";
@@ -24,9 +17,9 @@ import {
   factoryInputs,
   usableFor,
 } from "./operations.js";
-import { type LinesByOperation, prefetchOperation, type PrefetchPhase, prefetchPhases } from "./operation-lines.js";
+import type { LinesByOperation } from "./operation-lines.js";
 import { errorIn, findProblems, remedies } from "./problems.js";
-import { prefetchAll, recording, type RecordingContext } from "./views.js";
+import { recording, type RecordingContext } from "./views.js";
 
 type Configuration = Contract<InstrumentConfiguration>;
 
@@ -41,17 +34,7 @@ const ANY = "any";
 export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactory> => ({
   template: allocationFactory,
   warnings(context, factories) {
-    context.view.prefetch(() =>
-      factories.flatMap(({ fields: { registrar } }): ContractLookup[] => [
-        factoriesLookup(registrar),
-        { template: instrumentConfiguration, indexKey: indexKeys.instruments(registrar) },
-      ]),
-    );
     const bare = factories.filter((factory) => isNewestWithoutInstrument(context.view, factory));
-    for (const phase of prefetchPhases)
-      prefetchAll(context.view, bare, (collecting, factory) =>
-        prefetchInstrument(collecting, lines, groupOf(factory), ANY, phase),
-      );
     const checked = recording(context);
     return [
       ...factories.flatMap((factory) => checkVersion2(checked, lines, factory)),
@@ -129,7 +112,6 @@ function checkForConfigurations(
 export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfiguration> => ({
   template: instrumentConfiguration,
   warnings(context, configurations) {
-    prefetch(context.view, lines, configurations);
     const checked = recording(context);
     return configurations.flatMap((configuration) => {
       const { registrar, defaultIdentifier } = configuration.fields;
@@ -227,37 +209,4 @@ function checkIdentifiers({ view }: RecordingContext, configuration: Configurati
       },
     ];
   });
-}
-
-function prefetch(view: View, lines: LinesByOperation, configurations: readonly Configuration[]): void {
-  if (!view.wantsPrefetch) return;
-  view.prefetch(() => configurations.flatMap(lookupsOf));
-  for (const phase of prefetchPhases)
-    prefetchAll(view, configurations, (collecting, one) =>
-      prefetchInstrument(collecting, lines, groupOf(one), one.fields.defaultIdentifier.id, phase),
-    );
-}
-
-function lookupsOf(configuration: Configuration): ContractLookup[] {
-  const { registrar, defaultIdentifier } = configuration.fields;
-  return [
-    factoriesLookup(registrar),
-    ...[defaultIdentifier.id, ...additionalIds(configuration)].flatMap((id): ContractLookup[] => [
-      instrumentConfigurationLookup(registrar, id),
-      { template: instrumentConfiguration, indexKey: indexKeys.additionalIdentifier(registrar, id) },
-    ]),
-  ];
-}
-
-/** The lookups of all operations on an instrument of a group. */
-function prefetchInstrument(
-  view: View,
-  { factories, choices }: LinesByOperation,
-  { registrar, provider }: Group,
-  instrument: string,
-  phase: PrefetchPhase,
-): void {
-  const inputs = { ...factoryInputs(instrument), registrar, provider };
-  for (const lines of factories.values()) prefetchOperation(view, lines, inputs, phase);
-  for (const lines of choices.values()) prefetchOperation(view, lines, inputs, phase);
 }

@@ -1,5 +1,4 @@
 /** The definitions of the contexts, taken apart, to find which lines of an operation make it fail. */
-import type { View } from "../../../store/port.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import {
   factoryOperations,
@@ -10,14 +9,7 @@ import {
 } from "../contexts/operations.js";
 import type { OperationRow } from "../contexts/table.js";
 import type { PackageVersions } from "../contexts/versions.js";
-import {
-  type ContextDefinition,
-  type DisclosureRule,
-  type EntryRule,
-  prefetchContext,
-  prefetchInputs,
-} from "../entries/context-definition.js";
-import type { PrefetchInputs } from "../entries/context-entry.js";
+import type { ContextDefinition, DisclosureRule, EntryRule } from "../entries/context-definition.js";
 import {
   holderCredentialsEntry,
   issuerCredentialsEntry,
@@ -111,15 +103,3 @@ const credentialRoles = new Map<unknown, Role>([
   [holderCredentialsEntry, "holder"],
   [issuerCredentialsEntry, "issuer"],
 ]);
-
-/** Announcements take two round trips, in this order. */
-export const prefetchPhases = ["inputs", "configurations"] as const;
-export type PrefetchPhase = (typeof prefetchPhases)[number];
-
-/** Announces what the attempts of an operation look up. `strict` looks up the same contracts as `answered`. */
-export const prefetchOperation = (
-  view: View,
-  { strict }: Definitions,
-  inputs: PrefetchInputs,
-  phase: PrefetchPhase,
-): void => (phase === "inputs" ? prefetchInputs(view, [strict], inputs) : prefetchContext(view, strict, inputs));

@@ -2,17 +2,10 @@ import type { Cause } from "../../../domain/cause.js";
 import type { Contract } from "../../../domain/contract.js";
 import { causesOf, RegistryError } from "../../../domain/errors.js";
 import type { Template } from "../../../domain/template.js";
-import type { View } from "../../../store/port.js";
 import type { PartySearch, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ChoiceOperation } from "../contexts/operations.js";
-import {
-  type LinesByOperation,
-  type OperationLines,
-  prefetchOperation,
-  prefetchPhases,
-} from "../inventory/operation-lines.js";
-import { prefetchAll } from "../inventory/views.js";
+import type { LinesByOperation, OperationLines } from "../inventory/operation-lines.js";
 import { contextOn, instructionInputs } from "../operations/choice-context.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { groupOfInstruction } from "../selection/group.js";
@@ -40,7 +33,6 @@ function findOfTemplate(
     template,
     find(context, contracts, party) {
       const concerned = contracts.filter(({ fields }) => concerns(fields, party));
-      if (completion !== undefined) prefetch(context.view, completion, concerned);
       const instructions = concerned.map((contract) => {
         const { admin: registrar, sender, receiver } = contract.fields;
         const causes = completion === undefined ? [] : lacking(context, label, completion, contract);
@@ -73,16 +65,4 @@ function lacking(
     if (error instanceof RegistryError) return causesOf(error);
     throw error;
   }
-}
-
-function prefetch(
-  view: View,
-  completion: OperationLines<ChoiceOperation>,
-  instructions: readonly Contract<Instruction>[],
-): void {
-  for (const phase of prefetchPhases)
-    prefetchAll(view, instructions, (collecting, instruction) => {
-      const inputs = { ...instructionInputs(instruction), registrar: instruction.fields.admin };
-      prefetchOperation(collecting, completion, inputs, phase);
-    });
 }

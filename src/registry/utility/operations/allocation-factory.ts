@@ -1,10 +1,8 @@
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { holderOf } from "../selection/credentials.js";
-import { instrumentConfigurationLookup } from "../selection/group.js";
 import { allocationArguments } from "./arguments.js";
 import { answerWithFactory, findGroupFactories, version2Of } from "./factory.js";
-import { factoriesLookup } from "./require.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
@@ -14,15 +12,9 @@ export function allocationFactory(
   contexts: UtilityContexts,
   limits: SettlementLimits,
 ): FactoryAnswer {
-  const { view } = context;
   const { registrar } = query;
   const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  if (view.wantsPrefetch)
-    view.prefetch(() => [
-      factoriesLookup(registrar),
-      ...instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
-    ]);
   const version2 = version2Of(query, contexts.packageVersions);
   return answerWithFactory(context, {
     ...findGroupFactories(context, {

@@ -3,7 +3,7 @@ import { attemptAll } from "../../../domain/errors.js";
 import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../sdk/registry.js";
 import type { ChoiceContextDefinition } from "../contexts/contexts.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
-import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
+import { type ContextDefinition, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { notOnSynchronizer, requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
@@ -19,11 +19,8 @@ export function choiceContext(
   definition: ChoiceContextDefinition,
   { registrar, contractId }: ChoiceQuery,
 ): ContextAnswer {
-  const { view } = context;
   const { label, templates } = definition;
-  if (view.wantsPrefetch && templates.length > 1)
-    view.prefetch(() => templates.map((template) => ({ template, contractId })));
-  const found = findInstruction(view, templates, contractId);
+  const found = findInstruction(context.view, templates, contractId);
   const instruction = requireInstruction(context, registrar, label, contractId, found);
   const inputs = instructionInputs(instruction);
   const group = groupOfInstruction(instruction.fields);
@@ -31,13 +28,11 @@ export function choiceContext(
   const needed = { name: `the ${label}`, kind: "instruction", registrar: admin };
   const answer = () => {
     const synchronizer = requireSynchronizer(instruction, needed);
-    if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
     context.recorder?.attempt(needed, [instruction], instruction);
     return contextOn(context, definition, group, synchronizer, inputs);
   };
   if (context.recorder === undefined) return answer();
   return explainingFailure(context, { ...inputs, registrar: admin }, answer, (plain, synchronizer) => {
-    if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
     attemptAll([
       () => requireOn(instruction, synchronizer, needed),
       () => void contextOn(plain, definition, group, synchronizer, inputs),

@@ -5,11 +5,11 @@ import { attemptAll, notFound, type RegistryError } from "../../../domain/errors
 import type { Considered, FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { PackageVersions } from "../contexts/versions.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
-import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
+import { type ContextDefinition, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { activeOn, missing, notOnSynchronizer, onOneSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import { chooseGroup, type Group, type GroupQuery, ofGroup, otherGroups } from "../selection/group.js";
+import { chooseGroup, type Group, type GroupQuery, groupsOf, ofGroup, otherGroups } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import type { TransferPreapproval } from "../templates/parties.js";
 import { type AllocationFactory, allocationFactory } from "../templates/services.js";
@@ -37,7 +37,7 @@ export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "consider
   readonly factories: readonly Contract<AllocationFactory>[];
 };
 
-interface GroupRequest extends Omit<GroupQuery, "factories" | "needsNoConfiguration"> {
+interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
   /** As in GroupQuery. Default false. */
   readonly needsNoConfiguration?: boolean;
   readonly targetSynchronizer?: string | undefined;
@@ -63,16 +63,17 @@ export const version2Of = ({ apiVersion }: FactoryQuery, versions: PackageVersio
  * newest. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
  */
 export function findGroupFactories(context: RequestContext, request: GroupRequest): GroupFactories {
-  const { registrar, version2 } = request;
-  const all = findFactories(context.view, registrar);
+  const { registrar, instruments, version2 } = request;
   const { recorder, view } = context;
+  const all = findFactories(view, registrar);
+  const groups = groupsOf(view, registrar, instruments);
   if (all.length === 0) {
     const needed = neededFactory(view, { registrar, operator: undefined, provider: undefined });
     recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
   const group =
-    request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
+    request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, groups, factories: all });
   const named = () => neededFactory(view, group);
   const mine = ofGroup(all, group);
   const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);
@@ -129,7 +130,6 @@ const refusalSteps = ({ refusals = [] }: FactoryRequest): (() => never)[] =>
 
 function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
   const { definition, factories, considered, needed } = request;
-  prefetch(context, request);
   const { builder, selector, factory } = onOneSynchronizer(
     factories,
     needed,
@@ -139,11 +139,6 @@ function answerOnOneSynchronizer(context: RequestContext, request: FactoryReques
   );
   if (definition.refusesBlocklist) selector.rejectBlocklist();
   return builder.buildForFactory(factory);
-}
-
-function prefetch({ view }: RequestContext, { group, definition, inputs }: FactoryRequest): void {
-  const { registrar, provider } = group;
-  if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar, provider });
 }
 
 /** `factory` is undefined only where it is explained what else is missing. */
@@ -176,7 +171,6 @@ function write<F extends Factory | undefined>(
 function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
   const { definition, factories, needed } = request;
   const [first] = factories;
-  prefetch(context, request);
   const here = activeOn(factories, synchronizer);
   attemptAll([
     ...refusalSteps(request),

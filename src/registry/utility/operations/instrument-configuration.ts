@@ -20,7 +20,6 @@ export function instrumentConfiguration(
     indexKeys.instrument(registrar, identifier.id),
     indexKeys.additionalIdentifier(registrar, identifier.id),
   ];
-  view.prefetch(() => keys.map((indexKey) => ({ template: configurationTemplate, indexKey })));
   const [byDefault = [], byAdditional = []] = keys.map((key) => view.byKey(configurationTemplate, key));
   const found = [...byDefault, ...byAdditional.filter((one) => !byDefault.includes(one))];
   const ofDefault = byDefault.filter(({ fields }) => isSame(fields.defaultIdentifier, identifier));

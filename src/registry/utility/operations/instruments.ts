@@ -3,15 +3,14 @@ import { decimalText } from "../../sdk/decimal.js";
 import type { Instrument, InstrumentConfiguration, RequestContext, Supply } from "../../sdk/registry.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { indexKeys } from "../templates/index-keys.js";
-import { factoriesLookup, requireFactories } from "./require.js";
+import { requireFactories } from "./require.js";
 
 /** A registrar's instruments, from the newest configuration of each, on any synchronizer. */
 export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
-  const indexKey = indexKeys.instruments(registrar);
-  view.prefetch(() => [factoriesLookup(registrar), { template: instrumentConfiguration, indexKey }]);
+  const configurations = view.byKey(instrumentConfiguration, indexKeys.instruments(registrar));
   requireFactories(view, registrar);
   const byId = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of view.byKey(instrumentConfiguration, indexKey)) {
+  for (const configuration of configurations) {
     const { id } = configuration.fields.defaultIdentifier;
     if (!byId.has(id)) byId.set(id, configuration);
   }

@@ -2,10 +2,8 @@ import { notFound } from "../../../domain/errors.js";
 import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ContextDefinition } from "../entries/context-definition.js";
-import { instrumentConfigurationLookup } from "../selection/group.js";
 import { inputHoldings } from "../selection/holdings.js";
 import { answerWithFactory, findGroupFactories } from "./factory.js";
-import { factoriesLookup } from "./require.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(
@@ -49,10 +47,7 @@ function answer(
   issuers: readonly string[],
   definition: ContextDefinition,
 ): FactoryAnswer {
-  const { view } = context;
   const instruments = [instrumentId];
-  if (view.wantsPrefetch)
-    view.prefetch(() => [factoriesLookup(registrar), instrumentConfigurationLookup(registrar, instrumentId)]);
   return answerWithFactory(context, {
     ...findGroupFactories(context, { registrar, instruments, inputHoldings: burned }),
     definition,

@@ -2,9 +2,9 @@
 import { RegistryError } from "../../../domain/errors.js";
 import type { Contract } from "../../../domain/contract.js";
 import type { InstrumentConfiguration, Recorder, RequestContext } from "../../sdk/registry.js";
-import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/group.js";
+import { candidateConfigurations } from "../selection/group.js";
 
-/** Announces nothing to a recorder: only the request itself is recorded. */
+/** Records nothing: only the request itself is recorded. */
 export const withoutRecorder = (context: RequestContext): RequestContext => ({
   view: context.view,
   now: context.now,
@@ -27,7 +27,6 @@ export function explainingFailure<T>(
   const { recorder, view } = context;
   if (recorder === undefined) return answer();
   const noteConfigurations = (): readonly Contract[] => {
-    view.prefetch(() => instruments.map((id) => instrumentConfigurationLookup(registrar, id)));
     const configurations = instruments.flatMap((id) => [...candidateConfigurations(view, registrar, id)]);
     for (const configuration of configurations) notePaused(recorder, configuration);
     return configurations;

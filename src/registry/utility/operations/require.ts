@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
-import type { ContractLookup, View } from "../../../store/port.js";
+import type { View } from "../../../store/port.js";
 import { notFound, type RegistryError } from "../../../domain/errors.js";
 import type { RequestContext } from "../../sdk/registry.js";
 import { type Group, namingGroup } from "../selection/group.js";
@@ -32,11 +32,6 @@ export const notServed = (registrar: string): RegistryError =>
     code: "registrar-not-served",
     about: { registrar, template: allocationFactory.qualifiedName },
   });
-
-export const factoriesLookup = (registrar: string): ContractLookup => ({
-  template: allocationFactory,
-  indexKey: indexKeys.factory(registrar),
-});
 
 /** The instruction with this id, in any of the templates. */
 export function findInstruction(

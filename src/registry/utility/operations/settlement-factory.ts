@@ -4,11 +4,11 @@ import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/regi
 import type { Account } from "../../sdk/accounts.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { Holder } from "../selection/credentials.js";
-import { type Group, groupOfInstruction, instrumentConfigurationLookup, isOfGroup } from "../selection/group.js";
+import { type Group, groupOfInstruction, isOfGroup } from "../selection/group.js";
 import type { Instruction } from "../templates/instructions.js";
 import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
 import { answerWithFactory, findGroupFactories } from "./factory.js";
-import { factoriesLookup, findInstruction, selectInstruction, unknownInstruction } from "./require.js";
+import { findInstruction, selectInstruction, unknownInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The known allocations of a settlement by contract id. */
@@ -32,34 +32,31 @@ export function settlementFactory(
   checkSettlement(settlement, limits);
   const instruments = distinctInstruments(settlement);
   const { allocationTemplates, packageVersions } = contexts;
-  if (view.wantsPrefetch)
-    view.prefetch(() => [
-      factoriesLookup(registrar),
-      ...instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
-      ...settlement.allocations.flatMap(({ contractId }) =>
-        allocationTemplates.map((template) => ({ template, contractId })),
-      ),
-    ]);
-
   const allocations = new Map<string, Contract<Instruction>>();
-  const refusals: RegistryError[] = [];
+  /** The others, with what is there of another registrar. */
+  const unknown = new Map<string, Contract<Instruction> | undefined>();
   for (const { contractId } of settlement.allocations) {
     const found = findInstruction(view, allocationTemplates, contractId);
     const allocation = selectInstruction(context, registrar, "allocation", contractId, found);
     if (allocation !== undefined) allocations.set(contractId, allocation);
-    else if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
-      refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
+    else unknown.set(contractId, found);
   }
   const { targetSynchronizer } = settlement;
+  const factories = findGroupFactories(context, {
+    registrar,
+    instruments,
+    inputHoldings: [],
+    groupNamed: () => groupOfAllocations(allocations),
+    targetSynchronizer,
+    version2: packageVersions,
+  });
+  const refusals: RegistryError[] = [];
+  for (const [contractId, found] of unknown) {
+    if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
+      refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
+  }
   return answerWithFactory(context, {
-    ...findGroupFactories(context, {
-      registrar,
-      instruments,
-      inputHoldings: [],
-      groupNamed: () => groupOfAllocations(allocations),
-      targetSynchronizer,
-      version2: packageVersions,
-    }),
+    ...factories,
     definition: contexts.factories["settlement-factory"],
     inputs: {
       instruments,

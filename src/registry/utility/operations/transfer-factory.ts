@@ -1,14 +1,11 @@
 import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import { prefetchInputs } from "../entries/context-definition.js";
 import { holderOf } from "../selection/credentials.js";
-import { instrumentConfigurationLookup } from "../selection/group.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { transferPreapproval } from "../templates/parties.js";
 import { transferArguments } from "./arguments.js";
 import { answerWithFactory, findGroupFactories, onFirst, version2Of } from "./factory.js";
 import { coveringPreapprovals, explainPreapprovals, neededPreapproval } from "./preapprovals.js";
-import { factoriesLookup } from "./require.js";
 
 const operations = {
   offer: "transfer-factory/offer",
@@ -30,16 +27,9 @@ export function transferFactory(
   const { sender, receiver, instrumentId, inputHoldings, targetSynchronizer } = transferArguments(query);
   const instruments = [instrumentId];
   const inputs = { instruments, sender: holderOf(sender), receiver: holderOf(receiver) };
-  const preapprovalKey = indexKeys.preapproval(receiver.party, registrar);
-  const version2 = version2Of(query, contexts.packageVersions);
-  if (view.wantsPrefetch)
-    prefetchInputs(view, [contexts.factories["transfer-factory/direct"]], { ...inputs, registrar }, [
-      factoriesLookup(registrar),
-      instrumentConfigurationLookup(registrar, instrumentId),
-      { template: transferPreapproval, indexKey: preapprovalKey },
-    ]);
-
   const isSelf = sender.party === receiver.party;
+  const candidates = isSelf ? [] : view.byKey(transferPreapproval, indexKeys.preapproval(receiver.party, registrar));
+  const version2 = version2Of(query, contexts.packageVersions);
   const ofGroup = findGroupFactories(context, {
     registrar,
     instruments,
@@ -49,7 +39,6 @@ export function transferFactory(
     version2,
   });
   const { group } = ofGroup;
-  const candidates = isSelf ? [] : view.byKey(transferPreapproval, preapprovalKey);
   const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
   const asked = { receiver: receiver.party, instrumentId };
   const considered =

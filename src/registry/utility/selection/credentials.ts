@@ -1,6 +1,6 @@
 /** The credentials of an answer: looked up, chosen, and recorded for explanations. */
 import type { Contract } from "../../../domain/contract.js";
-import type { ContractLookup, View } from "../../../store/port.js";
+import type { View } from "../../../store/port.js";
 import type { Account } from "../../sdk/accounts.js";
 import type { InstrumentConfiguration, Requirement } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
@@ -8,7 +8,6 @@ import { claimsOn, type Credential, credential } from "../templates/parties.js";
 import { missing, notOnSynchronizer } from "./candidates.js";
 import { changeTimes, chooseCredentials, type CredentialSelection, meets, whyInvalid } from "./choose-credentials.js";
 import type { ContractSelector } from "./contract-selector.js";
-import { candidateConfigurations } from "./group.js";
 import type { Needed } from "./needed.js";
 
 /** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */
@@ -56,20 +55,6 @@ export function selectCredentials(
     else if (elsewhere === undefined && required) selector.fail(missing(neededFor(party, requirement)));
   }
   return selection.chosen;
-}
-
-/** The lookups of `selectCredentials` for every group that has the instruments, whose configurations the view has. */
-export function* credentialLookups(
-  view: View,
-  registrar: string,
-  party: string,
-  role: Role,
-  instruments: readonly string[],
-): Generator<ContractLookup> {
-  for (const id of instruments)
-    for (const { fields } of candidateConfigurations(view, registrar, id))
-      for (const requirement of requirementsFor(role, fields))
-        for (const indexKey of keysFor(party, requirement)) yield { template: credential, indexKey };
 }
 
 /** The requirements of the instruments, each once; none of one whose configuration is not there. */

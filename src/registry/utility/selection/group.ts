@@ -4,7 +4,7 @@
  */
 import type { Contract } from "../../../domain/contract.js";
 import type { Considered, InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
-import type { ContractLookup, View } from "../../../store/port.js";
+import type { View } from "../../../store/port.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { inputHoldings } from "./holdings.js";
 import type { Instruction } from "../templates/instructions.js";
@@ -69,6 +69,8 @@ export interface GroupQuery {
   readonly inputHoldings: readonly string[];
   /** Whether the request can be answered without a configuration: a transfer to oneself, an allocation without legs. */
   readonly needsNoConfiguration: boolean;
+  /** Those of `groupsOf`. */
+  readonly groups: readonly Group[];
   /** The registrar's factories, newest first, at least one. */
   readonly factories: readonly Contract<GroupParties>[];
 }
@@ -79,8 +81,7 @@ export interface GroupQuery {
  * is that of the newest configuration, else that of the newest factory.
  */
 export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
-  const { registrar, instruments, needsNoConfiguration, factories } = query;
-  const groups = groupsOf(context.view, registrar, instruments);
+  const { registrar, needsNoConfiguration, groups, factories } = query;
   const [newest, second] = groups;
   if (newest !== undefined && second === undefined) return newest;
   const known = new Set<string>();
@@ -95,7 +96,7 @@ export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
 }
 
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */
-function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
+export function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
   const [first, ...others] = instruments.map((id) => distinctGroups(candidateConfigurations(view, registrar, id)));
   if (first === undefined || first.length < 2) return first ?? [];
   const common = first.filter((group) => others.every((more) => more.some((one) => isSameGroup(one, group))));
@@ -119,11 +120,6 @@ export const candidateConfigurations = (
   instrument: string,
 ): readonly Contract<InstrumentConfiguration>[] =>
   view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
-
-export const instrumentConfigurationLookup = (registrar: string, instrument: string): ContractLookup => ({
-  template: instrumentConfiguration,
-  indexKey: indexKeys.instrument(registrar, instrument),
-});
 
 /** The groups of the input holdings of the registrar that can be read, in the order of the request. */
 function heldGroups(context: RequestContext, registrar: string, ids: readonly string[], known: Set<string>): Group[] {

@@ -12,11 +12,10 @@ export function inputHoldings(
 ): ReadonlyMap<string, HoldingFields | "archived"> {
   const { view } = context;
   const ids = [...new Set(contractIds)];
-  if (view.wantsPrefetch) view.prefetch(() => ids.map((contractId) => ({ template: holding, contractId })));
   const found = new Map<string, HoldingFields | "archived">();
   const unknown: string[] = [];
-  for (const contractId of ids) {
-    const stored = view.byId(holding, contractId);
+  // All are looked up before it is asked which are archived.
+  for (const [contractId, stored] of ids.map((id) => [id, view.byId(holding, id)] as const)) {
     if (stored !== undefined) found.set(contractId, stored.fields);
     else if (view.wasArchived(contractId)) found.set(contractId, "archived");
     else unknown.push(contractId);

@@ -40,9 +40,6 @@ export const instrumentsOf = ({ instrumentId, otherInstrumentIds }: Instruction)
 /** The holdings that an instruction locks. */
 export type LockedHoldings = Partial<Pick<Instruction, "lockedHolding" | "otherLockedHoldings">>;
 
-export const lockedHoldingsOf = ({ lockedHolding, otherLockedHoldings = [] }: LockedHoldings): readonly string[] =>
-  lockedHolding === undefined ? otherLockedHoldings : [lockedHolding, ...otherLockedHoldings];
-
 const noIndexKeys = (): readonly string[] => [];
 const adminOf = ({ admin }: Instruction): string => admin;
 

@@ -35,6 +35,7 @@ interface StateJson {
 export function decodeRows(
   rows: readonly FetchRow[],
   decoder: ContractDecoder,
+  maxContracts: number,
   missing: readonly Lookup[],
   known: readonly Lookup[],
 ): Fetched {
@@ -110,6 +111,8 @@ export function decodeRows(
     }
   };
   const changed = known.filter((lookup) => stale.has(hashOf(lookup)));
+  const found = [...missing, ...changed].map((lookup) => [lookup, resultOf(lookup)] as const);
+  const whole = found.filter(([, { contracts: some }]) => some.length <= maxContracts);
   return {
     version: { generation: state.generation, offset: state.offset, asOf: state.asOf ?? undefined },
     contentId: state.contentId,
@@ -117,7 +120,8 @@ export function decodeRows(
     otherHistory: state.otherHistory ?? undefined,
     isContiguous: state.isContiguous,
     invalidated,
-    results: new Map([...missing, ...changed].map((lookup) => [lookup, resultOf(lookup)])),
+    results: new Map(whole),
+    isTruncated: whole.length < found.length,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Statement } from "../database.js";
 /**
  * Everything that a read needs, of one state, in one round trip: the position of the store, what has changed since the
  * state that the reader knows ($1 generation, $2 offset), and the lookups. $12 asks for the template counts. $13 is the
- * number of updates that a reader may be behind.
+ * number of updates that a reader may be behind, $14 of contracts that a lookup returns.
  *
  * Unknown lookups are always executed: $3 ids, and hashes of $5 index keys, $7 templates, $9 sums. Known lookups only
  * if changed since $2, or if that is unknown: hashes of $4 ids (the ids in $11), $6 index keys, $8 templates, $10 sums.
@@ -86,7 +86,7 @@ SELECT 'index_key', k.hash, c.template_hash, c.contract_id, c.template_id, c.pay
 FROM state s CROSS JOIN index_keys k
 CROSS JOIN LATERAL (
   SELECT ik.contract_id FROM offledger.index_keys ik
-  WHERE ik.generation = s.generation AND ik.index_key_hash = k.hash OFFSET 0
+  WHERE ik.generation = s.generation AND ik.index_key_hash = k.hash OFFSET 0 LIMIT $14::bigint
 ) ik
 CROSS JOIN LATERAL (
   SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.contract_id = ik.contract_id OFFSET 0
@@ -97,6 +97,7 @@ SELECT 'template', t.hash, c.template_hash, c.contract_id, c.template_id, c.payl
 FROM state s CROSS JOIN templates t
 CROSS JOIN LATERAL (
   SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.template_hash = t.hash OFFSET 0
+  LIMIT $14::bigint
 ) c
 UNION ALL
 SELECT 'sum', u.hash, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, t.amount

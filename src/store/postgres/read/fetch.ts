@@ -26,15 +26,21 @@ export interface Fetched {
   readonly invalidated: ReadonlySet<LookupHash>;
   /** Results of the missing lookups, and of the known lookups that have changed. */
   readonly results: ReadonlyMap<Lookup, LookupResult>;
+  /** Whether results are left out because they have too many contracts. */
+  readonly isTruncated: boolean;
 }
 
 /** A reader that is more updates behind drops its whole cache instead of reading what each has changed. */
 const MAX_UPDATES_BEHIND = 2_000;
 
-/** Executes missing lookups, and repeats known ones that have changed or are template counts. Throws DatabaseError. */
+/**
+ * Executes missing lookups, and repeats known ones that have changed or are template counts. A lookup finds at most
+ * `maxContracts`. Throws DatabaseError.
+ */
 export async function fetchLookups(
   database: Database,
   decoder: ContractDecoder,
+  maxContracts: number,
   since: Version,
   missing: readonly Lookup[],
   known: readonly Lookup[],
@@ -53,8 +59,9 @@ export async function fetchLookups(
     contractIds(known).map((contractId) => (isStorable(contractId) ? contractId : "")),
     [...missing, ...known].some(({ by }) => by === "templateCounts"),
     MAX_UPDATES_BEHIND,
+    maxContracts + 1,
   ]);
-  return decodeRows(rows, decoder, missing, known);
+  return decodeRows(rows, decoder, maxContracts, missing, known);
 }
 
 const contractIds = (lookups: readonly Lookup[]): string[] =>

@@ -5,15 +5,15 @@ import { asDatabaseError, toUnavailable } from "../errors.js";
 import { templateHash } from "../../lookup-hash.js";
 import { idsStatement } from "./ids.sql.js";
 import type { Fetched } from "./fetch.js";
-import { type FetchLookups, ReadSession } from "./read-session.js";
+import { type FetchLookups, type ReadLimits, ReadSession } from "./read-session.js";
 import { ReplicaCache } from "./replica-cache.js";
 
 /** Bounds what one scan reads of a large database. */
 export const MAX_SCANNED_IDS = 10_000;
 /** For what the steps of a scan have in common: factories, configurations, rules. */
 const CACHE_BYTES = 8_000_000;
-/** Entries of a registry module may look contracts up without prefetching them: one round trip for each. */
-const MAX_ROUND_TRIPS = 500;
+/** A step may check a hundred contracts, each with many lookups. */
+export const SCAN_LIMITS: ReadLimits = { roundTrips: 100, lookups: 100_000, contracts: 100_000 };
 
 /**
  * Reads the database past the cache of the replica: the scan has a small one of its own. `fetch` executes lookups;
@@ -50,7 +50,7 @@ export class ReplicaScan implements StoreScan {
       this.#cache.merge(fetched, since, queryNumber);
       return fetched;
     };
-    return new ReadSession(this.#cache, fetch, MAX_ROUND_TRIPS).run(use);
+    return new ReadSession(this.#cache, fetch, SCAN_LIMITS).run(use);
   }
 
   async #fetchLookups(...lookups: Parameters<FetchLookups>): Promise<Fetched> {

@@ -7,10 +7,10 @@ import type { Database } from "../database.js";
 import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
 import { fetchLookups, type Fetched, type Version } from "./fetch.js";
 import type { Lookup } from "./lookups.js";
-import { ReadSession } from "./read-session.js";
+import { ReadSession, REQUEST_LIMITS } from "./read-session.js";
 import { ReplicaCache } from "./replica-cache.js";
-import { ReplicaScan } from "./replica-scan.js";
-import { CachedView, LookupMiss } from "./views.js";
+import { ReplicaScan, SCAN_LIMITS } from "./replica-scan.js";
+import { INCOMPLETE, LookupView } from "./views.js";
 
 export interface ReplicaOptions {
   readonly templates: readonly Template[];
@@ -85,19 +85,17 @@ export class Replica implements StoreReader {
 
   read<T>(use: (view: View) => T): T | Promise<T> {
     if (this.#cache.version.generation === 0 || !this.#isOurs) throw new NotReady();
-    try {
-      return use(new CachedView(this.#cache));
-    } catch (error) {
-      if (!(error instanceof LookupMiss)) throw error;
-      return new ReadSession(this.#cache, (...lookups) => this.#fetchForRead(...lookups)).run(use);
-    }
+    const value = new LookupView(this.#cache, true).run(use);
+    if (value !== INCOMPLETE) return value;
+    // From the start: what was found in the cache has to be refreshed with what it lacks.
+    return new ReadSession(this.#cache, (...lookups) => this.#fetchForRead(...lookups), REQUEST_LIMITS).run(use);
   }
 
   /** A scan of the database, which leaves the cache as it is. It needs no end. */
   openScan(): StoreScan {
     return new ReplicaScan(
       this.#database,
-      (...lookups) => fetchLookups(this.#database, this.#decoder, ...lookups),
+      (...lookups) => fetchLookups(this.#database, this.#decoder, SCAN_LIMITS.contracts, ...lookups),
       (fetched) => this.#hasOurContent(fetched),
     );
   }
@@ -126,7 +124,14 @@ export class Replica implements StoreReader {
     const startedAt = this.#options.clock();
     const queryNumber = this.#cache.nextQueryNumber();
     try {
-      const fetched = await fetchLookups(this.#database, this.#decoder, since, missing, known);
+      const fetched = await fetchLookups(
+        this.#database,
+        this.#decoder,
+        REQUEST_LIMITS.contracts,
+        since,
+        missing,
+        known,
+      );
       this.#failure = undefined;
       this.#cache.merge(fetched, since, queryNumber);
       // A result that arrives late is not of the served state.

@@ -1,51 +1,76 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import { registrarHash } from "../../lookup-hash.js";
-import type { TemplateCount, ContractLookup, View } from "../../port.js";
+import type { TemplateCount, View } from "../../port.js";
 import type { Version } from "./fetch.js";
-import type { LookupResult, Lookup } from "./lookups.js";
-import type { ReplicaCache } from "./replica-cache.js";
+import { EMPTY_RESULT, type Lookup, type LookupResult } from "./lookups.js";
 
-/** Aborts a run that needs lookups which have not been fetched. */
-export class LookupMiss extends Error {
-  readonly lookups: readonly Lookup[];
+/** Results of lookups, all of one version. */
+export interface LookupSource {
+  readonly version: Version;
+  byId(contractId: string): LookupResult | undefined;
+  byIndexKey(indexKey: string): LookupResult | undefined;
+  get(lookup: Lookup): LookupResult | undefined;
+}
 
-  constructor(lookups: readonly Lookup[]) {
+/** What a run returns that has missed a lookup. */
+export const INCOMPLETE = Symbol("incomplete");
+
+/** Ends a run that does not count any more. */
+class LookupMiss extends Error {
+  constructor() {
     super("a lookup has not been fetched");
     this.name = "LookupMiss";
-    this.lookups = lookups;
   }
 }
 
-abstract class ResultView implements View {
+/** The view of one run. It notes the lookups that the source lacks. */
+export class LookupView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
-  readonly #generation: number;
+  readonly #source: LookupSource;
+  readonly #endsAtMiss: boolean;
+  readonly #missing: Lookup[] = [];
+  #hasEnded = false;
 
-  constructor({ generation, offset, asOf }: Version) {
-    this.#generation = generation;
-    this.offset = offset;
-    this.asOf = asOf;
+  /** By default a contract that the source lacks is not found, and the run goes on. `endsAtMiss`: it ends the run. */
+  constructor(source: LookupSource, endsAtMiss = false) {
+    this.#source = source;
+    this.#endsAtMiss = endsAtMiss;
+    this.offset = source.version.offset;
+    this.asOf = source.version.asOf;
+  }
+
+  /** What `use` returns or throws, once. If it has missed a lookup, neither counts: INCOMPLETE. */
+  run<T>(use: (view: View) => T): T | typeof INCOMPLETE {
+    try {
+      const value = use(this);
+      return this.#missing.length === 0 ? value : INCOMPLETE;
+    } catch (error) {
+      if (this.#missing.length === 0) throw error;
+      return INCOMPLETE;
+    } finally {
+      this.#hasEnded = true;
+    }
+  }
+
+  /** The lookups that were missed, some perhaps several times. */
+  get missing(): readonly Lookup[] {
+    return this.#missing;
   }
 
   get generation(): string {
-    return String(this.#generation);
+    return String(this.#source.version.generation);
   }
 
-  abstract readonly wantsPrefetch: boolean;
-  abstract prefetch(lookups: () => Iterable<ContractLookup>): void;
-  protected abstract resultById(contractId: string): LookupResult;
-  protected abstract resultByIndexKey(indexKey: string): LookupResult;
-  protected abstract result(lookup: Lookup): LookupResult;
-
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
-    const [contract] = this.resultById(contractId).contracts;
+    const [contract] = (this.#open().byId(contractId) ?? this.#miss({ by: "id", contractId })).contracts;
     // The fields of a contract are those of its template.
     return contract?.template === template ? (contract as Contract<F>) : undefined;
   }
 
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
-    const { contracts } = this.resultByIndexKey(key);
+    const { contracts } = this.#open().byIndexKey(key) ?? this.#miss({ by: "indexKey", indexKey: key });
     // Two templates rarely share a key: return the list itself where possible.
     for (const contract of contracts) {
       if (contract.template !== template) return contracts.filter((one) => one.template === template) as Contract<F>[];
@@ -54,92 +79,40 @@ abstract class ResultView implements View {
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
-    return this.result({ by: "template", template }).contracts as readonly Contract<F>[];
+    const [result] = this.#complete([{ by: "template", template }]);
+    return (result?.contracts ?? []) as readonly Contract<F>[];
   }
 
   wasArchived(contractId: string, registrar?: string): boolean {
-    const { wasArchived, archivedRegistrar } = this.resultById(contractId);
-    return wasArchived && (registrar === undefined || archivedRegistrar === registrarHash(registrar));
+    const [result = EMPTY_RESULT] = this.#complete([{ by: "id", contractId }]);
+    return result.wasArchived && (registrar === undefined || result.archivedRegistrar === registrarHash(registrar));
   }
 
   templateCounts(): readonly TemplateCount[] {
-    return this.result({ by: "templateCounts" }).templateCounts;
+    const [result] = this.#complete([{ by: "templateCounts" }]);
+    return result?.templateCounts ?? [];
   }
 
   sums(names: readonly string[]): readonly bigint[] {
-    this.requireAll(names.map((sum) => ({ by: "sum", sum })));
-    return names.map((sum) => this.result({ by: "sum", sum }).amount);
+    return this.#complete(names.map((sum) => ({ by: "sum", sum }))).map(({ amount }) => amount);
   }
 
-  /** Throws one LookupMiss for all lookups that have not been fetched. */
-  protected abstract requireAll(lookups: readonly Lookup[]): void;
-}
-
-/** A view of the cache, for a synchronous run. */
-export class CachedView extends ResultView {
-  /** A run with a miss is repeated on a SessionView, which prefetches. */
-  readonly wantsPrefetch = false;
-  readonly #cache: ReplicaCache;
-
-  constructor(cache: ReplicaCache) {
-    super(cache.version);
-    this.#cache = cache;
+  /** Of results that must not be computed with, or are large: ends the run if anything is missing. */
+  #complete(lookups: readonly Lookup[]): readonly LookupResult[] {
+    const source = this.#open();
+    const results = lookups.map((lookup) => source.get(lookup) ?? this.#miss(lookup));
+    if (this.#missing.length > 0) throw new LookupMiss();
+    return results;
   }
 
-  prefetch(): void {}
-
-  protected resultById(contractId: string): LookupResult {
-    return this.#cache.byId(contractId) ?? miss({ by: "id", contractId });
+  #miss(lookup: Lookup): LookupResult {
+    this.#missing.push(lookup);
+    if (this.#endsAtMiss) throw new LookupMiss();
+    return EMPTY_RESULT;
   }
 
-  protected resultByIndexKey(indexKey: string): LookupResult {
-    return this.#cache.byIndexKey(indexKey) ?? miss({ by: "indexKey", indexKey });
+  #open(): LookupSource {
+    if (this.#hasEnded) throw new Error("a view of the store was used after its read had ended");
+    return this.#source;
   }
-
-  protected result(lookup: Lookup): LookupResult {
-    return this.#cache.get(lookup) ?? miss(lookup);
-  }
-
-  protected requireAll(): void {}
-}
-
-export class SessionView extends ResultView {
-  readonly wantsPrefetch = true;
-  readonly #find: (lookup: Lookup) => LookupResult | undefined;
-
-  constructor(version: Version, find: (lookup: Lookup) => LookupResult | undefined) {
-    super(version);
-    this.#find = find;
-  }
-
-  prefetch(lookups: () => Iterable<ContractLookup>): void {
-    this.requireAll(
-      Array.from(lookups(), (lookup) =>
-        "indexKey" in lookup
-          ? { by: "indexKey", indexKey: lookup.indexKey }
-          : { by: "id", contractId: lookup.contractId },
-      ),
-    );
-  }
-
-  protected resultById(contractId: string): LookupResult {
-    return this.result({ by: "id", contractId });
-  }
-
-  protected resultByIndexKey(indexKey: string): LookupResult {
-    return this.result({ by: "indexKey", indexKey });
-  }
-
-  protected result(lookup: Lookup): LookupResult {
-    return this.#find(lookup) ?? miss(lookup);
-  }
-
-  protected requireAll(lookups: readonly Lookup[]): void {
-    const missing = lookups.filter((lookup) => this.#find(lookup) === undefined);
-    if (missing.length > 0) throw new LookupMiss(missing);
-  }
-}
-
-function miss(lookup: Lookup): never {
-  throw new LookupMiss([lookup]);
 }

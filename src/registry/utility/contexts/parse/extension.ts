@@ -47,8 +47,7 @@ function readEntries(reader: ObjectReader): Map<string, ContextEntry & Partial<D
       reader.report([name], "must be a name of lower-case letters, digits and hyphens that begins with a letter");
     const value = reader.raw(name);
     checkField(reader, [name], value, "value", isSynchronous, "a synchronous function");
-    for (const method of ["disclose", "prefetch", "prefetchByConfiguration"])
-      checkField(reader, [name], value, method, orAbsent(isSynchronous), "a synchronous function");
+    checkField(reader, [name], value, "disclose", orAbsent(isSynchronous), "a synchronous function");
     return [name, value as ContextEntry & Partial<Disclosure>] as const;
   });
   return new Map(entries);
