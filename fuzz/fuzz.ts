@@ -31,8 +31,8 @@ export interface FuzzReport {
 }
 
 const PROGRESS_MS = 10_000;
-/** Longer than the service keeps a silent connection. */
-const CLOSE_TIMEOUT_MS = 90_000;
+/** Longer than the service waits for a request and then keeps the silent connection. */
+const CLOSE_TIMEOUT_MS = 130_000;
 /** A stall of the machine and lingering connections after broken HTTP/2 must not fail a run. */
 export const SERVICE_DEFAULTS = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
 

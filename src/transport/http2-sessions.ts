@@ -68,7 +68,7 @@ export class Http2Sessions {
   }
 
   #limit(session: ServerHttp2Session): void {
-    const { idleMs = IDLE_MS } = this.#limits;
+    const { idleMs = IDLE_MS, stalledMs = STALLED_MS } = this.#limits;
     deferSessionClose(session);
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
@@ -81,9 +81,24 @@ export class Http2Sessions {
     session.setTimeout(idleMs);
     session.on("timeout", () => {
       if (streams === 0) session.destroy();
-      else session.setTimeout(idleMs);
+      else probe(session, stalledMs, () => session.setTimeout(idleMs));
     });
   }
+}
+
+/**
+ * Streams may be silent for long, but their client answers a ping. A session that has failed does not: Node.js neither reads it
+ * any more nor ends it.
+ */
+function probe(session: ServerHttp2Session, withinMs: number, alive: () => void): void {
+  const timer = setTimeout(() => session.destroy(), withinMs);
+  session.once("close", () => clearTimeout(timer));
+  const isSent = session.ping((error) => {
+    clearTimeout(timer);
+    if (error === null) alive();
+    else session.destroy();
+  });
+  if (!isSent) session.destroy();
 }
 
 function limitStream(

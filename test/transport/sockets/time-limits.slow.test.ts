@@ -54,6 +54,8 @@ const headers = (path: string, flags: number) => frame(Type.headers, flags, 1, r
 const http2 = ({ path }: typeof LARGE) =>
   Buffer.concat([headers(path, END_HEADERS), frame(Type.data, END_STREAM, 1, "{}")]);
 
+const BROKEN = frame(Type.data, 0, 0, "broken");
+
 const clients: Readonly<Record<"http/1.1" | "h2", Readonly<Record<string, Client>>>> = {
   "http/1.1": {
     "sends nothing": { begin: "", limit: LIMITS.negotiationMs },
@@ -88,6 +90,13 @@ const clients: Readonly<Record<"http/1.1" | "h2", Readonly<Record<string, Client
       keepsConnection: true,
     },
     "idle connection": { begin: Buffer.concat([start(), http2(SMALL)]), limit: LIMITS.idleMs, received: /small/ },
+    // DATA of no stream ends a connection; Node.js leaves its socket open.
+    "broken connection": { begin: Buffer.concat([start(), BROKEN]), limit: 0 },
+    "broken connection with a request": {
+      begin: Buffer.concat([start(), headers(SMALL.path, END_HEADERS), BROKEN]),
+      limit: 0,
+    },
+    "broken connection with a response": { begin: Buffer.concat([start(0), http2(SMALL), BROKEN]), limit: 0 },
     "unread response": {
       begin: Buffer.concat([start(0), http2(LARGE)]),
       limit: LIMITS.stalledMs,
