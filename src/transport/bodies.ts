@@ -5,7 +5,6 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatValue } from "../domain/errors.js";
-import { charsetProblem } from "./content-type.js";
 import { parseJson } from "./decoding/json.js";
 import { rejection } from "./errors.js";
 import type { Budget } from "./limits.js";
@@ -249,3 +248,11 @@ const toRestError = (error: ConnectError): Error =>
 const unsupported = (message: string): Error => Object.assign(new Error(message), { statusCode: 415 });
 /** Nobody reads the response; the log has it as cancelled. */
 const clientGone = (): Error => Object.assign(new Error("the client is gone"), { statusCode: 499 });
+
+/** What is wrong with the charset of a JSON body; undefined if it is UTF-8, which JSON is without the parameter. */
+export function charsetProblem(contentType = ""): string | undefined {
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? [];
+  return /^utf-?8$/i.test(charset)
+    ? undefined
+    : `the charset of the body must be utf-8, but is ${formatValue(charset)}`;
+}
