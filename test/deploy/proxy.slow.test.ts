@@ -192,6 +192,7 @@ describe.each(Object.entries(proxies))("%s", (_name, proxy) => {
         [one, "SIGKILL"],
       ] as const;
       for (const [replica, signal] of restarts) {
+        if (signal === "SIGKILL") expect(failures).toEqual([]);
         await replica.restart(signal);
         await until("the new process serves", () => replica.requests().some(({ protocol }) => protocol === "grpc"));
       }
@@ -199,7 +200,8 @@ describe.each(Object.entries(proxies))("%s", (_name, proxy) => {
       await until("the streams go on", haveBegun(2));
       stop.abort();
       await Promise.all([...load, ...watching]);
-      expect(failures).toEqual([]);
+      // A process that is killed cuts the responses that it was sending, one of each caller at most.
+      expect(failures.length).toBeLessThanOrEqual(load.length);
       expect(Math.min(served.REST, served.gRPC)).toBeGreaterThan(200);
     },
   );
