@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   type Alias,
   type Document,
@@ -53,12 +54,8 @@ const OPTIONS = {
 export function parseYaml(content: Uint8Array | string): ParsedYaml {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   if (bytes.length > MAX_YAML_BYTES) return unparsed(START, `the file must have at most ${MAX_YAML_BYTES} bytes`);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return unparsed(START, "the file must be UTF-8");
-  }
+  if (!isUtf8(bytes)) return unparsed({ line: firstBadLine(bytes), column: 1 }, "the file must be UTF-8");
+  const text = new TextDecoder().decode(bytes);
   const deep = findDeepNesting(text);
   const lines = new LineCounter();
   const at = (offset: number): Position => {
@@ -73,6 +70,16 @@ export function parseYaml(content: Uint8Array | string): ParsedYaml {
   return convert(parseDocument(text, { ...OPTIONS, lineCounter: lines }), at);
 }
 
+function firstBadLine(bytes: Uint8Array): number {
+  // No byte of a longer character is a newline, so each line can be judged alone.
+  for (let line = 1, start = 0; ; line++) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end === -1 || !isUtf8(bytes.subarray(start, end))) return line;
+    start = end + 1;
+  }
+}
+
+const NEWLINE = 10;
 const START: Position = { line: 1, column: 1 };
 
 const unparsed = (position: Position, message: string): ParsedYaml => ({
