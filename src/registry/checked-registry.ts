@@ -45,11 +45,12 @@ export function checkedRegistry(registry: Registry): Registry {
   return Object.assign(Object.create(registry) as Registry, checked);
 }
 
-/** Where the arguments of the standard's factories name an admin, and an instrument of it. */
+/** Where the arguments of the standard's factories name an admin and an instrument of it; in version 2 lists of legs do. */
 const INSTRUMENTS = [
   ["transfer", "instrumentId"],
   ["allocation", "transferLeg", "instrumentId"],
 ] as const;
+const LEGS = [["allocation", "transferLegSides"], ["transferLegs"]] as const;
 
 function checkRequest(registry: Registry, context: RequestContext, query: FactoryQuery): void {
   const { registrar, choiceArguments, argumentsName = "choiceArguments" } = query;
@@ -60,19 +61,26 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
   };
   mustBeRegistrar(choiceArguments["expectedAdmin"], "expectedAdmin");
   mustBeRegistrar(at(choiceArguments, ["allocation", "admin"]), "allocation.admin");
+  const named = new Set<string>();
   for (const path of INSTRUMENTS) {
     const instrument = at(choiceArguments, path);
     if (!isObject(instrument)) continue;
     mustBeRegistrar(instrument["admin"], `${path.join(".")}.admin`);
-    const { id } = instrument;
-    if (typeof id !== "string") continue;
-    const known = registry.instruments(context, registrar);
+    if (typeof instrument["id"] === "string") named.add(instrument["id"]);
+  }
+  for (const path of LEGS) {
+    const legs = at(choiceArguments, path);
+    if (!Array.isArray(legs)) continue;
+    for (const leg of legs)
+      if (isObject(leg) && typeof leg["instrumentId"] === "string") named.add(leg["instrumentId"]);
+  }
+  const known = named.size === 0 ? [] : registry.instruments(context, registrar);
+  for (const id of named)
     if (!known.some((one) => one.id === id || one.otherIds.includes(id)))
       throw notFound(`registrar ${registrar} has no instrument "${id}"`, {
         code: "instrument-unknown",
         about: { registrar, instrument: id },
       });
-  }
   const { transferLegs } = choiceArguments;
   if (Array.isArray(transferLegs) && transferLegs.length === 0) {
     const problem = "is empty: a settlement needs at least one leg";

@@ -130,7 +130,7 @@ const EXPOSED_HEADERS = [
  * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read
  * the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies.
  */
-export async function addCors(server: FastifyInstance, origins: Origins): Promise<void> {
+async function addCors(server: FastifyInstance, origins: Origins): Promise<void> {
   if (origins === "none") return;
   const options: FastifyCorsOptions = {
     origin: origins === "any" ? "*" : [...origins],
@@ -144,7 +144,7 @@ export async function addCors(server: FastifyInstance, origins: Origins): Promis
 }
 
 /** OPTIONS without the headers of a preflight is an unsupported method. */
-export const isPreflight = ({ headers }: FastifyRequest): boolean =>
+const isPreflight = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 
 /** Pairs of client and operation that are counted at a time; the least recent are evicted. */
@@ -158,7 +158,7 @@ export interface Rates {
 }
 
 /** Rejects requests over the rates. Health requests are exempt. */
-export async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
+async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
   if (perClient === 0 && inAll === 0) return;
   // The plugin's own hooks run after those of the routes, which answer plain requests themselves.
   await server.register(rateLimit, { global: false });
@@ -217,7 +217,7 @@ export function clientKey(address: string): string {
 }
 
 /** A URL is ASCII, so its length is its size in bytes. */
-export function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
+function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
   const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
   if (request.routeOptions.config.isRpc === true) reject(request, reply, rejection("PATH_TOO_LONG", message));
   else void sendRestError(reply, httpError(414, message, pathOf(request)));

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
+import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
@@ -9,10 +10,10 @@ import { hasEvidence, read, type Transaction } from "./evidence.js";
 import type { Flow, LedgerRecording, RecordedContract } from "./recorded-ledger.js";
 import { replies } from "./replayed-service.js";
 
-export function tableOf(name: string): Registry {
+function tableOf(name: string): Registry {
   const { file, problems } = parseRegistryFile(readFileSync(`registries/${name}.yaml`));
   if (file === undefined) throw new Error(problems.join("\n"));
-  return tableRegistry(file);
+  return checkedRegistry(tableRegistry(file));
 }
 
 interface Context {

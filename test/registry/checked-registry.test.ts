@@ -113,6 +113,18 @@ describe("a request", () => {
     ["names another admin", of("x", "GOLD"), "invalid", /^transfer\.instrumentId\.admin is "x"/],
     ["names another admin of an allocation", { allocation: { admin: "x" } }, "invalid", /^allocation\.admin is "x"/],
     ["names no instrument of the registrar", of("r", "LEAD"), "not-found", /has no instrument "LEAD"/],
+    [
+      "names none of it in a side of an allocation",
+      { allocation: { admin: "r", transferLegSides: [{ instrumentId: "GOLD" }, { instrumentId: "LEAD" }] } },
+      "not-found",
+      /has no instrument "LEAD"/,
+    ],
+    [
+      "names none of it in a leg",
+      { transferLegs: [{ instrumentId: "LEAD" }] },
+      "not-found",
+      /has no instrument "LEAD"/,
+    ],
   ])("that %s is refused", (_what, choiceArguments, reason, message) => {
     expect(() => transfer(choiceArguments)).toThrow(
       expect.objectContaining({ reason, message: expect.stringMatching(message) }),

@@ -12,6 +12,7 @@ import type {
   RequestContext,
   SupportedApis,
 } from "../sdk/registry.js";
+import { unknownInstruction } from "../unknown-instruction.js";
 import { candidatesOf, choose, elsewhere, type Table, TableAnswer, templateOf, validNow } from "./answer.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
@@ -22,6 +23,7 @@ export interface TableOptions {
   readonly instrumentsOf?: (registrar: string) => readonly string[];
 }
 
+/** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
 export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
   const table: Table = { file, templates: tableTemplates(file) };
   const templates = [...table.templates.values()];
@@ -43,13 +45,6 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
 
   /** On the synchronizer of the first factory on which all of the answer can be. */
   const factory = (context: RequestContext, subject: Subject, write: (answer: TableAnswer) => void): FactoryAnswer => {
-    const known = new Set(instruments(context, subject.registrar).map(({ id }) => id));
-    const unknown = subject.instruments.find((id) => !known.has(id));
-    if (unknown !== undefined)
-      throw notFound(`registrar ${subject.registrar} has no instrument "${unknown}"`, {
-        code: "instrument-unknown",
-        about: { registrar: subject.registrar, instrument: unknown },
-      });
     const terms = Object.values(file.factory.find ?? {}).map((term) =>
       term === "instrument" ? (subject.instruments[0] ?? "") : (subject.roles[term]?.[0] ?? subject.registrar),
     );
@@ -137,29 +132,12 @@ function choiceContext(
     .find((one) => one !== undefined);
   const admin = contract?.fields.registrar ?? registrar;
   if (contract === undefined || admin === undefined || (registrar !== undefined && admin !== registrar))
-    throw unknownInstruction(context, choice, registrar, contractId);
+    throw unknownInstruction(context.view, registrar, (choice.split("/", 1)[0] ?? "").replaceAll("-", " "), contractId);
   const { synchronizerId } = contract;
   if (synchronizerId === undefined) throw elsewhere(contract, "");
   const answer = new TableAnswer(table, context, subjectOf(contract, admin), synchronizerId);
   answer.write(choice);
   return answer.build();
-}
-
-function unknownInstruction(
-  { view }: RequestContext,
-  choice: Choice,
-  registrar: string | undefined,
-  contractId: string,
-) {
-  const label = choice.split("/", 1)[0]?.replaceAll("-", " ") ?? "";
-  const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
-  const about = { contractId, registrar };
-  return view.wasArchived(contractId, registrar)
-    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
-    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
-        code: "instruction-unknown",
-        about,
-      });
 }
 
 function requireServed(table: Table, { view }: RequestContext, registrar: string): void {

@@ -1,18 +1,19 @@
-import type { JsonValue, Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Recording } from "../../registry/recorder.js";
 import { acceptJson } from "../bodies.js";
-import { compressResponses } from "../compress.js";
+import { compressResponses, varyByEncoding } from "../compress.js";
+import { bufferOf } from "../encoding/chunks.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { pathOf, sendRestError } from "../reject.js";
-import { sendRest } from "../respond.js";
-import { recordingFor } from "../validators.js";
+import { cacheControl, GENERATION, NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../validators.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { servedBindings } from "./http-rules.js";
 import { type Query, requestReader } from "./rest-request.js";
+import type { JsonValue, Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
 export function rest(
@@ -72,4 +73,29 @@ function toError(error: FastifyError, path: string, report: (defect: unknown) =>
   if (status >= 400 && status < 500) return httpError(status, error.message, path);
   report(error);
   return toRestError(rejection("INTERNAL", "something went wrong here"), path);
+}
+
+/** Sends the response of an operation by Fastify's reply. */
+
+/** Sends the response of REST, which @fastify/compress may compress. Throws if it cannot be encoded. */
+export function sendRest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: EncodableResponse,
+  recording: Recording | undefined,
+  compresses: boolean,
+): void {
+  const validators = validatorsOf(response, recording);
+  const short = shortForm(request.raw, validators);
+  reply.headers(validators);
+  if (request.method === "GET" && GENERATION in validators)
+    reply.header("cache-control", cacheControl(short === "empty"));
+  if (compresses) reply.header("vary", varyByEncoding(reply.getHeader("vary")));
+  request.record.isNotModified = short !== undefined;
+  if (short === "304") {
+    void reply.code(304).send();
+    return;
+  }
+  if (short === "empty") reply.header(NOT_MODIFIED, "true");
+  void reply.header("content-type", "application/json").send(short === "empty" ? "{}" : bufferOf(response.json()));
 }

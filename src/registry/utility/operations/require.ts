@@ -3,6 +3,7 @@ import type { Template } from "../../../domain/template.js";
 import type { View } from "../../../store/port.js";
 import { notFound, type RegistryError } from "../../../domain/errors.js";
 import type { RequestContext } from "../../sdk/registry.js";
+import { unknownInstruction } from "../../unknown-instruction.js";
 import { type Group, namingGroup } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import type { Instruction } from "../templates/instructions.js";
@@ -84,21 +85,4 @@ export function requireInstruction(
   if (chosen !== undefined) return chosen;
   if (registrar !== undefined) requireFactories(context.view, registrar);
   throw unknownInstruction(context.view, registrar, label, contractId);
-}
-
-/** The "not-found" for an instruction that was archived, or that is not known. */
-export function unknownInstruction(
-  view: View,
-  registrar: string | undefined,
-  label: string,
-  contractId: string,
-): RegistryError {
-  const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
-  const about = { contractId, registrar };
-  return view.wasArchived(contractId, registrar)
-    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
-    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
-        code: "instruction-unknown",
-        about,
-      });
 }

@@ -8,7 +8,8 @@ import { type Group, groupOfInstruction, isOfGroup } from "../selection/group.js
 import type { Instruction } from "../templates/instructions.js";
 import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
 import { answerWithFactory, findGroupFactories } from "./factory.js";
-import { findInstruction, selectInstruction, unknownInstruction } from "./require.js";
+import { findInstruction, selectInstruction } from "./require.js";
+import { unknownInstruction } from "../../unknown-instruction.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The known allocations of a settlement by contract id. */
