@@ -4,6 +4,9 @@ import net from "node:net";
 /** Receives the chunks of all connections; each is read before the next arrives. */
 const chunks = Buffer.alloc(64 * 1024);
 
+/** The end of a response in chunks. */
+export const LAST_CHUNK = "0\r\n\r\n";
+
 export class Connection {
   readonly #socket: net.Socket;
   #head = "";
@@ -70,11 +73,16 @@ export class Connection {
         this.#fail(new Error(this.#head));
         return;
       }
-      this.#remaining = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN);
+      // A response without a length has chunks; the last one is empty.
+      this.#remaining = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.POSITIVE_INFINITY);
       body = before + length - end - 4;
     }
     this.#remaining -= body;
-    if (this.#remaining <= 0) this.#done(this.#status);
+    const isOver =
+      this.#remaining === Number.POSITIVE_INFINITY
+        ? chunks.toString("latin1", Math.max(0, length - LAST_CHUNK.length), length) === LAST_CHUNK
+        : this.#remaining <= 0;
+    if (isOver) this.#done(this.#status);
   }
 }
 

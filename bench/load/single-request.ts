@@ -1,6 +1,7 @@
 /** Single requests, outside of a load. */
 import { withTimeout } from "../wait.js";
 import net from "node:net";
+import { LAST_CHUNK } from "./connection.js";
 
 const TIMEOUT_MS = 10_000;
 
@@ -20,8 +21,12 @@ export function fetchResponse(url: string, request: Buffer): Promise<{ readonly 
       if (end === -1) return;
       const head = received.toString("latin1", 0, end);
       const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
+      // Of a response in chunks the body keeps their few bytes of framing.
+      const isOver = Number.isNaN(length)
+        ? received.subarray(end).toString("latin1").endsWith(LAST_CHUNK)
+        : received.length >= end + 4 + length;
       if (!head.startsWith("HTTP/1.1 200")) reject(new Error(`${head}\n${received.toString("utf8", end)}`));
-      else if (received.length >= end + 4 + length) resolve({ head, body: received.subarray(end + 4) });
+      else if (isOver) resolve({ head, body: received.subarray(end + 4) });
     });
     socket.write(request);
   });

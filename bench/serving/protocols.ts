@@ -50,17 +50,17 @@ export async function measureProtocols(): Promise<Row[]> {
     const connectNodeGrpc = await keep(startServer({ server: "connect-node", snapshot: path, version: 2 }));
     const rows = await compareCpu([
       baselineAccept,
-      ownCase(titles.accept, own, accept, titles.baselineAccept, 0.7),
+      ownCase(titles.accept, own, accept, titles.baselineAccept, 0.6),
       ownCase(titles.acceptGzip, own, acceptGzip, titles.accept),
       await notModifiedCase(titles.acceptNotModified, own, accept, titles.accept),
-      ownCase(titles.json, own, json, titles.baselineAccept, 0.6),
-      ownCase(titles.binary, own, binary, titles.baselineAccept, 0.6),
+      ownCase(titles.json, own, json, titles.baselineAccept, 0.5),
+      ownCase(titles.binary, own, binary, titles.baselineAccept, 0.5),
       ownCase(titles.acceptWithHttp2, ownWithHttp2, accept, titles.baselineAccept),
       baselineTransfer,
-      ownCase(titles.transfer, own, transfer, titles.baselineTransfer, 0.7),
+      ownCase(titles.transfer, own, transfer, titles.baselineTransfer, 0.6),
       await notModifiedCase(titles.transferNotModified, own, transfer, titles.transfer),
       { title: titles.baselineGrpc, server: baselineGrpc, load: grpc.load },
-      ownCase(titles.grpc, ownWithHttp2, grpc, titles.baselineGrpc, 0.55),
+      ownCase(titles.grpc, ownWithHttp2, grpc, titles.baselineGrpc, 0.3),
       connectNodeCase(titles.json, connectNode, json),
       connectNodeCase(titles.binary, connectNode, binary),
       connectNodeCase(titles.grpc, connectNodeGrpc, grpc),
@@ -79,6 +79,6 @@ function ownCase(title: string, server: Server, { load }: Workload, baseline: st
 
 function connectNodeCase(ownTitle: string, server: Server, { load }: Workload): CpuCase {
   const title = `connect-node defaults: ${ownTitle}`;
-  const ratio: CpuCase["ratio"] = { of: title, over: ownTitle, target: { atLeast: 5 } };
+  const ratio: CpuCase["ratio"] = { of: title, over: ownTitle, target: { atLeast: 3 } };
   return { title, server, load, ratio, note: "CPU per request; ratio over ours" };
 }

@@ -111,6 +111,7 @@ const ALLOWED_HEADERS = [
   "Last-Event-ID",
 ];
 
+/** In one piece: the plugin would join a list for each response. */
 const EXPOSED_HEADERS = [
   ...connect.exposedHeaders,
   "Retry-After",
@@ -124,7 +125,7 @@ const EXPOSED_HEADERS = [
   "Offledger-Valid-Until",
   "Offledger-Tags",
   "Offledger-Not-Modified",
-];
+].join(", ");
 
 /**
  * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read

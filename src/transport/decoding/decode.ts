@@ -15,7 +15,7 @@ import { plainDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
 import { protoPath, rejection, type Violation } from "../errors.js";
 import { EMPTY_BODY, parseJson } from "./json.js";
-import { decodePlainBinary } from "./plain-binary.js";
+import { decodePlainBinary, decodePlainJson } from "./plain.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
@@ -23,7 +23,7 @@ const reading = { ignoreUnknownFields: true } as const;
 export function fromJsonValue(schema: DescMessage, json: JsonValue): Message {
   const read = decimalsAsText(schema, json);
   try {
-    return fromJson(schema, read, reading);
+    return (isObject(read) ? decodePlainJson(schema, read) : undefined) ?? fromJson(schema, read, reading);
   } catch (error) {
     const wrong = isObject(read) ? findWrongType(schema, read) : undefined;
     throw malformed(wrong === undefined ? messageOf(error) : `${wrong.path} ${wrong.problem}`, schema, wrong);

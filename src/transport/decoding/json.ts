@@ -97,7 +97,8 @@ export function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
 
 /** Longer numbers may lose digits in a double. */
 const SAFE_DIGITS = 15;
-const LONG_NUMBER = /[\d.]{16}/;
+/** At the start of a value; also within some strings, but not in an id. */
+const LONG_NUMBER = /(?:^|[:,[])\s*-?[\d.]{16}/;
 const NUMBER = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 
 /**

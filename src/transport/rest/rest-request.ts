@@ -21,13 +21,10 @@ type Parameters = Readonly<Record<string, string | undefined>>;
 export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Query) => Message;
 
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
-  const notOnRest = schema.fields.filter((field) => !isOnRest(field));
+  const notOnRest = schema.fields.filter((field) => !isOnRest(field)).flatMap(({ jsonName, name }) => [jsonName, name]);
   return (parameters, body, query = {}) => {
     const fields = hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
-    for (const { jsonName, name } of notOnRest) {
-      delete fields[jsonName];
-      delete fields[name];
-    }
+    for (const name of notOnRest) if (fields[name] !== undefined) delete fields[name];
     for (const variable of variables) bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
     return fromJsonValue(schema, fields);
   };
@@ -39,7 +36,7 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
   const field = schema.fields.find((known) => known.name === name);
   if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in a path template`);
   if (rest.length === 0 || field.message === undefined) {
-    delete into[field.name];
+    if (field.name !== field.jsonName) delete into[field.name];
     into[field.jsonName] = value;
     return;
   }

@@ -39,18 +39,32 @@ export function chooseCredentials(
   const lacking = requirements.filter((requirement) => !isMetBy(valid, requirement));
   const met =
     lacking.length === 0 ? requirements : requirements.filter((requirement) => !lacking.includes(requirement));
-  // The last margin is met by every valid credential.
   const lasting =
-    MARGINS_MICROS.map((margin) =>
-      valid.filter(({ fields: { validUntil } }) => validUntil === undefined || validUntil >= now * 1000 + margin),
-    ).find((some) => met.every((requirement) => isMetBy(some, requirement))) ?? valid;
-  if (lasting.length > 1) lasting.sort((a, b) => comparePreference(party, a, b));
+    valid.length > 1 ? longestLasting(valid, now, (some) => met.every((one) => isMetBy(some, one))) : valid;
+  const [only] = lasting;
+  if (only === undefined || met.length === 0) return { chosen: [], lacking };
+  if (lasting.length === 1) return { chosen: [only], lacking };
+  lasting.sort((a, b) => comparePreference(party, a, b));
   const issuers = [...new Set(met.map(({ issuer }) => issuer))].toSorted();
   const chosen = issuers.flatMap((issuer) => {
     const ofIssuer = met.filter((requirement) => requirement.issuer === issuer);
     return ofIssuer.length <= MAX_EXACT ? smallestSet(party, ofIssuer, lasting) : greedySet(party, ofIssuer, lasting);
   });
   return { chosen, lacking };
+}
+
+/** The credentials whose ends are beyond the earliest margin with which they suffice. The last margin all have. */
+function longestLasting(
+  valid: Contract<Credential>[],
+  now: number,
+  suffice: (some: readonly Contract<Credential>[]) => boolean,
+): Contract<Credential>[] {
+  for (const margin of MARGINS_MICROS) {
+    const end = now * 1000 + margin;
+    const lasting = valid.filter(({ fields: { validUntil } }) => validUntil === undefined || validUntil >= end);
+    if (suffice(lasting)) return lasting;
+  }
+  return valid;
 }
 
 /** Whether the credential meets the requirement by itself. One that a third party holds meets none. */
@@ -110,6 +124,9 @@ function smallestSet(
   requirements: readonly Requirement[],
   candidates: readonly Contract<Credential>[],
 ): readonly Contract<Credential>[] {
+  const [only, second] = requirements;
+  if (only !== undefined && second === undefined)
+    return candidates.filter(({ fields }) => meets(fields, party, only)).slice(0, 1);
   // Of the credentials that meet the same requirements the first is the best in every set.
   const byBits = new Map<number, Contract<Credential>>();
   for (const candidate of candidates) {

@@ -1,7 +1,7 @@
 /**
  * Decodes messages of strings, booleans and Structs, which most requests are, in a fifth of the time that the library
- * takes (8 µs instead of 43 for a transfer factory): it makes a message of each value of a Struct before its JSON. The
- * library decodes all input that deviates in any detail, and reports its errors.
+ * takes (8 µs instead of 43 for a transfer factory in binary): it makes a message of each value of a Struct before its
+ * JSON. The library decodes all input that deviates in any detail, and reports its errors.
  */
 import {
   create,
@@ -18,22 +18,34 @@ const MAX_DEPTH = 50;
 
 interface PlainField {
   readonly name: string;
+  readonly jsonName: string;
   readonly type: "string" | "bool" | "struct";
 }
 
-const fieldsOf = new WeakMap<DescMessage, ReadonlyMap<number, PlainField>>();
+interface PlainSchema {
+  /** By number, without members of oneofs. */
+  readonly fields: ReadonlyMap<number, PlainField>;
+  /** The names in JSON that leave a message to the library: of all other fields, and proto names beside the usual ones. */
+  readonly otherNames: readonly string[];
+}
 
-/** By number, without members of oneofs. */
-function plainFields(schema: DescMessage): ReadonlyMap<number, PlainField> {
-  let fields = fieldsOf.get(schema);
-  if (fields === undefined) {
-    const entries = schema.fields.flatMap((field): [number, PlainField][] => {
+const schemas = new Map<DescMessage, PlainSchema>();
+
+function plainSchema(schema: DescMessage): PlainSchema {
+  let plain = schemas.get(schema);
+  if (plain === undefined) {
+    const fields = new Map<number, PlainField>();
+    const otherNames: string[] = [];
+    for (const field of schema.fields) {
+      const { name, jsonName } = field;
       const type = field.oneof === undefined ? typeOf(field) : undefined;
-      return type === undefined ? [] : [[field.number, { name: field.localName, type }]];
-    });
-    fieldsOf.set(schema, (fields = new Map(entries)));
+      if (type !== undefined) fields.set(field.number, { name: field.localName, jsonName, type });
+      if (type === undefined) otherNames.push(jsonName);
+      if (name !== jsonName) otherNames.push(name);
+    }
+    schemas.set(schema, (plain = { fields, otherNames }));
   }
-  return fields;
+  return plain;
 }
 
 function typeOf(field: DescField): PlainField["type"] | undefined {
@@ -42,13 +54,44 @@ function typeOf(field: DescField): PlainField["type"] | undefined {
   return field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct" ? "struct" : undefined;
 }
 
+/** Undefined if the library has to decode. */
+export function decodePlainJson(schema: DescMessage, json: JsonObject): Message | undefined {
+  const { fields, otherNames } = plainSchema(schema);
+  for (const name of otherNames) if (json[name] !== undefined) return undefined;
+  const values: Record<string, JsonValue> = {};
+  for (const { name, jsonName, type } of fields.values()) {
+    const value = json[jsonName];
+    if (value === undefined) continue;
+    if (!fits(type, value)) return undefined;
+    values[name] = value;
+  }
+  return create(schema, values as Record<string, unknown>);
+}
+
+const fits = (type: PlainField["type"], value: JsonValue): boolean =>
+  type === "string" ? typeof value === "string" : type === "bool" ? typeof value === "boolean" : isPlain(value);
+
+/** Whether a value is an object that a Struct keeps as it is. */
+const isPlain = (value: JsonValue): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && hasNoPrototypeKey(value, 1);
+
+/** The library leaves out `__proto__`. */
+function hasNoPrototypeKey(value: JsonValue, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth > MAX_DEPTH) return false;
+  for (const key in value) {
+    if (key === "__proto__" || !hasNoPrototypeKey((value as JsonObject)[key] ?? null, depth + 1)) return false;
+  }
+  return true;
+}
+
 const VARINT = 0;
 const FIXED64 = 1;
 const DELIMITED = 2;
 
 /** Undefined if the library has to decode. */
 export function decodePlainBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
-  const fields = plainFields(schema);
+  const { fields } = plainSchema(schema);
   const values: Record<string, JsonValue> = {};
   try {
     const reader = new RangeReader(bytes, 0, bytes.length);

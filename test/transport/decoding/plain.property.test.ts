@@ -3,6 +3,7 @@ import {
   create,
   type DescMessage,
   fromBinary,
+  fromJson,
   type JsonObject,
   type Message,
   toBinary,
@@ -11,7 +12,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { decodePlainBinary } from "../../../src/transport/decoding/plain-binary.js";
+import { decodePlainBinary, decodePlainJson } from "../../../src/transport/decoding/plain.js";
 import { keepLeadingByteOrderMarks } from "../../../src/transport/decoding/decode.js";
 
 // As the server: the library alone would drop one at the start of a string.
@@ -67,5 +68,39 @@ describe("a request of strings, booleans and objects", () => {
       }),
       { numRuns: 3_000 },
     );
+  });
+});
+
+describe("a request in JSON", () => {
+  test("is decoded as by the library", () => {
+    fc.assert(
+      fc.property(fields, (given) => {
+        // As JSON.parse gives it: 1e400 or -0 are no JSON.
+        const json = JSON.parse(JSON.stringify(given)) as JsonObject;
+        const message = decodePlainJson(schema, json);
+        expect(message).toEqual(fromJson(schema, json));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const anything = fc.dictionary(
+    fc.constantFrom("registrarParty", "registrar_party", "choiceArguments", "choice_arguments", "excludeDebugFields"),
+    fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("a", true, { __proto__: null }, { ["__proto__"]: "a" })),
+  );
+
+  test("is never decoded differently from the library, whatever its values", () => {
+    let decoded = 0;
+    fc.assert(
+      fc.property(anything, (given) => {
+        const json = JSON.parse(JSON.stringify(given)) as JsonObject;
+        const message = decodePlainJson(schema, json);
+        fc.pre(message !== undefined);
+        decoded++;
+        expect(message).toEqual(fromJson(schema, json));
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(decoded).toBeGreaterThan(0);
   });
 });

@@ -1,9 +1,9 @@
 /** The decoder of plain messages returns the same messages as the library, or undefined. */
-import { create, fromBinary, type JsonObject, type Message, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type JsonObject, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
-import { decodePlainBinary } from "../../../src/transport/decoding/plain-binary.js";
+import { decodePlainBinary, decodePlainJson } from "../../../src/transport/decoding/plain.js";
 
 const schema = GetTransferFactoryRequestSchema;
 const read = (bytes: Uint8Array): Message | undefined => decodePlainBinary(schema, Buffer.from(bytes));
@@ -60,4 +60,16 @@ test("a field of another type is left to the library", () => {
   expect(
     decodePlainBinary(ListInstrumentsRequestSchema, Buffer.from(toBinary(ListInstrumentsRequestSchema, page))),
   ).toBeUndefined();
+});
+
+test.each<[string, JsonObject]>([
+  ["null", { registrarParty: null }],
+  ["a text for a boolean", { excludeDebugFields: "true" }],
+  ["a list for an object", { choiceArguments: [] }],
+  ["the proto name of a field", { registrar_party: "a" }],
+  ["a member of a oneof", { transferV1: {} }],
+  ["the key __proto__", { choiceArguments: JSON.parse('{"a":{"__proto__":1}}') as JsonValue }],
+  ["a deeply nested object", { choiceArguments: nested(60) }],
+])("%s in JSON is left to the library", (_what, json) => {
+  expect(decodePlainJson(schema, json)).toBeUndefined();
 });
