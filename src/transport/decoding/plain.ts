@@ -79,8 +79,9 @@ const isPlain = (value: JsonValue): boolean =>
 function hasNoPrototypeKey(value: JsonValue, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.every((one) => hasNoPrototypeKey(one, depth + 1));
   for (const key in value) {
-    if (key === "__proto__" || !hasNoPrototypeKey((value as JsonObject)[key] ?? null, depth + 1)) return false;
+    if (key === "__proto__" || !hasNoPrototypeKey(value[key] ?? null, depth + 1)) return false;
   }
   return true;
 }
