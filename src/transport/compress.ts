@@ -1,6 +1,8 @@
 /** gzip: by @fastify/compress for REST and files, and by node:zlib for plain calls of Connect and gRPC. */
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { compressionGzip } from "@connectrpc/connect-node";
 import compress from "@fastify/compress";
 import type { FastifyInstance } from "fastify";
 import { boundedMemoize } from "../util/bounded-memoize.js";
@@ -30,6 +32,16 @@ export async function gzip(message: Buffer): Promise<Buffer | undefined> {
   const compressed = await inThread(message, { level: GZIP_LEVEL });
   return compressed.length < message.length ? compressed : undefined;
 }
+
+/** connect-node takes a stream of gzip that ends early for a fault of the service. */
+export const rpcGzip: typeof compressionGzip = {
+  ...compressionGzip,
+  decompress: (bytes, maxBytes) =>
+    compressionGzip.decompress(bytes, maxBytes).catch((error: unknown) => {
+      const { code, rawMessage } = ConnectError.from(error);
+      throw new ConnectError(rawMessage, code === Code.Internal ? Code.InvalidArgument : code);
+    }),
+};
 
 // Clients send few different values.
 const acceptsIn = boundedMemoize(parse);

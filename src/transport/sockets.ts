@@ -17,7 +17,7 @@ import {
   timeoutMessage,
 } from "./limits.js";
 import { Turn } from "./turn.js";
-import { startTimeouts } from "./upstream.js";
+import { continueInOrder, startTimeouts } from "./upstream.js";
 
 /** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
 const PREFACE = Buffer.from("PRI");
@@ -183,6 +183,7 @@ function createHttp1Server(
     else socket.destroy();
   });
   startTimeouts(server);
+  continueInOrder(server);
   return server;
 }
 

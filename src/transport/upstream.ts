@@ -22,3 +22,14 @@ export function deferSessionClose(session: ServerHttp2Session): void {
   session.close = (...args) => void setImmediate(() => close(...args));
   session.destroy = (...args) => void setImmediate(() => destroy(...args));
 }
+
+/**
+ * A response that waits behind another on its connection gets "100 Continue" between its head and its body: Node.js puts
+ * the head before all that is queued (OutgoingMessage._send). Such a request goes without it, as RFC 9110, 10.1.1 allows.
+ */
+export function continueInOrder(server: http.Server): void {
+  server.on("checkContinue", (request, response) => {
+    if (response.socket !== null) response.writeContinue();
+    server.emit("request", request, response);
+  });
+}

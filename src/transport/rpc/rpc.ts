@@ -3,12 +3,11 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import { Code, ConnectError, createContextKey, createContextValues, type Interceptor } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler, type UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { readBody, tooManyBodies } from "../bodies.js";
-import { MIN_COMPRESSED_BYTES, varyByEncoding } from "../compress.js";
+import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
 import type { Usage } from "../limits.js";
 import type { Operation } from "../operations.js";
@@ -122,7 +121,7 @@ export function rpc(
       contextValues: ({ rpcCall }) => createContextValues().set(callKey, rpcCall),
       interceptors: [recordOutcome],
       readMaxBytes: maxBodyBytes,
-      acceptCompression: [compressionGzip],
+      acceptCompression: [rpcGzip],
       compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
     });
     server.addHook("preClose", (done) => {

@@ -152,6 +152,14 @@ describe("a compressed message", () => {
     ).toBe(Code.ResourceExhausted);
   });
 
+  test.each(Object.entries(transports))(
+    "over %s is the client's fault where it ends early",
+    async (_name, transport) => {
+      const cut = compressing((bytes) => gzipSync(bytes).subarray(0, -12));
+      expect(await codeBy(transport(running.url, cut))).toBe(Code.InvalidArgument);
+    },
+  );
+
   test("of a Connect GET has it too", async () => {
     const query = `connect=v1&encoding=json&compression=gzip&base64=1&message=${bomb.toString("base64url")}`;
     const { status, body } = await requestHttp1(running.url, `${transferFactory}?${query}`);

@@ -121,6 +121,22 @@ describe("a connection", () => {
     expect(await connection.respond(1)).toMatchObject([{ status: 200, body: bodyFor("whole") }]);
   });
 
+  test("that expects 100 Continue behind another request gets whole responses in their order", async () => {
+    const service = await startService();
+    const connection = await connect(service.url);
+    await connection.send(request("gated") + request("next", "Expect: 100-continue"));
+    await until("the second request is handled", () => service.reached.includes("next"));
+    service.gate.open();
+    expect(await connection.respond(2)).toMatchObject([
+      { status: 200, body: bodyFor("gated") },
+      { status: 200, body: bodyFor("next") },
+    ]);
+
+    const other = await connect(service.url);
+    await other.send(request("alone", "Expect: 100-continue"));
+    expect(await other.respond(2)).toMatchObject([{ status: 100 }, { status: 200, body: bodyFor("alone") }]);
+  });
+
   test.each<[string, readonly number[]]>([
     // These start like the HTTP/2 preface.
     ["PUT", [1]],
