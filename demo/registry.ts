@@ -1,9 +1,8 @@
 /** The demo registry: two registrars, three instruments, and pending instructions of a few parties. */
-import { holding } from "../src/registry/utility/templates/holding.js";
-import * as instructions from "../src/registry/utility/templates/instructions.js";
-import { instrumentConfiguration } from "../src/registry/utility/templates/instruments.js";
-import * as parties from "../src/registry/utility/templates/parties.js";
-import * as services from "../src/registry/utility/templates/services.js";
+import { holding, instrumentConfiguration } from "../src/registry/utility/templates.js";
+import * as instructions from "../src/registry/utility/instructions.js";
+import * as parties from "../src/registry/utility/templates.js";
+import * as services from "../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { active, contractId, inReassignment, party } from "./element.js";
 

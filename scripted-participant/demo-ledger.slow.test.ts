@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
-import { templates } from "../src/registry/utility/templates/index.js";
+import { templates } from "../src/registry/utility/templates.js";
 import { main, Program } from "../test/fixtures/program.js";
 import { becomesReady, listening } from "../test/ingest/database/services.js";
 import { MAX_WAIT_MS, until, within } from "../test/fixtures/wait.js";

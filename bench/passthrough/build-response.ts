@@ -1,8 +1,6 @@
 /** Builds the accept context. The response equals that of the service. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
-import { credential } from "../../src/registry/utility/templates/parties.js";
-import { registrarService, transferRule } from "../../src/registry/utility/templates/services.js";
+import { credential, instrumentConfiguration, registrarService, transferRule } from "../../src/registry/utility/templates.js";
 import type { AcceptanceContracts } from "./find-contracts.js";
 import type { ParticipantContract } from "./participant-client.js";
 

@@ -1,10 +1,7 @@
 /** Queries the participant for the contracts of an accept context. */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { holding } from "../../src/registry/utility/templates/holding.js";
-import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
-import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
-import { credential } from "../../src/registry/utility/templates/parties.js";
-import { registrarService, transferRule } from "../../src/registry/utility/templates/services.js";
+import { credential, holding, instrumentConfiguration, registrarService, transferRule } from "../../src/registry/utility/templates.js";
+import { transferOffer } from "../../src/registry/utility/instructions.js";
 import type { Template } from "../registries/element.js";
 import type { ParticipantContract, Participant } from "./participant-client.js";
 

@@ -5,7 +5,7 @@ import {
   appRewardConfiguration,
   registrarService,
   transferRule,
-} from "../../src/registry/utility/templates/services.js";
+} from "../../src/registry/utility/templates.js";
 import { createElement, type Element } from "./element.js";
 
 const operator = party("operator");

@@ -1,10 +1,8 @@
 /** A registry with a given number of offers between a hundred parties. An accept context discloses five contracts. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { party } from "../../demo/element.js";
-import { holding } from "../../src/registry/utility/templates/holding.js";
-import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
-import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
-import { credential } from "../../src/registry/utility/templates/parties.js";
+import { credential, holding, instrumentConfiguration } from "../../src/registry/utility/templates.js";
+import { transferOffer } from "../../src/registry/utility/instructions.js";
 import { createElement, contractId, type Element } from "./element.js";
 import { provider, registrar, serviceParties, createServices } from "./services.js";
 

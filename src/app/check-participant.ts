@@ -7,7 +7,7 @@ import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
 import { type Snapshot, takeSnapshot } from "../ledger/participant/snapshot.js";
 import { createTokenSource } from "../ledger/participant/tokens/token-source.js";
-import { withPartyWarnings } from "../registry/check/party-warnings.js";
+import { withPartyWarnings } from "../registry/check/scan.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { loadRegistry } from "./load-registry.js";

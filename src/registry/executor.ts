@@ -2,7 +2,7 @@ import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness } from "../domain/freshness.js";
 import type { HoldingSource } from "../domain/holdings.js";
-import type { History } from "./sdk/history.js";
+import type { History } from "./sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { Answer, generationName } from "./basis.js";
 import { HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";

@@ -3,8 +3,7 @@ import { durationFromMs, type Timestamp, TimestampSchema } from "@bufbuild/proto
 import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
 import type { ChangeStreams } from "../registry/watch/change-streams.js";
-import { resumeToken } from "../registry/watch/position.js";
-import type { WatchEvent } from "../registry/watch/watch-event.js";
+import { resumeToken, type WatchEvent } from "../registry/watch/released-changes.js";
 import { memoizeLast } from "../util/memoize-last.js";
 
 type WatchResponse = MessageShape<typeof WatchResponseSchema>;

@@ -14,7 +14,7 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import type { Explained } from "../../src/service/explain/explainer.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";

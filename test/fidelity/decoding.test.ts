@@ -2,9 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { isStored } from "../../src/domain/contract.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { holding } from "../../src/registry/utility/templates/holding.js";
-import type { Instruction } from "../../src/registry/utility/templates/instructions.js";
-import { templates } from "../../src/registry/utility/templates/index.js";
+import { holding, templates } from "../../src/registry/utility/templates.js";
+import type { Instruction } from "../../src/registry/utility/instructions.js";
 import { hasEvidence, ledgerEffects } from "./evidence.js";
 import { creationsOf, recordedElement } from "./reconstruct.js";
 import { unseenContracts } from "./registry-of-load.js";

@@ -2,9 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../src/domain/json.js";
 import { ParticipantHistory } from "../../src/ledger/participant/history.js";
-import { allocationFactory } from "../../src/registry/utility/templates/services.js";
-import { holding } from "../../src/registry/utility/templates/holding.js";
-import { credential } from "../../src/registry/utility/templates/parties.js";
+import { allocationFactory, credential, holding } from "../../src/registry/utility/templates.js";
 import { endpointAt } from "../ledger/participant/servers.js";
 import { exchange, hasEvidence, participantRecording, type RecordedUpdate, transactionOf } from "./evidence.js";
 import { type HttpAnswer, replay } from "./replay.js";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decoder, type DecodedContract, laterState } from "../../src/ledger/decode.js";
-import { holding } from "../../src/registry/utility/templates/holding.js";
-import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
-import { templates } from "../../src/registry/utility/templates/index.js";
-import { allocationFactory } from "../../src/registry/utility/templates/services.js";
+import { allocationFactory, holding, templates } from "../../src/registry/utility/templates.js";
+import { transferOffer } from "../../src/registry/utility/instructions.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
 

@@ -6,7 +6,7 @@ import { causesOf, RegistryError } from "../../src/domain/errors.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";

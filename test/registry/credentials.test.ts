@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { Requirement } from "../../src/registry/sdk/registry.js";
-import { changeTimes, chooseCredentials } from "../../src/registry/utility/selection/choose-credentials.js";
-import { credential, type Credential } from "../../src/registry/utility/templates/parties.js";
+import { changeTimes, chooseCredentials } from "../../src/registry/utility/choose-credentials.js";
+import { credential, type Credential } from "../../src/registry/utility/templates.js";
 
 /** Milliseconds, for the rules; microseconds, as on the ledger. */
 const NOW_MS = Date.parse("2026-06-01T00:00:00Z");

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, parseDecimal, decimalField } from "../../src/registry/sdk/decimal.js";
+import { decimalField, decimalText, JsonReader, parseDecimal } from "../../src/registry/sdk/json-reader.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 
 /** The largest Daml Decimal: 28 digits before the point and ten after it. */
 const LARGEST = 10n ** 38n - 1n;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
 import { ContextsError } from "../../src/registry/utility/contexts/contexts-error.js";
-import { dvpLegAllocation } from "../../src/registry/utility/templates/instructions.js";
+import { dvpLegAllocation } from "../../src/registry/utility/instructions.js";
 
 const value = () => undefined;
 const parse = () => undefined;

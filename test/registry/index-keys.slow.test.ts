@@ -1,6 +1,6 @@
 /** Index keys are memoized, except for long values. */
 import { expect, test } from "vitest";
-import { indexKeys } from "../../src/registry/utility/templates/index-keys.js";
+import { indexKeys } from "../../src/registry/utility/index-keys.js";
 import { heap } from "../fixtures/heap.js";
 
 test("long values are not kept", () => {

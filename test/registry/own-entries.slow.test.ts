@@ -15,8 +15,8 @@ import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../.
 import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
 import type { UtilityExtension } from "../../src/registry/utility/contexts/extension.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
-import type { Instruction } from "../../src/registry/utility/templates/instructions.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
+import type { Instruction } from "../../src/registry/utility/instructions.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/read/replica.js";

@@ -1,7 +1,7 @@
 /** The settings and the registry agree on the smallest limits. */
 import { expect, test } from "vitest";
 import { settlementSettings as settings } from "../../src/config/settings/settlement.js";
-import { MIN_SETTLEMENT_LIMITS as min } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS as min } from "../../src/registry/utility/allocation.js";
 
 test.each([
   ["legs", settings.maxLegs, min.legs],

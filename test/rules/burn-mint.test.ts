@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { HoldingSource, InputHolding } from "../../src/domain/holdings.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import { burnMintFactory } from "../fixtures/calls/operations.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";

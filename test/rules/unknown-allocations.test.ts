@@ -4,7 +4,7 @@ import type { CatchUpProgress } from "../../src/domain/freshness.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { Registry, RequestContext, FactoryAnswer } from "../../src/registry/sdk/registry.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import { settlementFactory } from "../fixtures/calls/operations.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";

@@ -1,6 +1,6 @@
 import type { Source } from "../../ingest/source/source.js";
 import type { QueryExecutor } from "../../registry/executor.js";
-import { PartySearcher } from "../../registry/lookup/party-searcher.js";
+import { PartySearcher } from "../../registry/party-search.js";
 import type { Registry } from "../../registry/sdk/registry.js";
 import { consoleService } from "../../service/console/console.js";
 import type { ServiceBinding } from "../../service/service-binding.js";

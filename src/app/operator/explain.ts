@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.js";
 import type { QueryExecutor } from "../../registry/executor.js";
-import { findContract } from "../../registry/lookup/find-contract.js";
+import { findContract } from "../../registry/party-search.js";
 import type { Registry } from "../../registry/sdk/registry.js";
 import { explain } from "../../service/explain/explain.js";
 import type { KeptRefusals } from "../../service/explain/explainer.js";

@@ -1,7 +1,6 @@
 import type { Config } from "../../config/config.js";
 import type { Source } from "../../ingest/source/source.js";
-import { reportJson } from "../../registry/check/report-json.js";
-import { WarningMonitor, type WarningReport } from "../../registry/check/warning-monitor.js";
+import { reportJson, WarningMonitor, type WarningReport } from "../../registry/check/warning-monitor.js";
 import type { Registry } from "../../registry/sdk/registry.js";
 import type { WarningSource } from "../../telemetry/metrics/service-metrics.js";
 import type { Logger } from "../../util/logger.js";

@@ -3,8 +3,7 @@ import { abortablePause } from "../../util/abortable-pause.js";
 import { errorMessage } from "../../util/error-message.js";
 import type { Logger } from "../../util/logger.js";
 import type { Inventory, Registry } from "../sdk/registry.js";
-import { partyWarnings, withPartyWarnings } from "./party-warnings.js";
-import { scanInventory } from "./scan-inventory.js";
+import { partyWarnings, scanInventory, withPartyWarnings } from "./scan.js";
 
 export interface FirstInventoryOptions {
   readonly registry: Registry;

@@ -1,10 +1,10 @@
 import { NotReady, type StoreScan } from "../../store/port.js";
-import type { Logger } from "../../util/logger.js";
-import { errorMessage } from "../../util/error-message.js";
 import { abortablePause } from "../../util/abortable-pause.js";
+import { errorMessage } from "../../util/error-message.js";
+import type { Logger } from "../../util/logger.js";
 import { withTimeout } from "../../util/timeout.js";
-import type { Check, Warning, WarningKind } from "../sdk/warnings.js";
-import { scanWarnings } from "./scan-warnings.js";
+import { type Check, describeWarning, refusalStatus, type Warning, type WarningKind } from "../sdk/warnings.js";
+import { scanWarnings } from "./scan.js";
 
 export interface MonitorOptions {
   readonly checks: readonly Check[];
@@ -101,3 +101,17 @@ export class WarningMonitor {
     }
   }
 }
+
+/** A report for `GET /warnings` on the operator's port. docs/check.md describes it. */
+export const reportJson = ({ checkedAt, offset, isComplete, total, counts, warnings }: WarningReport): object => ({
+  checkedAt: new Date(checkedAt).toISOString(),
+  offset,
+  complete: isComplete,
+  total,
+  counts,
+  warnings: warnings.map((warning) => {
+    const { kind, registrar, instrument, contractId, party, operations, refusal } = warning;
+    const status = refusal === undefined ? undefined : refusalStatus[refusal];
+    return { kind, registrar, instrument, contractId, party, operations, status, message: describeWarning(warning) };
+  }),
+});

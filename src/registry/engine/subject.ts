@@ -1,8 +1,7 @@
 /** What a request is about: the values by which a table finds contracts. */
 import type { Contract } from "../../domain/contract.js";
 import { type Account, accountIn, accountOf } from "../sdk/accounts.js";
-import { argumentsReader } from "../sdk/choice-arguments.js";
-import type { JsonReader } from "../sdk/json-reader.js";
+import { argumentsReader, type JsonReader } from "../sdk/json-reader.js";
 import type { FactoryQuery } from "../sdk/queries.js";
 import type { Named, TableFields } from "./templates.js";
 

@@ -1,7 +1,7 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
 import type { Contract } from "../../domain/contract.js";
 import { notFound, RegistryError } from "../../domain/errors.js";
-import { decimalText } from "../sdk/decimal.js";
+import { decimalText } from "../sdk/json-reader.js";
 import type {
   Choice,
   ChoiceQuery,

@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
 import { type Account, accountOf, NO_OWNER } from "../sdk/accounts.js";
-import { parseDecimal } from "../sdk/decimal.js";
+import { JsonReader, parseDecimal } from "../sdk/json-reader.js";
 import type { Instrument } from "../sdk/instruments.js";
-import { JsonReader } from "../sdk/json-reader.js";
 import type { RegistryFile, TemplateDefinition } from "./definition.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
 

@@ -1,6 +1,8 @@
+import { plainDecimal } from "../../domain/decimal.js";
+import { formatValue, invalidField, type RegistryError } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { formatValue, invalidField, type RegistryError } from "../../domain/errors.js";
+import type { FactoryQuery } from "./queries.js";
 
 /**
  * Reads the fields of an untrusted JSON object. Every method throws RegistryError "invalid" with the path of a field
@@ -149,4 +151,37 @@ function formatLocation(location: Location): string {
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+/** Daml Decimals: up to 28 digits before the point and 10 after it. */
+
+const PLACES = 10;
+const decimalPattern = /^([+-]?)(\d{1,28})(?:\.(\d{1,10}))?$/;
+
+/** A decimal in units of 10^-10; undefined if the text is malformed. */
+export function parseDecimal(text: string): bigint | undefined {
+  const [, sign = "", whole = "", fraction = ""] = decimalPattern.exec(text) ?? [];
+  if (whole === "") return undefined;
+  const amount = BigInt(whole + fraction.padEnd(PLACES, "0"));
+  return sign === "-" ? -amount : amount;
+}
+
+/** The decimal in a field, in units of 10^-10. Throws "invalid" if it is malformed. */
+export function decimalField(fields: JsonReader, name: string): bigint {
+  const raw = fields.raw(name);
+  const text = typeof raw === "number" ? plainDecimal(raw) : fields.text(name);
+  const amount = parseDecimal(text);
+  if (amount !== undefined) return amount;
+  throw fields.invalid(name, `must be a decimal such as 1.0000000000, but is ${formatValue(text)}`);
+}
+
+/** The amount in the ledger's format, with ten decimal places. */
+export function decimalText(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(PLACES + 1, "0");
+  return `${amount < 0n ? "-" : ""}${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
+}
+
+/** Reads the choice arguments of a query. Errors name the field of the request that had them. */
+export function argumentsReader({ choiceArguments, argumentsName = "choiceArguments" }: FactoryQuery): JsonReader {
+  return new JsonReader(choiceArguments, argumentsName);
 }

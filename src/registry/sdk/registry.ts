@@ -3,8 +3,7 @@ import type { HoldingFields, InputHolding } from "../../domain/holdings.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
-import type { History } from "./history.js";
-import type { RegistryLookup } from "./lookup.js";
+import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
 import type {

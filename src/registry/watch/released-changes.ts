@@ -1,10 +1,55 @@
-import { memoizeLast } from "../../util/memoize-last.js";
+import { invalidField } from "../../domain/errors.js";
+import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../store/lookup-hash.js";
 import type { ChangeFeed, LoggedChange, Position } from "../../store/port.js";
-import type { Tag } from "../../store/lookup-hash.js";
+import { memoizeLast } from "../../util/memoize-last.js";
 import { generationName } from "../basis.js";
-import { type Filter, matches } from "./filter.js";
-import type { StreamPosition } from "./position.js";
-import type { WatchEvent } from "./watch-event.js";
+
+/** Where a stream is: its client knows all changes up to here. */
+export interface StreamPosition {
+  /** As in Basis: with the configuration. */
+  readonly generation: string;
+  readonly offset: number;
+}
+
+const TOKEN = /^(\d{1,16})\.([\w.-]{1,200})$/;
+
+export const resumeToken = ({ generation, offset }: StreamPosition): string => `${offset}.${generation}`;
+
+/** Throws "invalid" for a text that is no resume token. */
+export function parseResumeToken(token: string): StreamPosition {
+  const [, offset, generation] = TOKEN.exec(token) ?? [];
+  if (offset === undefined || generation === undefined || !Number.isSafeInteger(Number(offset)))
+    throw invalidField("resumeToken", "is no token of this service: use that of the latest event, unchanged");
+  return { generation, offset: Number(offset) };
+}
+
+/** The tags of which a change must have one; undefined for all changes. */
+export type Filter = ReadonlySet<Tag> | undefined;
+
+export function createFilter(registrars: readonly string[], tags: readonly Tag[]): Filter {
+  if (registrars.length === 0 && tags.length === 0) return undefined;
+  const ofRegistrars = registrars.length === 0 ? [] : [anyRegistrarHash, ...registrars.map(registrarHash)].map(tagOf);
+  return new Set([...ofRegistrars, ...tags]);
+}
+
+export function matches(filter: Filter, tags: ReadonlySet<Tag>): boolean {
+  if (filter === undefined) return true;
+  const [few, many] = filter.size < tags.size ? [filter, tags] : [tags, filter];
+  for (const tag of few) if (many.has(tag)) return true;
+  return false;
+}
+
+/** Says that its reader now knows of all changes up to a position. */
+export type WatchEvent = StreamPosition & {
+  /** Ledger time of the state at the position, in microseconds since 1970; undefined if the source gave none. */
+  readonly asOf: number | undefined;
+} & (
+    | { readonly type: "reset" }
+    /** The tags of changed lookups, each once. */
+    | { readonly type: "changed"; readonly tags: readonly Tag[] }
+    /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
+    | { readonly type: "heartbeat"; readonly age: number | undefined }
+  );
 
 /** More in one event would cost more than to ask again. */
 const MAX_TAGS = 10_000;
@@ -83,4 +128,66 @@ function unionOf(changes: readonly LoggedChange[]): ReadonlySet<Tag> {
   const union = new Set<Tag>();
   for (const { tags } of changes) for (const tag of tags) union.add(tag);
   return union;
+}
+
+/** When changes are released to the streams. */
+export interface ReleaseScheduleOptions {
+  /** Releases what has changed, and returns how many milliseconds the streams were busy with it. */
+  readonly release: () => Promise<number>;
+  /** Whether there is more to release after that. */
+  readonly isBehind: () => boolean;
+  /** Monotonic, in milliseconds. */
+  readonly clock: () => number;
+  /** Changes within this time are released together: it bounds the events of a stream, whatever the ledger does. */
+  readonly mergeMs: number;
+}
+
+/** Releases the first change at once, and those of the next `mergeMs` together, or of longer while the streams are busy. */
+export class ReleaseSchedule {
+  readonly #options: ReleaseScheduleOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isReleasing = false;
+  /** When the first change was made that is not released yet. */
+  #changedAt: number | undefined;
+  /** The next changes are not released before. */
+  #notBefore = -Infinity;
+  #lagMs = 0;
+  #isClosed = false;
+
+  constructor(options: ReleaseScheduleOptions) {
+    this.#options = options;
+  }
+
+  /** How long it took until all waiting streams had the latest changes, in milliseconds. */
+  get lagMs(): number {
+    return this.#lagMs;
+  }
+
+  /** Call this for each change. */
+  changed(): void {
+    const now = this.#options.clock();
+    this.#changedAt ??= now;
+    if (this.#timer !== undefined || this.#isReleasing) return;
+    this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - now));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
+  async #release(): Promise<void> {
+    const { release, isBehind, clock, mergeMs } = this.#options;
+    this.#timer = undefined;
+    this.#isReleasing = true;
+    const begunAt = clock();
+    const changedAt = this.#changedAt ?? begunAt;
+    this.#changedAt = undefined;
+    const took = await release();
+    this.#notBefore = Math.max(begunAt + mergeMs, clock() + took);
+    this.#lagMs = clock() - changedAt;
+    this.#isReleasing = false;
+    if (isBehind() && !this.#isClosed) this.changed();
+  }
 }

@@ -1,6 +1,6 @@
 import { ConsoleService } from "../../../gen/offledger/console/v1/console_service_pb.js";
 import type { QueryExecutor } from "../../registry/executor.js";
-import type { PartySearcher } from "../../registry/lookup/party-searcher.js";
+import type { PartySearcher } from "../../registry/party-search.js";
 import type { PackageVersion } from "../explain/contract-message.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { ConsoleData } from "./console-data.js";

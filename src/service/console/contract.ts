@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetContractResponseSchema } from "../../../gen/offledger/console/v1/console_pb.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { QueryExecutor } from "../../registry/executor.js";
-import { findContract } from "../../registry/lookup/find-contract.js";
+import { findContract } from "../../registry/party-search.js";
 import { contractMessage, type PackageVersion } from "../explain/contract-message.js";
 import { choiceCallMessage } from "./choice-call.js";
 

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetPartyResponseSchema, PendingInstructionSchema } from "../../../gen/offledger/console/v1/console_pb.js";
-import type { PartyResults } from "../../registry/lookup/party-results.js";
+import type { PartyResults } from "../../registry/party-search.js";
 import type { FoundInstruction } from "../../registry/sdk/registry.js";
 import { causeMessage } from "../messages/cause.js";
 import { contractMessage, type PackageVersion } from "../explain/contract-message.js";

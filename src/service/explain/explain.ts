@@ -3,7 +3,7 @@ import type { Call, ExplainRequest } from "../../../gen/offledger/explain/v1/exp
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
 import type { Preparer } from "../../domain/prepare.js";
-import type { FoundContract } from "../../registry/lookup/find-contract.js";
+import type { FoundContract } from "../../registry/party-search.js";
 import { type CallContext, prepare } from "../prepare.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersion } from "./contract-message.js";

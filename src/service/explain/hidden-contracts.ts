@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../domain/json.js";
 import type { Contract } from "../../domain/contract.js";
 import type { ExplainedSearch } from "../../registry/explain/explanation.js";
-import type { FoundContract } from "../../registry/lookup/find-contract.js";
+import type { FoundContract } from "../../registry/party-search.js";
 import { choiceCallMessage } from "../console/choice-call.js";
 import type { Explained } from "./explainer.js";
 

@@ -1,11 +1,13 @@
 /** A replica that is read continuously and compared with past states of the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
-import { instrumentConfiguration } from "../../../src/registry/utility/templates/instruments.js";
-import { templates } from "../../../src/registry/utility/templates/index.js";
-import { transferOffer } from "../../../src/registry/utility/templates/instructions.js";
-import { indexKeys } from "../../../src/registry/utility/templates/index-keys.js";
-import { credential } from "../../../src/registry/utility/templates/parties.js";
-import { transferRule } from "../../../src/registry/utility/templates/services.js";
+import {
+  credential,
+  instrumentConfiguration,
+  templates,
+  transferRule,
+} from "../../../src/registry/utility/templates.js";
+import { transferOffer } from "../../../src/registry/utility/instructions.js";
+import { indexKeys } from "../../../src/registry/utility/index-keys.js";
 import { contentId } from "../../../src/store/postgres/content-id.js";
 import { Database } from "../../../src/store/postgres/database.js";
 import { ReplicaSync } from "../../../src/store/postgres/read/replica-sync.js";

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";
-import { templates } from "../../../src/registry/utility/templates/index.js";
+import { templates } from "../../../src/registry/utility/templates.js";
 import { payload } from "../../fixtures/elements.js";
 import { until } from "../../fixtures/wait.js";
 import { operator, type RunningMirror, startMirror } from "./run-mirror.js";

@@ -9,7 +9,7 @@ import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
 import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens/token-source.js";
-import { templates } from "../../../src/registry/utility/templates/index.js";
+import { templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import { Participant } from "../../../scripted-participant/participant.js";

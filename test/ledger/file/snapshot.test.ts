@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { formatProblems as describeProblems, MAX_PROBLEMS, parseSnapshot } from "../../../src/ledger/file/snapshot.js";
-import { templates } from "../../../src/registry/utility/templates/index.js";
+import { templates } from "../../../src/registry/utility/templates.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, type Options, payload } from "../../fixtures/elements.js";
 

@@ -2,9 +2,8 @@ import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { decodeUpdate, type Update } from "../../../src/ledger/participant/updates.js";
-import { holding } from "../../../src/registry/utility/templates/holding.js";
-import { transferOffer } from "../../../src/registry/utility/templates/instructions.js";
-import { templates } from "../../../src/registry/utility/templates/index.js";
+import { holding, templates } from "../../../src/registry/utility/templates.js";
+import { transferOffer } from "../../../src/registry/utility/instructions.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { blobOf, payload } from "../../fixtures/elements.js";
 

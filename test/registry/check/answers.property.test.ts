@@ -16,7 +16,7 @@ import type {
 } from "../../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../../fixtures/requests.js";

@@ -5,7 +5,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import type { Warning } from "../../../src/registry/sdk/registry.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
-import { scanInventory } from "../../../src/registry/check/scan-inventory.js";
+import { scanInventory } from "../../../src/registry/check/scan.js";
 import { minimalRegistry } from "../../../src/registry/minimal/index.js";
 import type { Inventory, Registry } from "../../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { StoreScan, View } from "../../../src/store/port.js";
 import { element, payload } from "../../fixtures/elements.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_KEPT, WarningCollector } from "../../../src/registry/check/warning-collector.js";
+import { MAX_KEPT, WarningCollector } from "../../../src/registry/check/scan.js";
 import type { Warning } from "../../../src/registry/sdk/registry.js";
 
 const warning = (more: Partial<Warning> = {}): Warning => ({

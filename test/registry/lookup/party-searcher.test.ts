@@ -1,9 +1,9 @@
 /** The bounds of searches: one at a time, few that wait, and a time for each. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PartySearcher, type PartySearcherOptions } from "../../../src/registry/lookup/party-searcher.js";
+import { PartySearcher, type PartySearcherOptions } from "../../../src/registry/party-search.js";
 import type { PartySearch } from "../../../src/registry/sdk/registry.js";
 import type { StoreScan } from "../../../src/store/port.js";
-import { credential } from "../../../src/registry/utility/templates/parties.js";
+import { credential } from "../../../src/registry/utility/templates.js";
 import { type ServiceWithConsole, serviceWithConsole } from "../../fixtures/observed-service.js";
 import { until } from "../../fixtures/wait.js";
 

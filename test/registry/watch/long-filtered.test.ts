@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ChangeStreams } from "../../../src/registry/watch/change-streams.js";
-import type { WatchEvent } from "../../../src/registry/watch/watch-event.js";
+import type { WatchEvent } from "../../../src/registry/watch/released-changes.js";
 import { ChangeLog } from "../../../src/store/change-log.js";
 
 /** More than the log keeps. */

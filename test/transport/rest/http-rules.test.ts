@@ -6,7 +6,7 @@ import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { services } from "../../../src/service/services.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";

@@ -1,7 +1,7 @@
 import type { Problem } from "../../../util/object-reader.js";
 import { readPackageFile } from "../../../util/package-file.js";
 import { parseYaml } from "../../../util/yaml.js";
-import { builtInDisclosures, builtInEntries } from "../entries/index.js";
+import { builtInDisclosures, builtInEntries } from "../entries.js";
 import { parseTable } from "./parse/table.js";
 import type { ContextTable } from "./table.js";
 

@@ -1,4 +1,4 @@
-import type { ContextDefinition } from "../entries/context-definition.js";
+import type { ContextDefinition } from "../context.js";
 import { type CompiledCondition, compileCondition } from "./conditions.js";
 import type { Parts } from "./parts.js";
 import type { PackageVersions } from "./versions.js";

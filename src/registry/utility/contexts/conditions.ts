@@ -1,6 +1,6 @@
 import { packageIdOf } from "../../../domain/contract.js";
-import type { EntryInputs } from "../entries/context-entry.js";
-import type { ContractSelector } from "../selection/contract-selector.js";
+import type { EntryInputs } from "../context.js";
+import type { ContractSelector } from "../selector.js";
 import type { Condition, PackageCondition } from "./table.js";
 import { compareVersions, type PackageVersions } from "./versions.js";
 

@@ -1,8 +1,8 @@
 /** The choice contexts in force: contexts.yaml with the changes of a module and the operator, compiled once at start. */
 import type { Template } from "../../../domain/template.js";
 import { formatPath, type Path, type Problem } from "../../../util/object-reader.js";
-import type { ContextDefinition } from "../entries/context-definition.js";
-import { dvpLegAllocation, type Instruction } from "../templates/instructions.js";
+import type { ContextDefinition } from "../context.js";
+import { dvpLegAllocation, type Instruction } from "../instructions.js";
 import { applyChanges } from "./apply-changes.js";
 import { builtInTable } from "./built-in-table.js";
 import { compileRow } from "./compile.js";

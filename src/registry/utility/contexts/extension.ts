@@ -1,7 +1,7 @@
 /** The public types of a module that extends the Registry Utility. docs/contexts.md has an example. */
 import type { Template } from "../../../domain/template.js";
-import type { ContextEntry, Disclosure } from "../entries/context-entry.js";
-import type { Instruction } from "../templates/instructions.js";
+import type { ContextEntry, Disclosure } from "../context.js";
+import type { Instruction } from "../instructions.js";
 
 /**
  * What a module adds to the Registry Utility. Every field is optional. The service checks it when it starts, and exits with

@@ -9,7 +9,7 @@ import {
   mintOffer,
   mintRequest,
   transferOffer,
-} from "../templates/instructions.js";
+} from "../instructions.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
 export type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;

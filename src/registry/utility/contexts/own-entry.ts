@@ -2,11 +2,9 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import type { AnyValue } from "../../sdk/registry.js";
-import type { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
-import type { ContextEntry, Disclosure, EntryInputs } from "../entries/context-entry.js";
-import { selectProvider } from "../entries/provider.js";
-import type { ContractSelector } from "../selection/contract-selector.js";
-import { type Needed, neededContract } from "../selection/needed.js";
+import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "../context.js";
+import { selectProvider } from "../entries.js";
+import { type ContractSelector, type Needed, neededContract } from "../selector.js";
 import type { EntryDefinition, ValueForm } from "./entry-definition.js";
 import { compileLookups, type OwnLookup } from "./own-lookups.js";
 

@@ -1,5 +1,5 @@
 import { indexKey } from "../../../domain/template.js";
-import type { EntryInputs } from "../entries/context-entry.js";
+import type { EntryInputs } from "../context.js";
 import { type EntryDefinition, type FieldMatch, isParty, type RequestValue } from "./entry-definition.js";
 import { indexOf } from "./own-template.js";
 

@@ -1,9 +1,9 @@
 /** The entries, disclosures and templates that a table may name: built in, of a module, of the operator's file. */
 import type { Template } from "../../../domain/template.js";
 import { formatPath, type Path, type Problem } from "../../../util/object-reader.js";
-import type { ContextEntry, Disclosure } from "../entries/context-entry.js";
-import { builtInDisclosures, builtInEntries } from "../entries/index.js";
-import { templates as builtInTemplates } from "../templates/index.js";
+import type { ContextEntry, Disclosure } from "../context.js";
+import { builtInDisclosures, builtInEntries } from "../entries.js";
+import { templates as builtInTemplates } from "../templates.js";
 import type { EntryDefinition } from "./entry-definition.js";
 import { MODULE_PATH } from "./contexts-error.js";
 import { ownEntry } from "./own-entry.js";

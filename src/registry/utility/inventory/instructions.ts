@@ -4,16 +4,29 @@ import type { Template } from "../../../domain/template.js";
 import type { Check, Warning } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { type ChoiceOperation, isExit } from "../contexts/operations.js";
-import type { EntryInputs } from "../entries/context-entry.js";
-import { contextOn, instructionInputs } from "../operations/choice-context.js";
-import { findFactories } from "../operations/require.js";
-import { inReassignment } from "../selection/candidates.js";
-import { candidateConfigurations, groupOf, groupOfInstruction } from "../selection/group.js";
-import type { Instruction } from "../templates/instructions.js";
-import { attemptWithFactories, checkFactories, factoriesOf, findFactoryProblem, usableFor } from "./operations.js";
-import type { LinesByOperation, OperationLines } from "./operation-lines.js";
-import { findProblems, type Problem, remedies, type Subject, toWarning } from "./problems.js";
-import { recording, type RecordingContext } from "./views.js";
+import type { EntryInputs } from "../context.js";
+import { contextOn, findFactories, instructionInputs } from "../choice.js";
+import { inReassignment } from "../selector.js";
+import { candidateConfigurations, groupOf, groupOfInstruction } from "../group.js";
+import type { Instruction } from "../instructions.js";
+import {
+  attemptWithFactories,
+  checkFactories,
+  factoriesOf,
+  findFactoryProblem,
+  type LinesByOperation,
+  type OperationLines,
+  usableFor,
+} from "./operations.js";
+import {
+  findProblems,
+  type Problem,
+  recording,
+  type RecordingContext,
+  remedies,
+  type Subject,
+  toWarning,
+} from "./inventory.js";
 
 const SETTLEMENT = "settlement-factory";
 

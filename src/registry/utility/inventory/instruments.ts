@@ -2,24 +2,22 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
 import type { Check, InstrumentConfiguration, Warning } from "../../sdk/registry.js";
-import { instrumentConfiguration as lookUpConfiguration } from "../operations/instrument-configuration.js";
-import { findGroupFactories } from "../operations/factory.js";
-import { findFactories } from "../operations/require.js";
-import { candidateConfigurations, distinctGroups, type Group, groupOf, ofGroup } from "../selection/group.js";
-import { indexKeys } from "../templates/index-keys.js";
-import { instrumentConfiguration } from "../templates/instruments.js";
-import { type AllocationFactory, allocationFactory } from "../templates/services.js";
+import { findConfiguration as lookUpConfiguration } from "../instruments.js";
+import { findGroupFactories } from "../factory.js";
+import { findFactories } from "../choice.js";
+import { candidateConfigurations, distinctGroups, type Group, groupOf, ofGroup } from "../group.js";
+import { indexKeys } from "../index-keys.js";
+import { type AllocationFactory, allocationFactory, instrumentConfiguration } from "../templates.js";
 import {
   attemptWithFactories,
   checkChoices,
   checkFactories,
   factoriesOf,
   factoryInputs,
+  type LinesByOperation,
   usableFor,
 } from "./operations.js";
-import type { LinesByOperation } from "./operation-lines.js";
-import { errorIn, findProblems, remedies } from "./problems.js";
-import { recording, type RecordingContext } from "./views.js";
+import { errorIn, findProblems, recording, type RecordingContext, remedies } from "./inventory.js";
 
 type Configuration = Contract<InstrumentConfiguration>;
 

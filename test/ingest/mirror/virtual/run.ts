@@ -7,7 +7,7 @@ import { watchedLedger } from "../../../../src/ingest/mirror/watched-ledger.js";
 import { Decoder } from "../../../../src/ledger/decode.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
 import { refusal, withNulls } from "../../../../scripted-participant/errors.js";
-import { templates } from "../../../../src/registry/utility/templates/index.js";
+import { templates } from "../../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
 import type { StoreWriter } from "../../../../src/store/port.js";
 import type { JsonObject } from "../../../../src/domain/json.js";

@@ -2,8 +2,8 @@
 import type { Template } from "../../../../domain/template.js";
 import { isAsyncFunction } from "../../../../util/async-function.js";
 import { ObjectReader, type Path, type Problem } from "../../../../util/object-reader.js";
-import type { ContextEntry, Disclosure } from "../../entries/context-entry.js";
-import type { Instruction } from "../../templates/instructions.js";
+import type { ContextEntry, Disclosure } from "../../context.js";
+import type { Instruction } from "../../instructions.js";
 import { MODULE_PATH } from "../contexts-error.js";
 import { isEntryName } from "./lines.js";
 

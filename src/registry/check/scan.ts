@@ -1,0 +1,175 @@
+import type { StoreScan, View } from "../../store/port.js";
+import { backgroundContext } from "../query-context.js";
+import type { CheckContext, Inventory, Registry } from "../sdk/registry.js";
+import { type Check, type Warning, type WarningKind, warningKinds } from "../sdk/warnings.js";
+import { StoreSteps } from "../store-steps.js";
+
+/** Warnings are about the present: nobody keeps them. */
+export const checkContext = (view: View, now: number, credentialDays: number): CheckContext => ({
+  ...backgroundContext(view, now),
+  credentialDays,
+});
+
+/** Bounds memory: keeps this many warnings of each kind and only counts further ones. */
+export const MAX_KEPT = 1_000;
+
+/** Counts warnings by kind and keeps the first of each. Joins warnings that differ only in their operations. */
+export class WarningCollector {
+  readonly #kept = new Map<WarningKind, Map<string, Warning>>(warningKinds.map((kind) => [kind, new Map()]));
+  readonly #counts = new Map<WarningKind, number>(warningKinds.map((kind) => [kind, 0]));
+
+  add(warning: Warning): void {
+    const { kind } = warning;
+    const ofKind = this.#kept.get(kind);
+    // A registry module may be plain JavaScript.
+    if (ofKind === undefined) throw new Error(`a check returned a warning of the unknown kind ${kind}`);
+    const key = keyOf(warning);
+    const known = ofKind.get(key);
+    if (known !== undefined) {
+      ofKind.set(key, { ...known, operations: [...new Set([...known.operations, ...warning.operations])] });
+      return;
+    }
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
+    if (ofKind.size < MAX_KEPT) ofKind.set(key, warning);
+  }
+
+  get counts(): Readonly<Record<WarningKind, number>> {
+    // It has exactly the kinds.
+    return Object.fromEntries(this.#counts) as Record<WarningKind, number>;
+  }
+
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The first `maxPerKind` warnings of each kind, in the order of the kinds. */
+  warnings(maxPerKind: number = MAX_KEPT): readonly Warning[] {
+    return warningKinds.flatMap((kind) => [...(this.#kept.get(kind)?.values() ?? [])].slice(0, maxPerKind));
+  }
+}
+
+const keyOf = ({ registrar, instrument, contractId, party, refusal, problem }: Warning): string =>
+  JSON.stringify([registrar, instrument, contractId, party, refusal, problem]);
+
+export interface ScanOptions {
+  readonly credentialDays: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Waits for some milliseconds; resolves early when the signal is aborted. */
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Checks so many contracts of each template; all that the scan lists if absent. */
+  readonly maxContracts?: number | undefined;
+}
+
+export interface ScanResult {
+  readonly found: WarningCollector;
+  /** Whether every contract was checked. */
+  readonly isComplete: boolean;
+  /** How many contracts were checked, each once for each check of its template. */
+  readonly checked: number;
+  /** The offset of the last state that was read; undefined if nothing was. */
+  readonly offset: number | undefined;
+}
+
+const MAX_STEP = 100;
+/** A scan uses at most a twentieth of a processor, and a database at most a fifth of the time. */
+const REST_PER_CPU = 19;
+const REST_PER_WAIT = 4;
+
+/** Runs the checks in short steps, with rests in between. Throws what a read throws, and stops early on an abort. */
+export async function scanWarnings(
+  scan: StoreScan,
+  checks: readonly Check[],
+  options: ScanOptions,
+): Promise<ScanResult> {
+  const { credentialDays, now, pause, signal, maxContracts = Infinity } = options;
+  const limits = { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, restPerWait: REST_PER_WAIT, now, pause, signal };
+  const steps = new StoreSteps(scan, limits);
+  const found = new WarningCollector();
+  let isComplete = true;
+  let checked = 0;
+  let offset: number | undefined;
+  for (const check of checks) {
+    const { template, overall } = check;
+    const listed = await scan.ids(template);
+    const ids = listed.ids.slice(0, maxContracts);
+    const isWhole = listed.isComplete && ids.length === listed.ids.length;
+    isComplete &&= isWhole;
+    const observed: unknown[] = [];
+    const checkStep = steps.run(template, ids, (view, contracts, at) => {
+      const context = checkContext(view, at, credentialDays);
+      return {
+        warnings: check.warnings(context, contracts),
+        observed: isWhole ? overall?.observe(context, contracts) : undefined,
+        offset: view.offset,
+      };
+    });
+    for await (const { result, count } of checkStep) {
+      checked += count;
+      observed.push(result.observed);
+      for (const warning of result.warnings) found.add(warning);
+      offset = result.offset;
+    }
+    if (overall === undefined || !isWhole || signal.aborted) continue;
+    const at = now();
+    const concluded = await scan.read((view) => overall.conclude(checkContext(view, at, credentialDays), observed));
+    for (const warning of concluded) found.add(warning);
+  }
+  return { found, isComplete, checked, offset };
+}
+
+export interface InventoryScanOptions extends ScanOptions {
+  readonly maxContracts: number;
+}
+
+/**
+ * The inventory of a store beside its requests: the summary in one read, then the checks in short steps, of at most
+ * `maxContracts` of each template. `Registry.inventory` alone would check all of them in one run, and would read whole
+ * templates of a large database. A registry that does not limit its inventory is read at once. Throws what a read
+ * throws, and stops early on an abort.
+ */
+export async function scanInventory(
+  scan: StoreScan,
+  registry: Registry,
+  options: InventoryScanOptions,
+): Promise<Inventory> {
+  const { credentialDays } = options;
+  const now = options.now();
+  const summary = await scan.read((view) => registry.inventory(view, { now, credentialDays, maxContracts: 0 }));
+  // A registry without limit has checked everything.
+  if (summary.unchecked === undefined || registry.checks === undefined) return summary;
+  const { found, checked, isComplete } = await scanWarnings(scan, registry.checks, options);
+  return {
+    ...summary,
+    warnings: [...summary.warnings, ...found.warnings()],
+    warningCounts: found.counts,
+    // The number is approximate: contracts may have been created or archived between the reads.
+    unchecked: isComplete ? undefined : Math.max(1, summary.unchecked - checked),
+  };
+}
+
+/** The inventory of a mirrored ledger, with a warning where its parties see too little. */
+export function withPartyWarnings(inventory: Inventory, parties: readonly string[]): Inventory {
+  const found = partyWarnings(inventory, parties);
+  return found.length === 0 ? inventory : { ...inventory, warnings: [...found, ...inventory.warnings] };
+}
+
+/** A sentence for each problem. `parties` are those of OFFLEDGER_LEDGER_PARTIES. */
+export function partyWarnings({ counts, operators }: Inventory, parties: readonly string[]): readonly string[] {
+  const names = parties.join(", ");
+  if (counts.length === 0) {
+    return [
+      `OFFLEDGER_LEDGER_PARTIES: no contract of the registry is visible to ${names}. Check the ids of the parties, and that ` +
+        "this participant hosts them.",
+    ];
+  }
+  // Only a registry with an operator lists them.
+  if (operators === undefined || operators.some((operator) => parties.includes(operator))) return [];
+  const named = operators.length === 0 ? "" : `, which is ${operators.join(", ")}`;
+  return [
+    `OFFLEDGER_LEDGER_PARTIES: none of ${names} is the operator of a visible contract${named}. Transfer preapprovals and ` +
+      "the credentials of the credential app are invisible: direct transfers become offers, and credentials are missing. " +
+      "Read the contracts of the operator too.",
+  ];
+}

@@ -1,1 +1,0 @@
-export type { Created, Exercised, History, Update } from "../../domain/history.js";

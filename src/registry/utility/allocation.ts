@@ -1,0 +1,231 @@
+import type { Contract } from "../../domain/contract.js";
+import { combineErrors, invalid, type RegistryError } from "../../domain/errors.js";
+import type { Account } from "../sdk/accounts.js";
+import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
+import { unknownInstruction } from "../unknown-instruction.js";
+import type { UtilityContexts } from "./contexts/contexts.js";
+import { type Holder, holderOf } from "./credentials.js";
+import { type Group, groupOfInstruction, isOfGroup } from "./group.js";
+import type { Instruction } from "./instructions.js";
+import {
+  allocationArguments,
+  distinctInstruments,
+  type SettlementArguments,
+  settlementArguments,
+} from "./arguments.js";
+import { answerWithFactory, findGroupFactories, version2Of } from "./factory.js";
+import { findInstruction, requireFactories, selectInstruction } from "./choice.js";
+
+/** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
+export function allocationFactory(
+  context: RequestContext,
+  query: FactoryQuery,
+  contexts: UtilityContexts,
+  limits: SettlementLimits,
+): FactoryAnswer {
+  const { registrar } = query;
+  const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
+  checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
+  const version2 = version2Of(query, contexts.packageVersions);
+  return answerWithFactory(context, {
+    ...findGroupFactories(context, {
+      registrar,
+      instruments,
+      inputHoldings,
+      needsNoConfiguration: instruments.length === 0,
+      targetSynchronizer,
+      version2,
+    }),
+    definition: contexts.factories["allocation-factory"],
+    inputs: { instruments, sender: holderOf(sender), sent },
+  });
+}
+
+/** The known allocations of a settlement by contract id. */
+type Allocations = ReadonlyMap<string, Contract<Instruction>>;
+
+/**
+ * The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`), which is of version 2. An
+ * allocation that was never seen may be created in the same transaction: it is left out of the context, or refused with
+ * `rejectsUnknown`.
+ */
+export function settlementFactory(
+  context: RequestContext,
+  query: FactoryQuery,
+  contexts: UtilityContexts,
+  limits: SettlementLimits,
+  rejectsUnknown: boolean,
+): FactoryAnswer {
+  const { view } = context;
+  const { registrar } = query;
+  const settlement = settlementArguments(query);
+  checkSettlement(settlement, limits);
+  const instruments = distinctInstruments(settlement);
+  const { allocationTemplates, packageVersions } = contexts;
+  const allocations = new Map<string, Contract<Instruction>>();
+  /** The others, with what is there of another registrar. */
+  const unknown = new Map<string, Contract<Instruction> | undefined>();
+  for (const { contractId } of settlement.allocations) {
+    const found = findInstruction(view, allocationTemplates, contractId);
+    const allocation = selectInstruction(context, registrar, "allocation", contractId, found);
+    if (allocation !== undefined) allocations.set(contractId, allocation);
+    else unknown.set(contractId, found);
+  }
+  const { targetSynchronizer } = settlement;
+  const factories = findGroupFactories(context, {
+    registrar,
+    instruments,
+    inputHoldings: [],
+    groupNamed: () => groupOfAllocations(allocations),
+    targetSynchronizer,
+    version2: packageVersions,
+  });
+  const refusals: RegistryError[] = [];
+  for (const [contractId, found] of unknown) {
+    if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
+      refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
+  }
+  return answerWithFactory(context, {
+    ...factories,
+    definition: contexts.factories["settlement-factory"],
+    inputs: {
+      instruments,
+      holders: accountHolders(settlement, allocations),
+      allocations: [...allocations.values()],
+    },
+    refusals: refusals.length === 0 ? undefined : refusals,
+  });
+}
+
+/** The group that the allocations name; undefined if none does. Throws "invalid" if they name several. */
+function groupOfAllocations(allocations: Allocations): Group | undefined {
+  const [first, ...others] = [...allocations.values()].filter(
+    ({ fields }) => fields.operator !== undefined && fields.provider !== undefined,
+  );
+  if (first === undefined) return undefined;
+  const group = groupOfInstruction(first.fields);
+  const other = others.find(({ fields }) => !isOfGroup(fields, group));
+  if (other === undefined) return group;
+  const { operator, provider, admin } = other.fields;
+  throw invalid(
+    `allocations ${first.contractId} and ${other.contractId} cannot be settled together: the first is of operator ` +
+      `${group.operator} and provider ${group.provider}, the second of operator ${operator} and provider ${provider}`,
+    { code: "several-groups", about: { registrar: admin, contractId: other.contractId } },
+  );
+}
+
+/**
+ * The party of each account with the instruments that it sends or receives. Special accounts have no holder. An unknown
+ * allocation hides its sender alone.
+ */
+function accountHolders({ legs, allocations: settled }: SettlementArguments, allocations: Allocations): Holder[] {
+  const holders = new Map<string, { party: string; instruments: string[] }>();
+  const addParty = (party: string, instrumentId: string) => {
+    const known = holders.get(party);
+    if (known === undefined) holders.set(party, { party, instruments: [instrumentId] });
+    else if (!known.instruments.includes(instrumentId)) known.instruments.push(instrumentId);
+  };
+  const add = ({ party, isSpecial }: Account, instrumentId: string) => {
+    if (!isSpecial) addParty(party, instrumentId);
+  };
+  for (const { sender, receiver, instrumentId } of legs) {
+    add(sender, instrumentId);
+    add(receiver, instrumentId);
+  }
+  for (const { contractId, extraSides, nextIterationFunding } of settled) {
+    // The one whose allocation it is takes the other side of each extra leg, and funds the next iteration.
+    const authorizer = allocations.get(contractId)?.fields.sender;
+    for (const { otherSide, instrumentId } of extraSides) {
+      add(otherSide, instrumentId);
+      if (authorizer !== undefined) addParty(authorizer, instrumentId);
+    }
+    if (authorizer === undefined) continue;
+    for (const instrumentId of nextIterationFunding) addParty(authorizer, instrumentId);
+  }
+  return [...holders.values()];
+}
+
+export interface SettlementLimits {
+  readonly legs: number;
+  readonly allocations: number;
+  readonly instruments: number;
+  readonly accounts: number;
+  readonly parties: number;
+}
+
+/** The worst case that every registry has to support: the token standard's limits section. */
+export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
+  legs: 25,
+  allocations: 50,
+  instruments: 25,
+  accounts: 50,
+  parties: 100,
+};
+
+/** Throws "invalid" that names all limits that a settlement exceeds. */
+export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
+  let legs = settlement.legs.length;
+  let funded = 0;
+  for (const { extraSides, nextIterationFunding } of settlement.allocations) {
+    legs += extraSides.length;
+    funded += nextIterationFunding.length;
+  }
+  // An upper bound is cheaper than counting: a leg has one instrument and two accounts of at most two parties each.
+  const upperBound = {
+    legs,
+    allocations: settlement.allocations.length,
+    instruments: legs + funded,
+    accounts: 2 * legs,
+    parties: 4 * legs,
+  };
+  if (!isWithin(upperBound, limits)) checkSize("settlement", measure(settlement, legs), limits);
+}
+
+/**
+ * Extra sides count as legs. Counts the owners and providers of accounts as parties; executors and actors do not
+ * count.
+ */
+function measure(settlement: SettlementArguments, legs: number): SettlementLimits {
+  const extraSides = settlement.allocations.flatMap((allocation) => allocation.extraSides);
+  const accounts = [
+    ...settlement.legs.flatMap(({ sender, receiver }) => [sender, receiver]),
+    ...extraSides.map(({ otherSide }) => otherSide),
+  ];
+  return {
+    legs,
+    allocations: settlement.allocations.length,
+    instruments: distinctInstruments(settlement).length,
+    accounts: new Set(accounts.map(accountName)).size,
+    parties: new Set(accounts.flatMap(({ owner, provider }) => [owner ?? [], provider ?? []].flat())).size,
+  };
+}
+
+/** Throws "invalid" that names all limits that a request exceeds. `label` is what the message calls the request. */
+export function checkSize(label: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
+  const exceeded = units.filter((unit) => (size[unit] ?? 0) > limits[unit]);
+  if (exceeded.length === 0) return;
+  const [first, ...others] = exceeded.map((unit) =>
+    invalid(`the ${label} has ${size[unit]} ${unit}, but this registry supports at most ${limits[unit]}`, {
+      code: "limit-exceeded",
+      about: { limit: unit, maximum: limits[unit] },
+    }),
+  );
+  if (first !== undefined) throw combineErrors(first, others);
+}
+
+const units = ["legs", "allocations", "instruments", "accounts", "parties"] as const;
+
+const isWithin = (size: SettlementLimits, limits: SettlementLimits): boolean =>
+  units.every((unit) => size[unit] <= limits[unit]);
+
+const accountName = ({ owner, provider, id }: Account): string => JSON.stringify([owner ?? null, provider ?? null, id]);
+
+/** Always throws: the factory makes an allocation at once, so an allocation instruction is never pending. */
+export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {
+  requireFactories(view, registrar);
+  throw invalid(
+    `${contractId} is not an allocation instruction: this registry has no pending ones, ` +
+      "because its factory makes an allocation at once",
+    { code: "operation-not-supported", about: { registrar, contractId } },
+  );
+}

@@ -1,0 +1,129 @@
+/** What is asked about instruments: their list, supply and configurations. */
+import type { Contract } from "../../domain/contract.js";
+import { notFound } from "../../domain/errors.js";
+import { decimalText } from "../sdk/json-reader.js";
+import type {
+  Instrument,
+  InstrumentConfiguration,
+  InstrumentIdentifier,
+  InstrumentQuery,
+  RequestContext,
+  Search,
+  Sought,
+  Supply,
+} from "../sdk/registry.js";
+import { requireFactories } from "./choice.js";
+import { indexKeys } from "./index-keys.js";
+import { isInReassignment, onOneSynchronizer } from "./selector.js";
+import { allocationFactory, instrumentConfiguration } from "./templates.js";
+
+/** A registrar's instruments, from the newest configuration of each, on any synchronizer. */
+export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
+  const configurations = view.byKey(instrumentConfiguration, indexKeys.instruments(registrar));
+  requireFactories(view, registrar);
+  const byId = new Map<string, Contract<InstrumentConfiguration>>();
+  for (const configuration of configurations) {
+    const { id } = configuration.fields.defaultIdentifier;
+    if (!byId.has(id)) byId.set(id, configuration);
+  }
+  // A default id names only its own instrument, even if another configuration lists it as additional.
+  return [...byId].map(([id, { fields }]) => ({
+    id,
+    otherIds: [...new Set(fields.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
+    paused: fields.paused,
+  }));
+}
+
+/** The sum of all holdings of each instrument, under any of its ids. */
+export function totalSupply(
+  { view }: RequestContext,
+  registrar: string,
+  listed: readonly Instrument[],
+): (Supply | undefined)[] {
+  const { asOf } = view;
+  if (asOf === undefined) return listed.map(() => undefined);
+  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((name) => indexKeys.supply(registrar, name)));
+  const sums = view.sums(names.flat());
+  let next = 0;
+  return names.map(({ length }) => {
+    const total = sums.slice(next, next + length).reduce((sum, amount) => sum + amount, 0n);
+    next += length;
+    return { total: decimalText(total), asOf };
+  });
+}
+
+/** The newest configuration of an instrument by its default identifier; without one, by an additional one. */
+export function findConfiguration(
+  { view, recorder }: RequestContext,
+  { registrar, identifier }: InstrumentQuery,
+): Contract<InstrumentConfiguration> {
+  const keys = [
+    indexKeys.instrument(registrar, identifier.id),
+    indexKeys.additionalIdentifier(registrar, identifier.id),
+  ];
+  const [byDefault = [], byAdditional = []] = keys.map((key) => view.byKey(instrumentConfiguration, key));
+  const found = [...byDefault, ...byAdditional.filter((one) => !byDefault.includes(one))];
+  const ofDefault = byDefault.filter(({ fields }) => isSame(fields.defaultIdentifier, identifier));
+  const matching =
+    ofDefault.length > 0
+      ? ofDefault
+      : byAdditional.filter(({ fields }) => fields.additionalIdentifiers.some((known) => isSame(known, identifier)));
+  const { source, id, scheme } = identifier;
+  const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
+  const needed = {
+    name,
+    kind: "configuration",
+    registrar,
+    instrument: id,
+    template: instrumentConfiguration.qualifiedName,
+  };
+  if (recorder !== undefined && matching.length === 0) recorder.search(otherIdentifiers(needed, identifier.id, found));
+  return onOneSynchronizer(
+    matching,
+    () => needed,
+    recorder,
+    (configuration) => configuration,
+  );
+}
+
+/** The search that finds no configuration: those with the id have it from another source, or under another scheme. */
+function otherIdentifiers(
+  needed: Sought,
+  id: string,
+  candidates: readonly Contract<InstrumentConfiguration>[],
+): Search {
+  const identifiersOf = ({ fields }: Contract<InstrumentConfiguration>) =>
+    [fields.defaultIdentifier, ...fields.additionalIdentifiers].filter((known) => known.id === id);
+  const describe = (known: InstrumentIdentifier) => `source "${known.source}", id "${id}", scheme "${known.scheme}"`;
+  const reasons = new Map<Contract, string>();
+  for (const candidate of candidates)
+    reasons.set(candidate, `is for ${identifiersOf(candidate).map(describe).join(", and ")}`);
+  const [other] = candidates.flatMap(identifiersOf);
+  const remedy =
+    other === undefined ? undefined : `Ask for it by ${describe(other)}: a configuration for these exists.`;
+  return { needed, candidates, chosen: undefined, required: true, reasons, remedy };
+}
+
+/** The newest configuration per registrar and default identifier, without those in reassignment, sorted by both. */
+export function listConfigurations({ view }: RequestContext): Contract<InstrumentConfiguration>[] {
+  const newest = new Map<string, Contract<InstrumentConfiguration>>();
+  for (const configuration of view.all(instrumentConfiguration)) {
+    const { registrar, defaultIdentifier } = configuration.fields;
+    const { source, id, scheme } = defaultIdentifier;
+    const name = JSON.stringify([registrar, id, source, scheme]);
+    if (!isInReassignment(configuration) && !newest.has(name)) newest.set(name, configuration);
+  }
+  return [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, configuration]) => configuration);
+}
+
+function isSame(a: InstrumentIdentifier, b: InstrumentIdentifier): boolean {
+  return a.source === b.source && a.id === b.id && a.scheme === b.scheme;
+}
+
+/** The operator that the newest AllocationFactory names. */
+export function operator({ view }: RequestContext): string {
+  const [newest] = view.all(allocationFactory);
+  if (newest === undefined)
+    throw notFound("the operator is not known: there is no AllocationFactory", { code: "operator-unknown" });
+  return newest.fields.operator;
+}

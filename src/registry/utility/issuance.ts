@@ -1,0 +1,56 @@
+import { notFound } from "../../domain/errors.js";
+import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
+import type { ContextDefinition } from "./context.js";
+import type { UtilityContexts } from "./contexts/contexts.js";
+import { answerWithFactory, findGroupFactories } from "./factory.js";
+import { inputHoldings } from "./group.js";
+
+/** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
+export function issuanceFactory(
+  context: RequestContext,
+  instruction: IssuanceInstruction,
+  query: IssuanceQuery,
+  contexts: UtilityContexts,
+): FactoryAnswer {
+  return answer(context, query, query.holders, contexts.factories[`${instruction}/create`]);
+}
+
+/**
+ * The factory for burning and minting at once. The ledger reads the credentials of the owners of all inputs and outputs,
+ * from one list. The registrar's play no part unless it owns one. Holdings that cannot be read are left out.
+ */
+export function burnMintFactory(
+  context: RequestContext,
+  query: IssuanceQuery,
+  contexts: UtilityContexts,
+): FactoryAnswer {
+  const { inputHoldings: ids = [] } = query;
+  const holdings = inputHoldings(context, ids);
+  const unread = new Set(ids).size - holdings.size;
+  if (unread > 0)
+    context.recorder?.remark(
+      `${unread} of the input holdings could not be read: the credentials of their owners are not in the context.`,
+    );
+  const burned = Array.from(holdings, ([contractId, holding]) => {
+    if (holding !== "archived") return holding.owner;
+    throw notFound(`input holding ${contractId} has been archived`, {
+      code: "holding-archived",
+      about: { contractId, registrar: query.registrar },
+    });
+  });
+  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"]);
+}
+
+function answer(
+  context: RequestContext,
+  { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
+  issuers: readonly string[],
+  definition: ContextDefinition,
+): FactoryAnswer {
+  const instruments = [instrumentId];
+  return answerWithFactory(context, {
+    ...findGroupFactories(context, { registrar, instruments, inputHoldings: burned }),
+    definition,
+    inputs: { instruments, issuers: [...new Set(issuers)] },
+  });
+}

@@ -1,0 +1,159 @@
+import type { Contract } from "../../domain/contract.js";
+import type { View } from "../../store/port.js";
+import type {
+  Considered,
+  FactoryQuery,
+  Recorder,
+  RequestContext,
+  TransferFactoryAnswer,
+  TransferKind,
+} from "../sdk/registry.js";
+import type { UtilityContexts } from "./contexts/contexts.js";
+import type { PackageVersions } from "./contexts/versions.js";
+import { holderOf } from "./credentials.js";
+import { candidateConfigurations, type Group, ofGroup } from "./group.js";
+import { indexKeys } from "./index-keys.js";
+import { transferArguments } from "./arguments.js";
+import { answerWithFactory, findGroupFactories, hasVersion2, onFirst, version2Of } from "./factory.js";
+import { isInReassignment, type Needed } from "./selector.js";
+import { transferPreapproval, type TransferPreapproval, transferRule } from "./templates.js";
+
+const operations = {
+  offer: "transfer-factory/offer",
+  direct: "transfer-factory/direct",
+  self: "transfer-factory/self",
+} as const satisfies Readonly<Record<TransferKind, string>>;
+
+/**
+ * The factory of `TransferFactory_Transfer`: the receiver's preapproval if the transfer can be direct, else the
+ * AllocationFactory. The input holdings matter only if several providers have the instrument.
+ */
+export function transferFactory(
+  context: RequestContext,
+  query: FactoryQuery,
+  contexts: UtilityContexts,
+): TransferFactoryAnswer {
+  const { view, recorder } = context;
+  const { registrar } = query;
+  const { sender, receiver, instrumentId, inputHoldings, targetSynchronizer } = transferArguments(query);
+  const instruments = [instrumentId];
+  const inputs = { instruments, sender: holderOf(sender), receiver: holderOf(receiver) };
+  const isSelf = sender.party === receiver.party;
+  const candidates = isSelf ? [] : view.byKey(transferPreapproval, indexKeys.preapproval(receiver.party, registrar));
+  const version2 = version2Of(query, contexts.packageVersions);
+  const ofGroup = findGroupFactories(context, {
+    registrar,
+    instruments,
+    inputHoldings,
+    needsNoConfiguration: isSelf,
+    targetSynchronizer,
+    version2,
+  });
+  const { group } = ofGroup;
+  const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
+  const asked = { receiver: receiver.party, instrumentId };
+  const considered =
+    recorder === undefined || isSelf
+      ? undefined
+      : explainPreapprovals(recorder, view, group, asked, candidates, version2);
+
+  const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
+  const { factoryId, values, disclosed } = answerWithFactory(context, {
+    ...(transferKind === "direct"
+      ? {
+          group,
+          factories: onFirst(preapprovals, targetSynchronizer),
+          needed: () => neededPreapproval(receiver.party, registrar),
+          considered,
+        }
+      : ofGroup),
+    definition: contexts.factories[operations[transferKind]],
+    inputs,
+  });
+  return { factoryId, transferKind, instrumentId, values, disclosed };
+}
+
+/** Which preapprovals of the receiver make a transfer direct. */
+
+type Preapprovals = readonly Contract<TransferPreapproval>[];
+
+/**
+ * The preapprovals of the receiver for the instrument, newest first, where the transfer can run: the operator of the
+ * preapproval is that of the rule, and configuration and rule of the group are on its synchronizer.
+ */
+export function coveringPreapprovals(
+  view: View,
+  group: Group,
+  instrumentId: string,
+  candidates: Preapprovals,
+  version2: PackageVersions | undefined,
+): Preapprovals {
+  if (candidates.length === 0) return candidates;
+  const isReachable = directTransferReach(view, group, instrumentId);
+  return candidates.filter((one) => whyNotCovering(one, group, instrumentId, isReachable, version2) === undefined);
+}
+
+/** Why a preapproval does not make the transfer direct, as a predicate; undefined if it does. */
+function whyNotCovering(
+  preapproval: Contract<TransferPreapproval>,
+  { operator }: Group,
+  instrumentId: string,
+  isReachable: (synchronizer: string | undefined) => boolean,
+  version2: PackageVersions | undefined,
+): string | undefined {
+  const { instrumentAllowances, operator: named } = preapproval.fields;
+  if (instrumentAllowances.length > 0 && !instrumentAllowances.includes(instrumentId))
+    return "does not allow this instrument";
+  if (operator !== undefined && named !== operator) return `names another operator than the instrument's, ${operator}`;
+  if (version2 !== undefined && !hasVersion2(preapproval, version2))
+    return "is of a package without version 2 of the token standard";
+  if (isInReassignment(preapproval)) return "is between synchronizers";
+  return isReachable(preapproval.synchronizerId)
+    ? undefined
+    : "is on a synchronizer without the configuration or the rule of the instrument";
+}
+
+export const neededPreapproval = (party: string, registrar: string): Needed => ({
+  name: `the TransferPreapproval of receiver ${party}`,
+  kind: "preapproval",
+  party,
+  registrar,
+  template: transferPreapproval.qualifiedName,
+});
+
+/** For explanations: why the preapprovals that do not count are passed over. If none counts, the transfer is an offer. */
+export function explainPreapprovals(
+  recorder: Recorder,
+  view: View,
+  group: Group,
+  { receiver, instrumentId }: { readonly receiver: string; readonly instrumentId: string },
+  candidates: Preapprovals,
+  version2: PackageVersions | undefined,
+): Considered {
+  const isReachable = directTransferReach(view, group, instrumentId);
+  const reasons = new Map<Contract, string>();
+  for (const candidate of candidates) {
+    const why = whyNotCovering(candidate, group, instrumentId, isReachable, version2);
+    if (why !== undefined) reasons.set(candidate, why);
+  }
+  const needed = neededPreapproval(receiver, group.registrar);
+  if (reasons.size === candidates.length)
+    recorder.search({ needed, candidates, chosen: undefined, required: false, reasons });
+  return { candidates, reasons };
+}
+
+/** Whether a transfer of the instrument can be direct on a synchronizer: it has configuration and rule of the group. */
+export function directTransferReach(
+  view: View,
+  group: Group,
+  instrumentId: string,
+): (synchronizer: string | undefined) => boolean {
+  const { registrar } = group;
+  const needed = [
+    ofGroup(candidateConfigurations(view, registrar, instrumentId), group),
+    ofGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), group),
+  ];
+  return (synchronizer) =>
+    synchronizer !== undefined &&
+    needed.every((candidates) => candidates.some(({ synchronizerId }) => synchronizerId === synchronizer));
+}
