@@ -127,7 +127,7 @@ export const appRewardConfigurationEntry: ContextEntry = {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rewardsOf(selector.view, provider);
-    const found = selector.selectOfGroup(candidates, required, needed(appRewardConfiguration, provider));
+    const found = selector.selectOfGroup(candidates, required, neededOf(appRewardConfiguration, provider));
     return found === undefined ? undefined : builder.reference(found);
   },
 };
@@ -140,12 +140,12 @@ export const featuredAppRightEntry: ContextEntry = {
     const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);
     const considered =
       candidates === rights || selector.context.recorder === undefined ? undefined : explainRights(rights, candidates);
-    const found = selector.select(candidates, required, () => needed(featuredAppRight, provider), considered);
+    const found = selector.select(candidates, required, () => neededOf(featuredAppRight, provider), considered);
     return found === undefined ? undefined : builder.reference(found);
   },
 };
 
-const needed = ({ qualifiedName }: Template, provider: string): Needed =>
+const neededOf = ({ qualifiedName }: Template, provider: string): Needed =>
   neededContract(`the ${qualifiedName.split(":")[1]} of provider ${provider}`, {
     party: provider,
     template: qualifiedName,

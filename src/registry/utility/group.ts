@@ -124,10 +124,10 @@ export const candidateConfigurations = (
 function heldGroups(context: RequestContext, registrar: string, ids: readonly string[], known: Set<string>): Group[] {
   if (ids.length === 0) return [];
   const groups: Group[] = [];
-  for (const [contractId, holding] of inputHoldings(context, ids)) {
+  for (const [contractId, read] of inputHoldings(context, ids)) {
     known.add(contractId);
-    if (holding === "archived" || holding.registrar !== registrar) continue;
-    groups.push({ registrar, operator: holding.operator, provider: holding.provider });
+    if (read === "archived" || read.registrar !== registrar) continue;
+    groups.push({ registrar, operator: read.operator, provider: read.provider });
   }
   return groups;
 }

@@ -1,4 +1,6 @@
-import { indexKey } from "../../domain/template.js";
+import type { JsonObject } from "../../domain/json.js";
+import { indexKey, type Template } from "../../domain/template.js";
+import { JsonReader } from "../sdk/json-reader.js";
 
 const MAX_KEYS = 10_000;
 /** Callers choose the values: keys of values longer than any on a ledger are not kept. */
@@ -71,5 +73,27 @@ function memoizeTwo(index: string, common: "first" | "second"): (first: string, 
     maps.set(shared, lastMap.set(other, key));
     size++;
     return key;
+  };
+}
+
+/**
+ * A template whose contracts are all stored. Package and qualified names are those of the Registry Utility. Without
+ * `registrarOf`, answers of every registrar may use the contracts.
+ */
+export function defineTemplate<F>(
+  packageName: string,
+  qualifiedName: string,
+  parseFields: (payload: JsonReader) => F,
+  indexKeysOf: (fields: F) => readonly string[] = () => [],
+  registrarOf?: (fields: F) => string,
+): Template<F> {
+  return {
+    packageName,
+    qualifiedName,
+    parse(payload: JsonObject) {
+      const fields = parseFields(new JsonReader(payload, ""));
+      return { fields, indexKeys: indexKeysOf(fields) };
+    },
+    ...(registrarOf !== undefined && { registrarOf }),
   };
 }

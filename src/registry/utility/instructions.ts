@@ -1,6 +1,6 @@
 import { NO_OWNER } from "../sdk/accounts.js";
 import type { JsonReader } from "../sdk/json-reader.js";
-import { defineTemplate } from "./templates.js";
+import { defineTemplate } from "./index-keys.js";
 
 /** The fields of a pending contract: a transfer, an allocation, an offer or a request to mint or burn. */
 export interface Instruction {

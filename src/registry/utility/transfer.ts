@@ -41,7 +41,7 @@ export function transferFactory(
   const isSelf = sender.party === receiver.party;
   const candidates = isSelf ? [] : view.byKey(transferPreapproval, indexKeys.preapproval(receiver.party, registrar));
   const version2 = version2Of(query, contexts.packageVersions);
-  const ofGroup = findGroupFactories(context, {
+  const factories = findGroupFactories(context, {
     registrar,
     instruments,
     inputHoldings,
@@ -49,7 +49,7 @@ export function transferFactory(
     targetSynchronizer,
     version2,
   });
-  const { group } = ofGroup;
+  const { group } = factories;
   const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
   const asked = { receiver: receiver.party, instrumentId };
   const considered =
@@ -66,7 +66,7 @@ export function transferFactory(
           needed: () => neededPreapproval(receiver.party, registrar),
           considered,
         }
-      : ofGroup),
+      : factories),
     definition: contexts.factories[operations[transferKind]],
     inputs,
   });

@@ -8,7 +8,7 @@ import { requirementsFor, type Role } from "../credentials.js";
 import { indexKeys } from "../index-keys.js";
 import { claimsOn, type Credential, credential, instrumentConfiguration } from "../templates.js";
 import type { LinesByOperation, OperationLines } from "./operations.js";
-import { remedies } from "./inventory.js";
+import { remedies } from "./problems.js";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_MS = 1_000;

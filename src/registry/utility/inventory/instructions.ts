@@ -26,7 +26,7 @@ import {
   remedies,
   type Subject,
   toWarning,
-} from "./inventory.js";
+} from "./problems.js";
 
 const SETTLEMENT = "settlement-factory";
 

@@ -17,7 +17,7 @@ import {
   type LinesByOperation,
   usableFor,
 } from "./operations.js";
-import { errorIn, findProblems, recording, type RecordingContext, remedies } from "./inventory.js";
+import { errorIn, findProblems, recording, type RecordingContext, remedies } from "./problems.js";
 
 type Configuration = Contract<InstrumentConfiguration>;
 

@@ -28,7 +28,7 @@ import { candidateConfigurations, type Group, ofGroup } from "../group.js";
 import { inReassignment, isInReassignment, missing } from "../selector.js";
 import type { AllocationFactory } from "../templates.js";
 import { directTransferReach } from "../transfer.js";
-import { type Attempt, findProblems, type RecordingContext, remedies, toWarning } from "./inventory.js";
+import { type Attempt, findProblems, type RecordingContext, remedies, toWarning } from "./problems.js";
 
 type Factories = readonly Contract<AllocationFactory>[];
 
