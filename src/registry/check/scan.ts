@@ -1,6 +1,7 @@
+import type { Template } from "../../domain/template.js";
 import type { StoreScan, View } from "../../store/port.js";
 import { backgroundContext } from "../query-context.js";
-import type { CheckContext, Inventory, Registry } from "../sdk/registry.js";
+import type { CheckContext, Inventory, InventoryOptions, Registry } from "../sdk/registry.js";
 import { type Check, type Warning, type WarningKind, warningKinds } from "../sdk/warnings.js";
 import { StoreSteps } from "../store-steps.js";
 
@@ -50,6 +51,38 @@ export class WarningCollector {
 
 const keyOf = ({ registrar, instrument, contractId, party, refusal, problem }: Warning): string =>
   JSON.stringify([registrar, instrument, contractId, party, refusal, problem]);
+
+/** All checks at once, of at most `maxContracts` of each template. */
+export function runChecks(
+  view: View,
+  checks: readonly Check[],
+  { now, credentialDays, maxContracts = Infinity }: InventoryOptions,
+): Pick<Inventory, "warnings" | "warningCounts" | "unchecked"> {
+  const collector = new WarningCollector();
+  const context = checkContext(view, now, credentialDays);
+  // Without contracts to check, a large template must not be read.
+  for (const check of maxContracts === 0 ? [] : checks) {
+    const { template, overall } = check;
+    const all = view.all(template);
+    const contracts = all.slice(0, maxContracts);
+    for (const warning of check.warnings(context, contracts)) collector.add(warning);
+    if (overall === undefined || contracts.length < all.length) continue;
+    for (const warning of overall.conclude(context, [overall.observe(context, contracts)])) collector.add(warning);
+  }
+  const unchecked = checks.reduce((sum, { template }) => sum + Math.max(0, countOf(view, template) - maxContracts), 0);
+  return {
+    warnings: collector.warnings(),
+    warningCounts: collector.counts,
+    unchecked: unchecked === 0 ? undefined : unchecked,
+  };
+}
+
+/** How many contracts of a template are stored. */
+export const countOf = (view: View, template: Template): number =>
+  view
+    .templateCounts()
+    .filter((row) => row.template === template)
+    .reduce((sum, { count }) => sum + count, 0);
 
 export interface ScanOptions {
   readonly credentialDays: number;

@@ -50,6 +50,12 @@ export class TableAnswer {
     this.#context.recorder?.disclosed(contract);
   }
 
+  /** Why no answer on the synchronizer can have the entry; undefined if one can. */
+  problemOf(entry: string): RegistryError | undefined {
+    this.#select(entry);
+    return this.#failures.pop();
+  }
+
   /** Writes the lines of an operation. All that is missing is collected: the error names every cause. */
   write(operation: Operation): void {
     const { operations = {} } = this.#table.file;

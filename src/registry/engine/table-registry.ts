@@ -12,7 +12,9 @@ import type {
   RequestContext,
   SupportedApis,
 } from "../sdk/registry.js";
+import { checkContext, runChecks } from "../check/scan.js";
 import { unknownInstruction } from "../unknown-instruction.js";
+import { tableChecks } from "./checks.js";
 import { candidatesOf, choose, elsewhere, type Table, TableAnswer, templateOf, validNow } from "./answer.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
@@ -70,9 +72,15 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? elsewhere(chosen, "");
   };
 
+  const answerChoice = (context: RequestContext, choice: Choice, query: ChoiceQuery) =>
+    choiceContext(table, context, choice, choiceTemplates(choice), query);
+  const checks = tableChecks(table, (context, choice, { contractId, fields: { registrar } }) =>
+    answerChoice(context, choice, { registrar, contractId }),
+  );
   return {
     name: file.name,
     templates,
+    checks,
     supportedApis: supportedApis(file),
     instruments,
     transferFactory(context, query) {
@@ -88,25 +96,17 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       factory(context, allocationSubject(query), (run) => run.write("allocation-factory")),
     settlementFactory: (context, query) =>
       factory(context, settlementSubject(query), (run) => run.write("settlement-factory")),
-    choiceContext(context, choice, query) {
-      return choiceContext(table, context, choice, choiceTemplates(choice), query);
-    },
-    inventory(view) {
-      const registrars = new Map<string, Set<string>>();
-      for (const { fields } of view.all(templateOf(table, file.factory)))
-        if (fields.registrar !== undefined)
-          registrars.set(fields.registrar, new Set(fields.listed.map(({ id }) => id)));
+    choiceContext: answerChoice,
+    inventory(view, options) {
+      const context = checkContext(view, options.now, options.credentialDays);
+      const parties = view.all(templateOf(table, file.factory)).flatMap(({ fields }) => fields.registrar ?? []);
       return {
-        registrars: [...registrars].map(([party, listed]) => ({
+        registrars: [...new Set(parties)].map((party) => ({
           party,
-          instruments: [...(Array.isArray(file.instruments) ? file.instruments : listed)].map((id) => ({
-            source: party,
-            id,
-            scheme: file.name,
-          })),
+          instruments: instruments(context, party).map(({ id }) => ({ source: party, id, scheme: file.name })),
         })),
         counts: view.templateCounts().map(({ template, count }) => ({ qualifiedName: template.qualifiedName, count })),
-        warnings: [],
+        ...runChecks(view, checks, options),
       };
     },
     ...(Object.values(file.templates).some(({ supply }) => supply !== undefined) && {

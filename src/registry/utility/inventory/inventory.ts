@@ -1,7 +1,7 @@
 /** What the Registry Utility serves, and what will fail. The checks run the operations themselves. */
 import type { Template } from "../../../domain/template.js";
 import type { View } from "../../../store/port.js";
-import { checkContext, WarningCollector } from "../../check/scan.js";
+import { countOf, runChecks } from "../../check/scan.js";
 import type { Check, Inventory, InventoryOptions } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { allocationFactory, instrumentConfiguration } from "../templates.js";
@@ -22,31 +22,12 @@ export function createChecks(contexts: UtilityContexts): readonly Check[] {
 }
 
 /** Lists the registrars and the contract counts, and runs all checks. */
-export function inventory(
+export const inventory = (
   view: View,
   contexts: UtilityContexts,
   checks: readonly Check[],
-  { now, credentialDays, maxContracts = Infinity }: InventoryOptions,
-): Inventory {
-  const collector = new WarningCollector();
-  const context = checkContext(view, now, credentialDays);
-  // Without contracts to check, a large template must not be read.
-  for (const check of maxContracts === 0 ? [] : checks) {
-    const { template, overall } = check;
-    const all = view.all(template);
-    const contracts = all.slice(0, maxContracts);
-    for (const warning of check.warnings(context, contracts)) collector.add(warning);
-    if (overall === undefined || contracts.length < all.length) continue;
-    for (const warning of overall.conclude(context, [overall.observe(context, contracts)])) collector.add(warning);
-  }
-  const unchecked = checks.reduce((sum, { template }) => sum + Math.max(0, countOf(view, template) - maxContracts), 0);
-  return {
-    ...summarize(view, contexts.templates),
-    warnings: collector.warnings(),
-    warningCounts: collector.counts,
-    unchecked: unchecked === 0 ? undefined : unchecked,
-  };
-}
+  options: InventoryOptions,
+): Inventory => ({ ...summarize(view, contexts.templates), ...runChecks(view, checks, options) });
 
 /** The registrars with their instruments, the operators, and how many contracts of each template there are. */
 function summarize(view: View, templates: readonly Template[]): Pick<Inventory, "registrars" | "counts" | "operators"> {
@@ -69,9 +50,3 @@ function summarize(view: View, templates: readonly Template[]): Pick<Inventory, 
     operators: [...new Set([...factories, ...configurations].map(({ fields }) => fields.operator))].toSorted(),
   };
 }
-
-const countOf = (view: View, template: Template): number =>
-  view
-    .templateCounts()
-    .filter((row) => row.template === template)
-    .reduce((sum, { count }) => sum + count, 0);

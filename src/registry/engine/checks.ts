@@ -1,0 +1,120 @@
+/** What will fail for the contracts of a registry file: what its operations lack, and choices on pending instructions. */
+import type { Contract } from "../../domain/contract.js";
+import { causesOf, RegistryError } from "../../domain/errors.js";
+import type { Check, Choice, ContextAnswer, RequestContext, Warning, WarningKind } from "../sdk/registry.js";
+import { type Table, TableAnswer, templateOf } from "./answer.js";
+import { type Line, type Operation, OPERATIONS } from "./definition.js";
+import type { Subject } from "./subject.js";
+import type { TableFields } from "./templates.js";
+
+type ChoiceAnswer = (context: RequestContext, choice: Choice, contract: Contract<TableFields>) => ContextAnswer;
+
+export function tableChecks(table: Table, answerChoice: ChoiceAnswer): readonly Check[] {
+  const { file, templates } = table;
+  const ofInstructions = Object.entries(file.templates).flatMap(([name, { choices }]) => {
+    const template = templates.get(name);
+    return template === undefined || choices === undefined ? [] : [checkInstructions(template, choices, answerChoice)];
+  });
+  return [checkRegistrars(table), ...ofInstructions] as readonly Check[];
+}
+
+/** The entries that every request of a registrar has, whoever asks. Only the newest factory of each registrar counts. */
+function checkRegistrars(table: Table): Check<TableFields> {
+  const needed = commonEntries(table);
+  return {
+    template: templateOf(table, table.file.factory),
+    warnings(context, factories) {
+      const registrars = new Map(factories.toReversed().map((one) => [one.fields.registrar, one]));
+      return [...registrars].flatMap(([registrar = "", { synchronizerId }]) =>
+        [...needed].flatMap(([entry, operations]): Warning[] => {
+          const answer = new TableAnswer(table, context, anyRequest(registrar), synchronizerId ?? "");
+          const error = synchronizerId === undefined ? undefined : answer.problemOf(entry);
+          return error === undefined ? [] : [{ ...about(error), registrar, operations }];
+        }),
+      );
+    },
+  };
+}
+
+/** The entries that are found by the registrar alone and written without a condition, each with its operations. */
+function commonEntries({ file: { entries = {}, operations = {} } }: Table): ReadonlyMap<string, readonly Operation[]> {
+  const linesOf = (operation: Operation | "*"): readonly Line[] =>
+    (operations[operation] ?? []).flatMap((line) =>
+      line.include === undefined ? [line] : linesOf(line.include as Operation),
+    );
+  const found = new Map<string, Operation[]>();
+  for (const operation of OPERATIONS)
+    for (const line of [...linesOf("*"), ...linesOf(operation)]) {
+      const name = line.entry ?? line.disclosure ?? line.require;
+      if (name === undefined || line.if !== undefined || line.unless !== undefined) continue;
+      const { find = {}, byId } = entries[name] ?? {};
+      if (byId !== undefined || Object.values(find).some((term) => term !== "registrar")) continue;
+      found.set(name, [...new Set([...(found.get(name) ?? []), operation])]);
+    }
+  return found;
+}
+
+const anyRequest = (registrar: string): Subject => ({
+  registrar,
+  roles: {},
+  accounts: {},
+  refs: {},
+  instruments: [],
+  isSelf: false,
+});
+
+function checkInstructions(
+  template: Check<TableFields>["template"],
+  kind: string,
+  answerChoice: ChoiceAnswer,
+): Check<TableFields> {
+  const choices = OPERATIONS.filter((operation): operation is Choice & Operation => operation.startsWith(`${kind}/`));
+  const label = kind.replaceAll("-", " ");
+  return {
+    template,
+    warnings: (context, contracts) =>
+      contracts.flatMap((contract) =>
+        choices.flatMap((choice): Warning[] => {
+          try {
+            answerChoice(context, choice, contract);
+            return [];
+          } catch (error) {
+            if (!(error instanceof RegistryError)) throw error;
+            const { contractId, synchronizerId, fields } = contract;
+            const found = about(error);
+            const kind: WarningKind = synchronizerId === undefined ? "instruction-in-reassignment" : found.kind;
+            return [
+              {
+                ...found,
+                kind,
+                problem: `${label} ${contractId}: ${found.problem}`,
+                registrar: fields.registrar ?? "",
+                instrument: fields.instruments[0],
+                contractId,
+                operations: [choice],
+              },
+            ];
+          }
+        }),
+      ),
+  };
+}
+
+function about(error: RegistryError): Pick<Warning, "kind" | "refusal" | "problem" | "remedy"> {
+  const kind = kindOf(error);
+  return { kind, refusal: error.reason, problem: error.message, remedy: REMEDIES[kind] };
+}
+
+type Kind = Extract<WarningKind, "contract-missing" | "contract-in-reassignment" | "no-common-synchronizer">;
+
+function kindOf(error: RegistryError): Kind {
+  if (error.reason === "not-found") return "contract-missing";
+  const isMoving = causesOf(error).some(({ code }) => code === "contract-moving");
+  return isMoving ? "contract-in-reassignment" : "no-common-synchronizer";
+}
+
+const REMEDIES: Readonly<Record<Kind, string>> = {
+  "contract-missing": "Create the contract, or let a party whose contracts are read see it",
+  "contract-in-reassignment": "Complete the reassignment, or wait until it has arrived",
+  "no-common-synchronizer": "Reassign the contracts to one synchronizer",
+};

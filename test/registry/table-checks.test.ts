@@ -1,0 +1,96 @@
+/** What `offledger check` warns of where the registry is a file. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { Contract } from "../../src/domain/contract.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import type { Warning } from "../../src/registry/sdk/registry.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+
+const { file } = parseRegistryFile(readFileSync("registries/amulet.yaml"));
+if (file === undefined) throw new Error("registries/amulet.yaml has mistakes");
+const registry = tableRegistry(file);
+const dso = "dso::1220";
+const instrumentId = { admin: dso, id: "Amulet" };
+
+/** A contract of the template with this name. */
+function contract(
+  contractId: string,
+  name: string,
+  payload: JsonObject,
+  synchronizerId: string | undefined = "global",
+): Contract {
+  const template = registry.templates.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
+  const parsed = template?.parse(payload);
+  if (template === undefined || parsed === undefined) throw new Error(`${name} is not stored`);
+  return {
+    contractId,
+    template,
+    templateId: `package:${template.qualifiedName}`,
+    payload: JSON.stringify(payload),
+    ...parsed,
+    createdEventBlob: "",
+    createdAt: "2026-01-01T00:00:00Z",
+    createdMicros: 0,
+    synchronizerId,
+    reassignmentCounter: 0,
+    supply: undefined,
+    slots: undefined,
+  };
+}
+
+const rules = contract("rules", "ExternalPartyAmuletRules", { dso });
+const amuletRules = contract("amulet-rules", "AmuletRules", { dso });
+const round = { dso, opensAt: "2026-01-01T00:00:00Z", round: { number: "1" } };
+const openRound = contract("round", "OpenMiningRound", round);
+const lockedAmulet = contract("locked", "LockedAmulet", { amulet: { dso } });
+const transfer = { sender: "alice::1", receiver: "bob::1", instrumentId };
+const offer = contract("offer", "AmuletTransferInstruction", { transfer, lockedAmulet: "locked" });
+
+async function check(...contracts: readonly Contract[]) {
+  const store = new MemoryStore();
+  await store.replace(contracts, 1);
+  return store.read((view) => registry.inventory(view, { now: Date.UTC(2026, 1, 1), credentialDays: 7 }));
+}
+
+const summary = (warning: Warning | string) =>
+  typeof warning === "string" ? warning : [warning.kind, warning.contractId, warning.refusal, warning.operations];
+
+test("of what is whole nothing", async () => {
+  const { registrars, warnings } = await check(rules, amuletRules, openRound, lockedAmulet, offer);
+  expect(registrars).toEqual([{ party: dso, instruments: [{ source: dso, id: "Amulet", scheme: "Amulet" }] }]);
+  expect(warnings).toEqual([]);
+});
+
+test("of an entry that every request needs, with the operations that fail", async () => {
+  const { warnings } = await check(rules, amuletRules);
+  expect(warnings.map(summary)).toEqual([
+    ["contract-missing", undefined, "not-found", ["transfer-factory", "allocation-factory"]],
+  ]);
+  expect(warnings).toMatchObject([{ registrar: dso, problem: expect.stringContaining("OpenMiningRound") as string }]);
+});
+
+test("of an entry on another synchronizer, or between two", async () => {
+  const elsewhere = await check(rules, amuletRules, contract("round", "OpenMiningRound", round, "other"));
+  expect(elsewhere.warnings.map(summary)).toMatchObject([["no-common-synchronizer", undefined, "conflict", {}]]);
+  const moving = { ...openRound, synchronizerId: undefined };
+  expect((await check(rules, amuletRules, moving)).warnings.map(summary)).toMatchObject([
+    ["contract-in-reassignment", undefined, "conflict", {}],
+  ]);
+});
+
+test("of a pending instruction whose choices fail", async () => {
+  const { warnings } = await check(rules, amuletRules, openRound, offer);
+  // Without its holding it can be rejected and withdrawn.
+  expect(warnings.map(summary)).toEqual([["contract-missing", "offer", "not-found", ["transfer-instruction/accept"]]]);
+  const moving = { ...offer, synchronizerId: undefined };
+  expect((await check(rules, amuletRules, openRound, lockedAmulet, moving)).warnings.map(summary)).toEqual([
+    [
+      "instruction-in-reassignment",
+      "offer",
+      "conflict",
+      ["transfer-instruction/accept", "transfer-instruction/reject", "transfer-instruction/withdraw"],
+    ],
+  ]);
+});
