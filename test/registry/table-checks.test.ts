@@ -1,9 +1,10 @@
-/** What `offledger check` warns of where the registry is a file. */
+/** What `offledger check` warns of where the registry is a file, and what operators look up in it. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { backgroundContext } from "../../src/registry/query-context.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Warning } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
@@ -93,4 +94,41 @@ test("of a pending instruction whose choices fail", async () => {
       ["transfer-instruction/accept", "transfer-instruction/reject", "transfer-instruction/withdraw"],
     ],
   ]);
+});
+
+const call = (choice: string) => ({ choice, query: { registrar: dso, contractId: "offer" } });
+
+test("operators see its registrars, the choices on a contract, and what lacks for a party's instructions", async () => {
+  const store = new MemoryStore();
+  await store.replace([rules, amuletRules, openRound, offer], 1);
+  const { lookup } = registry;
+  store.read((view) => {
+    expect(lookup?.registrars(view)).toMatchObject([
+      {
+        party: dso,
+        instruments: [{ id: "Amulet", configuration: { contractId: "rules" } }],
+        services: [{ name: "ExternalPartyAmuletRules", contract: { contractId: "rules" } }],
+      },
+    ]);
+    const found = (party: string) =>
+      lookup?.partySearches.flatMap(
+        (search) => search.find(backgroundContext(view, 0), view.all(search.template), party).instructions ?? [],
+      );
+    expect(found("bob::1")).toMatchObject([
+      {
+        contract: { contractId: "offer" },
+        registrar: dso,
+        instruments: ["Amulet"],
+        sender: "alice::1",
+        receiver: "bob::1",
+        causes: [{ code: "contract-missing" }],
+        completion: call("transfer-instruction/accept"),
+      },
+    ]);
+    expect(found("carol::1")).toEqual([]);
+  });
+  expect(lookup?.choices(offer)).toEqual(
+    ["accept", "reject", "withdraw"].map((choice) => call(`transfer-instruction/${choice}`)),
+  );
+  expect(lookup?.choices(rules)).toEqual([]);
 });

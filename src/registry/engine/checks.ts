@@ -7,7 +7,8 @@ import { type Line, type Operation, OPERATIONS } from "./definition.js";
 import type { Subject } from "./subject.js";
 import type { TableFields } from "./templates.js";
 
-type ChoiceAnswer = (context: RequestContext, choice: Choice, contract: Contract<TableFields>) => ContextAnswer;
+/** The context of a choice on a contract. */
+export type ChoiceAnswer = (context: RequestContext, choice: Choice, contract: Contract<TableFields>) => ContextAnswer;
 
 export function tableChecks(table: Table, answerChoice: ChoiceAnswer): readonly Check[] {
   const { file, templates } = table;
@@ -63,13 +64,17 @@ const anyRequest = (registrar: string): Subject => ({
   isSelf: false,
 });
 
+/** The choices on instructions of a kind, the one that completes them first. */
+export const choicesOf = (kind: string): readonly (Choice & Operation)[] =>
+  OPERATIONS.filter((operation): operation is Choice & Operation => operation.startsWith(`${kind}/`));
+
 function checkInstructions(
   template: Check<TableFields>["template"],
-  kind: string,
+  instructions: string,
   answerChoice: ChoiceAnswer,
 ): Check<TableFields> {
-  const choices = OPERATIONS.filter((operation): operation is Choice & Operation => operation.startsWith(`${kind}/`));
-  const label = kind.replaceAll("-", " ");
+  const choices = choicesOf(instructions);
+  const label = instructions.replaceAll("-", " ");
   return {
     template,
     warnings: (context, contracts) =>

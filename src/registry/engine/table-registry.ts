@@ -14,10 +14,11 @@ import type {
 } from "../sdk/registry.js";
 import { checkContext, runChecks } from "../check/scan.js";
 import { unknownInstruction } from "../unknown-instruction.js";
-import { tableChecks } from "./checks.js";
+import { type ChoiceAnswer, tableChecks } from "./checks.js";
 import { candidatesOf, choose, elsewhere, type Table, TableAnswer, templateOf, validNow } from "./answer.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
+import { tableLookup } from "./lookup.js";
 import { lookupKey, supplyOf, type TableFields, tableTemplates } from "./templates.js";
 
 export interface TableOptions {
@@ -29,6 +30,8 @@ export interface TableOptions {
 export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
   const table: Table = { file, templates: tableTemplates(file) };
   const templates = [...table.templates.values()];
+  const listedIds = (registrar: string): readonly string[] =>
+    file.instruments === "file" ? instrumentsOf(registrar) : Array.isArray(file.instruments) ? file.instruments : [];
   const choiceTemplates = (choice: Choice) =>
     Object.entries(file.templates)
       .filter(([, { choices }]) => choices === choice.split("/", 1)[0])
@@ -37,8 +40,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
     requireServed(table, context, registrar);
     const { instruments: listed } = file;
-    if (listed === "file") return instrumentsOf(registrar).map((id) => ({ id, otherIds: [] }));
-    if (Array.isArray(listed)) return listed.map((id) => ({ id, otherIds: [] }));
+    if (listed === "file" || Array.isArray(listed)) return listedIds(registrar).map((id) => ({ id, otherIds: [] }));
     const contracts = candidatesOf(table, context, { template: listed.template }, registrar, []);
     const found = validNow(table, context, listed.template, contracts).flatMap(({ fields }) => fields.listed);
     // Newest first: an instrument that several contracts list counts once.
@@ -74,13 +76,14 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
 
   const answerChoice = (context: RequestContext, choice: Choice, query: ChoiceQuery) =>
     choiceContext(table, context, choice, choiceTemplates(choice), query);
-  const checks = tableChecks(table, (context, choice, { contractId, fields: { registrar } }) =>
-    answerChoice(context, choice, { registrar, contractId }),
-  );
+  const answerOn: ChoiceAnswer = (context, choice, { contractId, fields: { registrar } }) =>
+    answerChoice(context, choice, { registrar, contractId });
+  const checks = tableChecks(table, answerOn);
   return {
     name: file.name,
     templates,
     checks,
+    lookup: tableLookup(table, answerOn, listedIds),
     supportedApis: supportedApis(file),
     instruments,
     transferFactory(context, query) {
