@@ -29,7 +29,7 @@ export async function serverOptions(
       responseMegabytes: config.maxResponseMegabytes,
       requests: config.maxRequests,
     }),
-    middleware: {
+    hooks: {
       corsOrigins: config.corsOrigins,
       maxPathBytes: config.maxPathBytes,
       maxDelayMs: config.maxDelayMs,

@@ -15,7 +15,7 @@ import { pathOf, reject, sendRestError } from "./reject.js";
 /** Created once, because errors are expensive. */
 const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
 
-export interface MiddlewareOptions {
+export interface HookOptions {
   readonly corsOrigins: Origins;
   /** Longest path with its query. */
   readonly maxPathBytes: number;
@@ -28,9 +28,9 @@ export interface MiddlewareOptions {
  * Adds the hooks that run before those of guards and routes. `notFound` answers before the body is read; Fastify would
  * read it first.
  */
-export async function addMiddleware(
+export async function addHooks(
   server: FastifyInstance,
-  { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
+  { corsOrigins, maxPathBytes, maxDelayMs, rates }: HookOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
 ): Promise<void> {
   // It only measures: health requests are exempt, and others are rejected in the form of their protocol.

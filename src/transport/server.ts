@@ -13,7 +13,7 @@ import type { Certificate } from "./certificate.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { httpError } from "./errors.js";
-import { addMiddleware, type MiddlewareOptions, recordRequests } from "./hooks.js";
+import { addHooks, type HookOptions, recordRequests } from "./hooks.js";
 import { type Budgets, type ConnectionLimits, countRequests, createBudgets, responseBudgetError } from "./limits.js";
 import { operations } from "./operations.js";
 import { pathOf, sendRestError } from "./reject.js";
@@ -60,10 +60,10 @@ export interface ServerOptions {
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
-  /** Runs before the middleware, also for paths that are not served; only malformed requests do not get there. */
+  /** Runs before the hooks of the service, also for paths that are not served; only malformed requests do not get there. */
   readonly gate?: Guard;
-  readonly middleware: MiddlewareOptions;
-  /** Run after the middleware, in this order. */
+  readonly hooks: HookOptions;
+  /** Run after those hooks, in this order. */
   readonly guards?: readonly Guard[];
   readonly arguments: ArgumentLimits;
   /** Serves TLS; the port is cleartext without it. */
@@ -105,12 +105,12 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     if (isDraining && request.raw.httpVersionMajor === 1) reply.header("connection", "close");
     done();
   });
-  const { middleware, guards = [], documentation, routes } = options;
+  const { hooks, guards = [], documentation, routes } = options;
   await options.gate?.(server, log);
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  await addMiddleware(server, middleware, rejectUnknown);
+  await addHooks(server, hooks, rejectUnknown);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);

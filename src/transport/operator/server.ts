@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { Exposition } from "../../telemetry/metrics/exposition.js";
 import { drainBody } from "../bodies.js";
-import type { MiddlewareOptions } from "../hooks.js";
+import type { HookOptions } from "../hooks.js";
 import { type BudgetLimits, type ConnectionLimits, createBudgets } from "../limits.js";
 import { createServer, type ServerOptions } from "../server.js";
 import { operatorAccess, OperatorToken } from "./access.js";
@@ -43,7 +43,7 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
     logLevel: log.level,
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
-    middleware: OPERATOR_MIDDLEWARE,
+    hooks: OPERATOR_HOOKS,
     gate: operatorAccess(token, token === undefined ? EXPOSITION_PATHS : openPaths),
     routes: async (instance) => {
       await instance.register(expositionRoutes(exposition));
@@ -75,7 +75,7 @@ export const OPERATOR_CONNECTIONS: ConnectionLimits = {
 export const OPERATOR_BUDGETS: BudgetLimits = { bodyMegabytes: 16, responseMegabytes: 32, requests: 256 };
 
 /** No page of another origin may read a response. Metrics are answered under any load. */
-export const OPERATOR_MIDDLEWARE: MiddlewareOptions = {
+export const OPERATOR_HOOKS: HookOptions = {
   corsOrigins: "none",
   maxPathBytes: 12 * 1024,
   maxDelayMs: 0,

@@ -109,10 +109,10 @@ describe("a plugin that a guard registers takes part in the lifecycle of every r
       },
     ],
   ])("onSend runs on a rejection over %s", async (_protocol, call) => {
-    const { middleware } = TEST_SERVER_OPTIONS;
+    const { hooks } = TEST_SERVER_OPTIONS;
     const limited = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: answer })], {
       ...TEST_SERVER_OPTIONS,
-      middleware: { ...middleware, rates: { perClient: 1, inAll: 0 } },
+      hooks: { ...hooks, rates: { perClient: 1, inAll: 0 } },
       gate: async (instance) => plugin(instance),
     });
     onTestFinished(() => limited.close(100));
