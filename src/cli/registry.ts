@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { loadRegistry } from "../app/load-registry.js";
 import type { Config } from "../config/config.js";
-import { type CaseResult, parseRegistryTests, runRegistryTests } from "../testing/registry-tests.js";
+import { type CaseResult, parseRegistryTests, runCases } from "../testing/registry-tests.js";
 import { configFailure, EXIT_FAILURE, fail, messageOf, startFailure } from "./failure.js";
 import { print } from "./output.js";
 
@@ -16,7 +16,7 @@ export async function registryTest(config: Config, path: string): Promise<void> 
     const { file, problems } = parseRegistryTests(await readFile(tests));
     if (file === undefined)
       return fail(configFailure(`the tests have mistakes:\n${problems.map((one) => `${tests}:${one}`).join("\n")}`));
-    const results = await runRegistryTests(await loadRegistry({ ...config, registry }), file);
+    const results = await runCases(await loadRegistry({ ...config, registry }), file);
     print(formatResults(results));
     if (results.some(({ differences }) => differences.length > 0)) process.exitCode = EXIT_FAILURE;
   } catch (error) {

@@ -124,20 +124,25 @@ const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {
  * with RefusedRequest; with what the registry throws where that is a defect, which the service answers with 500; and with
  * an Error for contracts that cannot be read.
  */
-export async function answer(
+export function answer(
   registry: Registry | RegistryFile,
   contracts: TestContracts,
   request: TestRequest,
 ): Promise<JsonObject> {
+  return ask(asServed(registry), contracts, request);
+}
+
+/** With the checks that the service makes of registries that are not its own. */
+export const asServed = (registry: Registry | RegistryFile): Registry =>
+  checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
+
+/** Asks a registry as it was loaded. */
+export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
   const { operation, version = METHODS[operation].v1 === undefined ? "v2" : "v1" } = request;
   const { registrar, contractId = "", choiceArguments, meta } = request;
   const method = METHODS[operation][version];
   if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
-  const executor = await executorOf(
-    checkedRegistry("package" in registry ? tableRegistry(registry) : registry),
-    contracts,
-    request,
-  );
+  const executor = await executorOf(registry, contracts, request);
   const bindings = services(executor, SERVICE_OPTIONS).filter(({ service }) => service === method.parent);
   const defects: unknown[] = [];
   const called = operations(bindings, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(

@@ -6,7 +6,7 @@ import { errorMessage } from "../util/error-message.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { type Loaded, loadForm } from "../registry/engine/load.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import { answer, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "./answer.js";
+import { ask, asServed, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "./answer.js";
 
 const text = z.string().min(1);
 const json = z.record(z.string(), z.json());
@@ -104,11 +104,14 @@ export const parseRegistryTests = (content: Uint8Array | string): Loaded<Registr
     ),
   );
 
-/** Asks the registry the cases one after the other. */
-export async function runRegistryTests(
+/** Asks the registry the cases one after the other, with the checks that the service makes. */
+export const runRegistryTests = (
   registry: Registry | RegistryFile,
   tests: RegistryTests,
-): Promise<readonly CaseResult[]> {
+): Promise<readonly CaseResult[]> => runCases(asServed(registry), tests);
+
+/** Asks a registry as it was loaded. */
+export async function runCases(registry: Registry, tests: RegistryTests): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   for (const one of tests.cases) {
     // oxlint-disable-next-line no-await-in-loop -- in sequence: it computes, and waits for nothing
@@ -118,7 +121,7 @@ export async function runRegistryTests(
 }
 
 async function differencesOf(
-  registry: Registry | RegistryFile,
+  registry: Registry,
   { registrar = "", at, contracts }: RegistryTests,
   { request: own, contracts: further = [], expect }: Case,
 ): Promise<readonly string[]> {
@@ -130,7 +133,7 @@ async function differencesOf(
   const asked: TestRequest = { ...own, registrar: own.registrar ?? registrar, at: own.at ?? at };
   const isRefusal = expect.status !== undefined || expect.code !== undefined || expect.message !== undefined;
   try {
-    const got = answered(await answer(registry, all, asked));
+    const got = answered(await ask(registry, all, asked));
     return isRefusal ? [line("answer", refusalOf(expect), got)] : compareAnswer(expect, got);
   } catch (error) {
     if (!(error instanceof RefusedRequest)) return [`failed: ${errorMessage(error)}`];
