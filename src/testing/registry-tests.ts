@@ -13,7 +13,7 @@ const json = z.record(z.string(), z.json());
 
 const contract = z.strictObject({
   template: text,
-  contractId: text.optional(),
+  contractId: text,
   payload: json,
   createdAt: text.optional(),
   synchronizerId: text.optional(),
@@ -33,7 +33,7 @@ const request = z.strictObject({
 });
 
 /** A contract id, a boolean, a list of these, or an AnyValue as JSON has it. */
-const value = z.union([text, z.boolean(), z.array(text), z.strictObject({ tag: text, value: z.json() })], {
+const anyValue = z.union([text, z.boolean(), z.array(text), z.strictObject({ tag: text, value: z.json() })], {
   error: "must be a contract id, true, false, a list of contract ids, or an object with tag and value",
 });
 
@@ -43,7 +43,7 @@ const expectation = z
     factory: text.optional(),
     transferKind: z.enum(["self", "direct", "offer"]).optional(),
     /** All entries of the choice context. */
-    values: z.record(z.string(), value).optional(),
+    values: z.record(z.string(), anyValue).optional(),
     /** The ids of all disclosed contracts. */
     disclosed: z.array(text).optional(),
     /** Whether they have to be in this order. */
@@ -57,10 +57,10 @@ const expectation = z
     message: text.optional(),
   })
   .superRefine((given, context) => {
-    const { status, code, message, ...answered } = given;
+    const { status, code, message, ...ofAnswer } = given;
     const isRefusal = status !== undefined || code !== undefined || message !== undefined;
     if (Object.keys(given).length === 0) context.addIssue("must have at least one field");
-    else if (isRefusal && Object.keys(answered).length > 0)
+    else if (isRefusal && Object.keys(ofAnswer).length > 0)
       context.addIssue("must be an answer, or a refusal with status, code and message, but not both");
   });
 
@@ -126,10 +126,7 @@ async function differencesOf(
   { request: own, contracts: further = [], expect }: Case,
 ): Promise<readonly string[]> {
   const replaced = new Set(further.map(({ contractId }) => contractId));
-  const all = [
-    ...contracts.filter(({ contractId }) => contractId === undefined || !replaced.has(contractId)),
-    ...further,
-  ];
+  const all = [...contracts.filter(({ contractId }) => !replaced.has(contractId)), ...further];
   const asked: TestRequest = { ...own, registrar: own.registrar ?? registrar, at: own.at ?? at };
   const isRefusal = expect.status !== undefined || expect.code !== undefined || expect.message !== undefined;
   try {
