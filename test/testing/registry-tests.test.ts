@@ -11,7 +11,7 @@ templates:
   leaf: { name: ":Leaf", registrar: admin }
 factory: { template: rules }
 instruments: [LEAF, POT]
-entries: { rules: { template: rules }, leaf: { template: leaf }, leaves: { template: leaf, value: map } }
+entries: { rules: { template: rules }, leaf: { template: leaf }, leaves: { template: leaf, find: { admin: registrar }, value: map } }
 operations:
   transfer-factory:
     - { entry: rules, key: rules }
@@ -44,7 +44,7 @@ const expecting = (expected: string) => differences(TESTS.replace("expect: {}", 
 
 const values =
   "rules: rules, leaf: leaf, has-leaf: true, colour: { tag: AV_Text, value: green }, " +
-  'leaves: { tag: AV_Map, value: { "": { tag: AV_ContractId, value: leaf } } }';
+  "leaves: { tag: AV_Map, value: { admin: { tag: AV_ContractId, value: leaf } } }";
 
 describe("a case passes", () => {
   test.each([
@@ -146,7 +146,7 @@ describe("mistakes", () => {
       "6:5: cases[0].request: must have a registrar, which the file has not",
     ],
     ["an operation that does not exist", "transfer-factory", "transfer-shop", "8:7: cases[0].request.operation: "],
-    ["a field that is not known", "contractId: leaf", "id: leaf", '4:5: contracts[1]: Unrecognized key: "id"'],
+    ["a field that is not known", "contractId: leaf", "id: leaf", "4:5: contracts[1]"],
     ["an expectation of nothing", "{ factory: rules }", "{}", "10:5: cases[0].expect: must have at least one field"],
     [
       "an answer and a refusal at once",
