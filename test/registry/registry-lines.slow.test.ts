@@ -14,10 +14,10 @@ function pathsIn(value: unknown, path: Path = [], seen = new Set<unknown>()): Pa
   if (typeof value !== "object" || value === null || seen.has(value)) return [];
   seen.add(value);
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
-  return [...keys].flatMap((key) => [
-    [...path, key],
-    ...pathsIn((value as Record<string | number, unknown>)[key], [...path, key], seen),
-  ]);
+  return [...keys].flatMap((key) => {
+    const inner: Path[] = [path.concat(key)];
+    return inner.concat(pathsIn((value as Record<string | number, unknown>)[key], path.concat(key), seen));
+  });
 }
 
 /** The table, as JSON, which is YAML. A copy keeps what aliases share. */
