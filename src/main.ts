@@ -15,6 +15,7 @@ const commands: Readonly<Record<Command, () => Promise<Run>>> = {
   migrate: async () => (await import("./cli/migrate.js")).migrate,
   check: async () => (await import("./cli/check.js")).check,
   contexts: async () => (await import("./cli/contexts.js")).contexts,
+  registry: async () => (await import("./cli/registry.js")).registryTest,
   explain: async () => (await import("./cli/explain.js")).explain,
   health: async () => (await import("./cli/health.js")).health,
   help: async () => {

@@ -33,7 +33,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "transport",
     "util",
   ],
-  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store"],
+  testing: ["config", "domain", "gen", "ledger", "registry", "service", "store", "store/port", "transport", "util"],
+  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store", "testing"],
   main: ["app", "cli", "config"],
 };
 

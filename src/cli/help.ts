@@ -13,6 +13,7 @@ export function helpText(): string {
     "  offledger migrate  migrate the schema of a database",
     "  offledger check    say what a file or a participant would serve, and what will fail",
     "  offledger contexts print the choice context of every operation in force",
+    "  offledger registry test FILE: run the tests beside a registry file, without a ledger",
     "  offledger explain  say how a running service answers a request: explain REQUEST-ID, or - for JSON on stdin",
     "  offledger health   check the health of a service with these settings on this machine",
     "  offledger help     print this help",

@@ -28,7 +28,7 @@ export function checkCombinations(config: Config, command: string): string[] {
     !hasDemo &&
     !isSet("snapshot") &&
     !isSet("ledgerUrl") &&
-    !["api", "contexts", "explain", "health"].includes(command)
+    !["api", "contexts", "registry", "explain", "health"].includes(command)
   ) {
     errors.push(
       `${variable("registry")} names a file, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +

@@ -11,6 +11,7 @@ const commands = [
   "migrate",
   "check",
   "contexts",
+  "registry",
   "explain",
   "health",
   "help",
@@ -80,6 +81,7 @@ function parseArguments(argv: readonly string[]): Arguments {
     const errors: string[] = [];
     if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${name}"`);
     const [, argument = "", ...others] = positionals;
+    if (command === "registry") return { flags, command, argument: others[0] ?? "", errors: checkTested(positionals) };
     if (command === "explain") errors.push(...checkExplained(argument, others));
     else if (positionals.length > 1) errors.push(`unexpected argument "${argument}": only one command is accepted`);
     return { flags, command: command ?? "serve", argument, errors };
@@ -91,6 +93,12 @@ function parseArguments(argv: readonly string[]): Arguments {
       errors: [error instanceof Error ? error.message : String(error)],
     };
   }
+}
+
+function checkTested([, action, path, other]: readonly string[]): string[] {
+  if (action !== "test" || path === undefined)
+    return ["offledger registry requires test and the path of a registry file"];
+  return other === undefined ? [] : [`unexpected argument "${other}": only one registry is tested`];
 }
 
 function checkExplained(argument: string, [other]: readonly string[]): string[] {

@@ -198,11 +198,14 @@ function restError(status: number, code: Code, message: string, path: string): R
 
 export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");
 
-function rejectionRow({ details }: ConnectError): Row | undefined {
-  const [info] = details;
-  if (info === undefined || !("desc" in info) || info.desc.typeName !== ErrorInfoSchema.typeName) return undefined;
-  const { reason } = info.value as { readonly reason?: string };
-  return (table as Readonly<Record<string, Row>>)[reason ?? ""];
+const rejectionRow = (error: ConnectError): Row | undefined =>
+  (table as Readonly<Record<string, Row>>)[reasonOf(error)];
+
+/** The reason of google.rpc.ErrorInfo; empty without it. */
+export function reasonOf({ details: [info] }: ConnectError): string {
+  if (info === undefined || !("desc" in info) || info.desc.typeName !== ErrorInfoSchema.typeName) return "";
+  const { reason = "" } = info.value as { readonly reason?: string };
+  return reason;
 }
 
 /** What the rules refused, by the error that the client gets: an operation knows the message, its sender the record. */

@@ -11,7 +11,19 @@ const participant = { ...url, ...parties };
 const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
 const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
 const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
-const names = ["serve", "mirror", "api", "migrate", "check", "contexts", "explain", "health", "help", "version"];
+const names = [
+  "serve",
+  "mirror",
+  "api",
+  "migrate",
+  "check",
+  "contexts",
+  "registry",
+  "explain",
+  "health",
+  "help",
+  "version",
+];
 
 describe("combinations of settings", () => {
   test.each<[Record<string, string>, string]>([
@@ -77,7 +89,7 @@ describe("combinations of settings", () => {
           "only the built-in registries have a demo",
       ]);
     }
-    for (const argv of [["api"], ["contexts"], ["explain", "id"], ["health"]])
+    for (const argv of [["api"], ["contexts"], ["registry", "test", "own.yaml"], ["explain", "id"], ["health"]])
       expect(readConfig(argv, env)).toMatchObject({ ok: true, command: argv[0] });
   });
 });
@@ -94,6 +106,7 @@ describe("commands", () => {
     [["check"], "check"],
     [["contexts"], "contexts"],
     [["contexts", "--contexts", "file"], "contexts"],
+    [["registry", "test", "own.yaml"], "registry"],
     [["explain", "3f9c2b7a41d05e68-2"], "explain"],
     [["explain", "-"], "explain"],
     [["health"], "health"],
@@ -123,6 +136,15 @@ describe("commands", () => {
     for (const argv of [["explain"], ["explain", ""]])
       expect(readErrors(argv)).toEqual(["offledger explain requires the id of a request, or - for a request on stdin"]);
     expect(readErrors(["explain", "a", "b"])).toEqual(['unexpected argument "b": only one request is explained']);
+  });
+
+  test("registry has an action and a file", () => {
+    expect(readConfig(["registry", "test", "own.yaml"], {})).toMatchObject({ argument: "own.yaml" });
+    for (const argv of [["registry"], ["registry", "own.yaml"], ["registry", "test"]])
+      expect(readErrors(argv)).toEqual(["offledger registry requires test and the path of a registry file"]);
+    expect(readErrors(["registry", "test", "a", "b"])).toEqual([
+      'unexpected argument "b": only one registry is tested',
+    ]);
   });
 
   test("a second argument is rejected", () => {

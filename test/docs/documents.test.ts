@@ -88,7 +88,19 @@ test("the request of docs/errors.md returns the answer shown", async () => {
 
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  const all = ["serve", "mirror", "api", "migrate", "check", "contexts", "explain", "health", "help", "version"];
+  const all = [
+    "serve",
+    "mirror",
+    "api",
+    "migrate",
+    "check",
+    "contexts",
+    "registry",
+    "explain",
+    "health",
+    "help",
+    "version",
+  ];
   expect(known).toEqual(all);
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme).toContain(`offledger ${command}`);

@@ -295,21 +295,29 @@ describe("a registry with one template", () => {
 });
 
 describe("docs/your-own-registry.md", () => {
-  // A test of the documents tries the file before it.
-  const [, page = ""] = readFileSync("docs/your-own-registry.md", "utf8").split("\n## 1. A project\n");
-  const blocks = (language: string): string[] =>
-    [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+  const [before = "", after = ""] = readFileSync("docs/your-own-registry.md", "utf8").split("\n## 1. A project\n");
+  const [page = "", tests = ""] = after.split("\n## Tests\n");
+  const blocks = (language: string, text = page): string[] =>
+    [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
       .filter(([, name]) => name === language)
-      .map(([, , text = ""]) => text);
+      .map(([, , content = ""]) => content);
 
-  test("describes a registry that compiles and is served as shown", async () => {
-    const [contracts = "", shown = ""] = blocks("json");
+  const [contracts = "", shown = ""] = blocks("json");
+  beforeAll(async () => {
     await project.write("coffee.ts", blocks("ts").join("\n"));
     await project.write("coffee.ndjson", contracts);
-    const [, command = ""] = /npx tsc (.*) coffee\.ts/.exec(page) ?? [];
     // The page installs this package.
     await project.link("@types/node");
-    expect(await project.compile(...command.split(" "), "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  /** Compiles a file with the command of the page. */
+  const compile = async (file: string): Promise<void> => {
+    const command = after.split("\n").find((line) => line.startsWith("npx tsc ") && line.endsWith(` ${file}`)) ?? "";
+    expect(await project.compile(...command.split(" ").slice(2))).toEqual({ code: 0, out: "", err: "" });
+  };
+
+  test("describes a registry that compiles and is served as shown", async () => {
+    await compile("coffee.ts");
     expect(await project.compile(...strict, "--noEmit", "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
 
     const check = [project.program, "check", "--registry", "./coffee.js", "--snapshot", "coffee.ndjson"];
@@ -319,5 +327,24 @@ describe("docs/your-own-registry.md", () => {
     const url = await serve("./coffee.js", "coffee.ndjson");
     const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)$/m.exec(page) ?? [];
     expect(await send(url + path)).toEqual({ status: 200, answer: JSON.parse(shown) as unknown });
+  });
+
+  test("describes tests of a file and of the registry, which pass as shown", async () => {
+    await project.write("cocoa.yaml", blocks("yaml", before)[0] ?? "");
+    await project.write("cocoa.test.yaml", blocks("yaml", tests)[0] ?? "");
+    const args = [project.program, "registry", "test", "cocoa.yaml"];
+    const tested = await new Program(process.execPath, args, { cwd: project.folder }).ended();
+    expect(tested).toEqual({ code: 0, out: blocks("text", tests)[0], err: "" });
+
+    await project.write(
+      "types.ts",
+      'export { answer, parseRegistryTests, runRegistryTests } from "offledger/testing";',
+    );
+    expect(await project.compile(...strict, "--noEmit", "types.ts")).toEqual({ code: 0, out: "", err: "" });
+    await project.write("coffee.test.ts", blocks("ts", tests)[0] ?? "");
+    // With coffee.ts, which it imports.
+    await compile("coffee.test.ts");
+    const ran = await new Program(process.execPath, ["--test", "coffee.test.js"], { cwd: project.folder }).ended();
+    expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/pass 2\n/) });
   });
 });

@@ -1,0 +1,211 @@
+/** Answers a request as the service does over REST, from contracts of a test: without a ledger, a network or a port. */
+import type { DescMethod } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import { AllocationService as AllocationV1 } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
+import { AllocationService as AllocationV2 } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
+import { AllocationInstructionService as InstructionV1 } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
+import { AllocationInstructionService as InstructionV2 } from "../../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";
+import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
+import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import { settings } from "../config/settings.js";
+import { isStored } from "../domain/contract.js";
+import { alreadyCaughtUp } from "../domain/freshness.js";
+import type { JsonObject } from "../domain/json.js";
+import { parseLedgerTime } from "../domain/ledger-time.js";
+import type { Template } from "../domain/template.js";
+import { Decoder } from "../ledger/decode.js";
+import { formatProblems, parseSnapshot } from "../ledger/file/snapshot.js";
+import { checkedRegistry } from "../registry/checked-registry.js";
+import type { Operation, RegistryFile } from "../registry/engine/definition.js";
+import { tableRegistry } from "../registry/engine/table-registry.js";
+import { QueryExecutor } from "../registry/executor.js";
+import type { Registry } from "../registry/sdk/registry.js";
+import { services } from "../service/services.js";
+import { MemoryStore } from "../store/memory/memory-store.js";
+import { bufferOf } from "../transport/encoding/chunks.js";
+import { reasonOf, toRestError } from "../transport/errors.js";
+import { operations } from "../transport/operations.js";
+import { bindingsOf } from "../transport/rest/http-rules.js";
+import { requestReader } from "../transport/rest/rest-request.js";
+
+/** A contract with what a test says of it. */
+export interface ShortContract {
+  /** `Module:Entity`, with a package id before it or without; or the name in a registry file, such as ":Rules". */
+  readonly template: string;
+  /** Default: `contract-1` for the first contract of the list, and so on. */
+  readonly contractId?: string | undefined;
+  readonly payload: JsonObject;
+  /** Default: 2026-01-01T00:00:00Z. */
+  readonly createdAt?: string | undefined;
+  /** Default: the same for all. */
+  readonly synchronizerId?: string | undefined;
+}
+
+/** What a snapshot file contains, as text or as its elements, which may be in short form. */
+export type TestContracts = string | readonly (JsonObject | ShortContract)[];
+
+/** An operation by its name in registry files, or the list of instruments. */
+export type TestOperation = Operation | "instruments";
+
+export interface TestRequest {
+  readonly operation: TestOperation;
+  readonly registrar: string;
+  /** Of a factory. */
+  readonly choiceArguments?: JsonObject | undefined;
+  /** The instruction or allocation on which a choice is made. */
+  readonly contractId?: string | undefined;
+  /** Of the token standard. Default: v1, or v2 where v1 does not have the operation. */
+  readonly version?: "v1" | "v2" | undefined;
+  /** Of a choice: the `meta` of its request. */
+  readonly meta?: JsonObject | undefined;
+  /** The time of the request. Default: when the latest contract was created. */
+  readonly at?: string | undefined;
+  /** The ids of contracts that are archived by then. */
+  readonly archived?: readonly string[] | undefined;
+}
+
+/** A request that is refused, or rejected because it is malformed. */
+export class RefusedRequest extends Error {
+  constructor(
+    /** Of HTTP. */
+    readonly status: number,
+    /** As docs/errors.md lists them. REST does not send it. */
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = "RefusedRequest";
+  }
+}
+
+const METHODS: Readonly<Record<TestOperation, Partial<Record<"v1" | "v2", DescMethod>>>> = {
+  instruments: { v1: MetadataService.method.listInstruments },
+  "transfer-factory": { v1: TransferV1.method.getTransferFactory, v2: TransferV2.method.getTransferFactory },
+  "allocation-factory": {
+    v1: InstructionV1.method.getAllocationFactory,
+    v2: InstructionV2.method.getAllocationFactory,
+  },
+  "settlement-factory": { v2: AllocationV2.method.getSettlementFactory },
+  "transfer-instruction/accept": {
+    v1: TransferV1.method.getTransferInstructionAcceptContext,
+    v2: TransferV2.method.getTransferInstructionAcceptContext,
+  },
+  "transfer-instruction/reject": {
+    v1: TransferV1.method.getTransferInstructionRejectContext,
+    v2: TransferV2.method.getTransferInstructionRejectContext,
+  },
+  "transfer-instruction/withdraw": {
+    v1: TransferV1.method.getTransferInstructionWithdrawContext,
+    v2: TransferV2.method.getTransferInstructionWithdrawContext,
+  },
+  "allocation-instruction/accept": { v2: InstructionV2.method.getAllocationInstructionAcceptContext },
+  "allocation-instruction/withdraw": { v2: InstructionV2.method.getAllocationInstructionWithdrawContext },
+  "allocation/execute-transfer": { v1: AllocationV1.method.getAllocationTransferContext },
+  "allocation/withdraw": {
+    v1: AllocationV1.method.getAllocationWithdrawContext,
+    v2: AllocationV2.method.getAllocationWithdrawContext,
+  },
+  "allocation/cancel": {
+    v1: AllocationV1.method.getAllocationCancelContext,
+    v2: AllocationV2.method.getAllocationCancelContext,
+  },
+};
+
+/** The names of all operations. */
+export const TEST_OPERATIONS = Object.keys(METHODS) as readonly TestOperation[];
+
+/** The settings' defaults. */
+const ARGUMENT_LIMITS = { depth: settings.maxArgumentDepth.default, keys: settings.maxArgumentKeys.default };
+const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {}, notReadyReason: () => undefined };
+
+/**
+ * The JSON with which the service answers the request over REST, without debug fields, and with the total supply. Rejects
+ * with RefusedRequest; with what the registry throws where that is a defect, which the service answers with 500; and with
+ * an Error for contracts that cannot be read.
+ */
+export function answer(
+  registry: Registry | RegistryFile,
+  contracts: TestContracts,
+  request: TestRequest,
+): Promise<JsonObject> {
+  return ask(asServed(registry), contracts, request);
+}
+
+/** With the checks that the service makes of registries that are not its own. */
+export const asServed = (registry: Registry | RegistryFile): Registry =>
+  checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
+
+/** Asks a registry as it was loaded. */
+export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
+  const { operation, version = METHODS[operation].v1 === undefined ? "v2" : "v1" } = request;
+  const { registrar, contractId = "", choiceArguments, meta } = request;
+  const method = METHODS[operation][version];
+  if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
+  const executor = await executorOf(registry, contracts, request);
+  const bindings = services(executor, SERVICE_OPTIONS).filter(({ service }) => service === method.parent);
+  const defects: unknown[] = [];
+  const called = operations(bindings, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
+    (one) => one.method === method,
+  );
+  const [binding] = bindingsOf(method);
+  if (called === undefined || binding === undefined) throw new Error(`${method.name} is not served`);
+  const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };
+  try {
+    const read = requestReader(method.input, binding);
+    const message = read({ p0: registrar, p1: contractId }, { ...body, excludeDebugFields: true });
+    const response = await called.call(message);
+    return JSON.parse(bufferOf(response.json()).toString()) as JsonObject;
+  } catch (error) {
+    if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
+    const { status, body: refused } = toRestError(error, binding.path.route);
+    throw new RefusedRequest(status, reasonOf(error).toLowerCase().replaceAll("_", "-"), refused.error);
+  }
+}
+
+/** On a store that has what the ledger has. */
+async function executorOf(
+  registry: Registry,
+  given: TestContracts,
+  { at, archived = [] }: TestRequest,
+): Promise<QueryExecutor> {
+  const elements = typeof given === "string" ? given : given.map((one, index) => elementOf(one, index, registry));
+  const file = typeof elements === "string" ? elements : JSON.stringify(elements);
+  const { contracts, offset, problems } = parseSnapshot(file, new Decoder(registry.templates, true));
+  if (problems.length > 0) throw new Error(`the contracts cannot be read:\n${formatProblems("contracts", problems)}`);
+  const created = contracts.map((contract) => (isStored(contract) ? contract.createdMicros : 0));
+  const now = at === undefined ? created.reduce((a, b) => Math.max(a, b), 0) : parseLedgerTime(at);
+  const store = new MemoryStore();
+  await store.replace(contracts, offset, now);
+  const gone = archived.map((id) => ({ archived: id }));
+  await store.apply(gone, offset + 1, now);
+  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000));
+}
+
+const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchronizer::1220" };
+
+/** As a dump has it. */
+function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
+  if (!isShort(contract)) return contract;
+  const { template, contractId = `contract-${index + 1}`, payload, ...given } = contract;
+  const { createdAt = DEFAULTS.createdAt, synchronizerId = DEFAULTS.synchronizerId } = given;
+  const { packageName, qualifiedName } = templateNamed(template, templates);
+  const templateId = template.endsWith(`:${qualifiedName}`) ? template : `package:${qualifiedName}`;
+  const event = { contractId, templateId, packageName, createArgument: payload, createdEventBlob: "AAAA", createdAt };
+  return { contractEntry: { JsActiveContract: { synchronizerId, reassignmentCounter: 0, createdEvent: event } } };
+}
+
+const isShort = (contract: JsonObject | ShortContract): contract is ShortContract => "template" in contract;
+
+/** Contracts of other templates are not read from a dump; here they are a mistake. */
+function templateNamed(name: string, templates: readonly Template[]): Template {
+  const isEnd = name.startsWith(":") || name.startsWith(".");
+  const found = templates.filter(({ qualifiedName }) =>
+    isEnd ? qualifiedName.endsWith(name) : name === qualifiedName || name.endsWith(`:${qualifiedName}`),
+  );
+  const [only, second] = found;
+  if (only !== undefined && second === undefined) return only;
+  const known = templates.map(({ qualifiedName }) => qualifiedName).join(", ");
+  throw new Error(`template ${name} is ${only === undefined ? "none" : "several"} of the registry's: ${known}`);
+}

@@ -1,0 +1,12 @@
+/** The public package `offledger/testing`: tests of a registry, docs/your-own-registry.md, "Tests". */
+export { parseRegistryFile } from "../registry/engine/load.js";
+export type { RegistryFile } from "../registry/engine/definition.js";
+export {
+  answer,
+  RefusedRequest,
+  type ShortContract,
+  type TestContracts,
+  type TestOperation,
+  type TestRequest,
+} from "./answer.js";
+export { type CaseResult, parseRegistryTests, type RegistryTests, runRegistryTests } from "./registry-tests.js";

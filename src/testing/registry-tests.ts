@@ -1,0 +1,213 @@
+/** A table of requests and expected answers, kept beside a registry file: docs/your-own-registry.md, "Tests". */
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import type { JsonObject, JsonValue } from "../domain/json.js";
+import { errorMessage } from "../util/error-message.js";
+import type { RegistryFile } from "../registry/engine/definition.js";
+import { type Loaded, loadForm } from "../registry/engine/load.js";
+import type { Registry } from "../registry/sdk/registry.js";
+import { ask, asServed, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "./answer.js";
+
+const text = z.string().min(1);
+const json = z.record(z.string(), z.json());
+
+const contract = z.strictObject({
+  template: text,
+  contractId: text,
+  payload: json,
+  createdAt: text.optional(),
+  synchronizerId: text.optional(),
+});
+
+const request = z.strictObject({
+  operation: z.enum(TEST_OPERATIONS),
+  /** Default: that of the file. */
+  registrar: text.optional(),
+  choiceArguments: json.optional(),
+  contractId: text.optional(),
+  version: z.enum(["v1", "v2"]).optional(),
+  meta: json.optional(),
+  /** Default: that of the file. */
+  at: text.optional(),
+  archived: z.array(text).optional(),
+});
+
+/** A contract id, a boolean, a list of these, or an AnyValue as JSON has it. */
+const anyValue = z.union([text, z.boolean(), z.array(text), z.strictObject({ tag: text, value: z.json() })], {
+  error: "must be a contract id, true, false, a list of contract ids, or an object with tag and value",
+});
+
+/** What is not given is not compared. */
+const expectation = z
+  .strictObject({
+    factory: text.optional(),
+    transferKind: z.enum(["self", "direct", "offer"]).optional(),
+    /** All entries of the choice context. */
+    values: z.record(z.string(), anyValue).optional(),
+    /** The ids of all disclosed contracts. */
+    disclosed: z.array(text).optional(),
+    /** Whether they have to be in this order. */
+    inOrder: z.boolean().optional(),
+    /** All instruments, each with at least these fields. */
+    instruments: z.array(json).optional(),
+    /** Of a refusal. */
+    status: z.number().int().min(400).max(599).optional(),
+    code: text.optional(),
+    /** What its message contains. */
+    message: text.optional(),
+  })
+  .superRefine((given, context) => {
+    const { status, code, message, ...ofAnswer } = given;
+    const isRefusal = status !== undefined || code !== undefined || message !== undefined;
+    if (Object.keys(given).length === 0) context.addIssue("must have at least one field");
+    else if (isRefusal && Object.keys(ofAnswer).length > 0)
+      context.addIssue("must be an answer, or a refusal with status, code and message, but not both");
+  });
+
+const registryTests = z.strictObject({
+  registrar: text.optional(),
+  at: text.optional(),
+  /** Those of every case. */
+  contracts: z.array(contract),
+  cases: z
+    .array(
+      z.strictObject({
+        name: text,
+        request,
+        /** Further ones; each takes the place of one with the same id. */
+        contracts: z.array(contract).optional(),
+        expect: expectation,
+      }),
+    )
+    .min(1),
+});
+
+/** The tests of a registry file. */
+export type RegistryTests = z.infer<typeof registryTests>;
+type Case = RegistryTests["cases"][number];
+type Expectation = Case["expect"];
+
+/** One case, and how its answer differs from what is expected. */
+export interface CaseResult {
+  readonly name: string;
+  /** One line each; empty if the case passes. */
+  readonly differences: readonly string[];
+}
+
+/** Reads `<name>.test.yaml`. Every mistake is found at once, each with its line and column. */
+export const parseRegistryTests = (content: Uint8Array | string): Loaded<RegistryTests> =>
+  loadForm(content, registryTests, ({ registrar, cases }) =>
+    cases.flatMap((one, index) =>
+      registrar === undefined && one.request.registrar === undefined
+        ? [{ path: ["cases", index, "request"], message: "must have a registrar, which the file has not either" }]
+        : [],
+    ),
+  );
+
+/** Asks the registry the cases one after the other, with the checks that the service makes. */
+export const runRegistryTests = (
+  registry: Registry | RegistryFile,
+  tests: RegistryTests,
+): Promise<readonly CaseResult[]> => runCases(asServed(registry), tests);
+
+/** Asks a registry as it was loaded. */
+export async function runCases(registry: Registry, tests: RegistryTests): Promise<readonly CaseResult[]> {
+  const results: CaseResult[] = [];
+  for (const one of tests.cases) {
+    // oxlint-disable-next-line no-await-in-loop -- in sequence: it computes, and waits for nothing
+    results.push({ name: one.name, differences: await differencesOf(registry, tests, one) });
+  }
+  return results;
+}
+
+async function differencesOf(
+  registry: Registry,
+  { registrar = "", at, contracts }: RegistryTests,
+  { request: own, contracts: further = [], expect }: Case,
+): Promise<readonly string[]> {
+  const replaced = new Set(further.map(({ contractId }) => contractId));
+  const all = [...contracts.filter(({ contractId }) => !replaced.has(contractId)), ...further];
+  const asked: TestRequest = { ...own, registrar: own.registrar ?? registrar, at: own.at ?? at };
+  const isRefusal = expect.status !== undefined || expect.code !== undefined || expect.message !== undefined;
+  try {
+    const got = answered(await ask(registry, all, asked));
+    return isRefusal ? [line("answer", refusalOf(expect), got)] : compareAnswer(expect, got);
+  } catch (error) {
+    if (!(error instanceof RefusedRequest)) return [`failed: ${errorMessage(error)}`];
+    const { status, code, message } = error;
+    if (!isRefusal) return [line("answer", expect, { status, code, message })];
+    return compareRefusal(expect, error);
+  }
+}
+
+const refusalOf = ({ status, code, message }: Expectation): object => ({ status, code, message });
+
+const line = (what: string, expected: unknown, got: unknown): string =>
+  `${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`;
+
+function compareRefusal(expect: Expectation, { status, code, message }: RefusedRequest): string[] {
+  return [
+    ...(expect.status === undefined || expect.status === status ? [] : [line("status", expect.status, status)]),
+    ...(expect.code === undefined || expect.code === code ? [] : [line("code", expect.code, code)]),
+    ...(message.includes(expect.message ?? "") ? [] : [line("message", expect.message, message)]),
+  ];
+}
+
+type Answered = Omit<Expectation, "inOrder">;
+
+/** An answer in the form of an expectation. */
+function answered(body: JsonObject): Answered {
+  const { factoryId, transferKind, instruments, choiceContext = body } = body;
+  const { choiceContextData, disclosedContracts = [] } = choiceContext as {
+    readonly choiceContextData?: { readonly values: JsonObject };
+    readonly disclosedContracts?: readonly { readonly contractId: string }[];
+  };
+  if (choiceContextData === undefined) return { instruments } as Answered;
+  return {
+    ...(factoryId !== undefined && { factory: factoryId }),
+    ...(transferKind !== undefined && { transferKind }),
+    values: shortValues(choiceContextData.values),
+    disclosed: disclosedContracts.map(({ contractId }) => contractId),
+  } as Answered;
+}
+
+const shortValues = (values: JsonObject = {}): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([name, one]) => [name, shortValue(one)]));
+
+/** A contract id, a boolean and a list of contract ids without their tags. */
+function shortValue(any: JsonValue): JsonValue {
+  if (!isObject(any)) return any;
+  const { tag, value: content = null } = any;
+  if (tag === "AV_ContractId" || tag === "AV_Bool") return content;
+  if (tag !== "AV_List" || !Array.isArray(content)) return any;
+  const ids = content.map(shortValue);
+  return ids.every((id) => typeof id === "string") ? ids : any;
+}
+
+function compareAnswer({ inOrder = false, ...expect }: Expectation, got: Answered): string[] {
+  const ordered = ({ disclosed }: Answered) => (inOrder ? disclosed : disclosed?.toSorted());
+  const isSame: Readonly<Record<string, boolean>> = {
+    values: isDeepStrictEqual(got.values, shortValues(expect.values)),
+    disclosed: isDeepStrictEqual(ordered(got), ordered(expect)),
+    instruments: contains(got.instruments ?? null, expect.instruments ?? null),
+  };
+  return Object.entries(expect).flatMap(([field, expected]) => {
+    const found = got[field as keyof Answered];
+    return (isSame[field] ?? found === expected) ? [] : [line(field, expected, found)];
+  });
+}
+
+/** Whether objects have at least the fields that are expected of them. */
+function contains(found: JsonValue, expected: JsonValue): boolean {
+  if (Array.isArray(expected))
+    return (
+      Array.isArray(found) &&
+      found.length === expected.length &&
+      expected.every((one, index) => contains(found[index] ?? null, one))
+    );
+  if (!isObject(expected)) return found === expected;
+  return isObject(found) && Object.entries(expected).every(([name, one]) => contains(found[name] ?? null, one));
+}
+
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

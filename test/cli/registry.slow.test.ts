@@ -1,0 +1,74 @@
+/** `offledger registry test` as a process: its output and exit codes. `npm test` builds it first. */
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { type Ended, main, Program } from "../fixtures/program.js";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "offledger-registry-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp("registries", folder, { recursive: true });
+});
+
+/** Configured for another registry, which does not matter. */
+const run = (file: string): Promise<Ended> =>
+  new Program(process.execPath, [main, "registry", "test", file], {
+    cwd: folder,
+    env: { OFFLEDGER_REGISTRY: "minimal" },
+  }).ended();
+
+async function change(name: string, from: string, to: string): Promise<void> {
+  const path = join(folder, name);
+  const text = await readFile(path, "utf8");
+  expect(text).toContain(from);
+  await writeFile(path, text.replace(from, to));
+}
+
+test("exits with 0 where all cases pass, for the registry file and for its tests", async () => {
+  for (const ended of await Promise.all([run("simple-token.yaml"), run("simple-token.test.yaml")])) {
+    expect(ended).toMatchObject({ code: 0, err: "" });
+    expect(ended.out).toMatch(/^ok {3}the instruments are those of the rules\n/);
+    expect(ended.out).toMatch(/\n\n15 of 15 cases pass\n$/);
+  }
+});
+
+test("exits with 1 where one does not, and says what differs", async () => {
+  await change("simple-token.yaml", "key: transfer-preapproval, unless: self", "key: preapproval, unless: self");
+  const { code, out, err } = await run("simple-token.yaml");
+  expect({ code, err }).toEqual({ code: 1, err: "" });
+  expect(out).toContain(
+    "\nFAIL a transfer to a receiver with a preapproval is direct\n" +
+      '     values: expected {"transfer-preapproval":"preapproval"}, got {"preapproval":"preapproval"}\n' +
+      "FAIL a preapproval that ends is used until then\n",
+  );
+  expect(out).toMatch(/\n\n13 of 15 cases pass\n$/);
+});
+
+test("tests a module", async () => {
+  const module = join(process.cwd(), "dist/src/registry/minimal/index.js");
+  await writeFile(join(folder, "own.js"), `export { minimalRegistry as default } from ${JSON.stringify(module)};\n`);
+  const cases = "cases: [{ name: unknown, request: { operation: instruments }, expect: { status: 404 } }]\n";
+  await writeFile(join(folder, "own.test.yaml"), `registrar: nobody\ncontracts: []\n${cases}`);
+  expect(await run("own.js")).toEqual({ code: 0, out: "ok   unknown\n\n1 of 1 cases pass\n", err: "" });
+});
+
+test.each<[string, string, string, string]>([
+  ["the registry file", "simple-token.yaml", "factory: {", "simple-token.yaml:3:1: factory: "],
+  ["the tests", "simple-token.test.yaml", "contracts:", "simple-token.test.yaml:1:1: contracts: "],
+])("exits with 2 for a mistake in %s, with line and column", async (_what, name, text, expected) => {
+  await change(name, text, text.replace(/^\w+/, "wrong"));
+  const { code, out, err } = await run("simple-token.yaml");
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain(`\n${expected}`);
+});
+
+test("exits with 2 for files that do not exist", async () => {
+  await rm(join(folder, "amulet.test.yaml"));
+  await rm(join(folder, "simple-token.yaml"));
+  for (const ended of await Promise.all([run("amulet.yaml"), run("simple-token.yaml")])) {
+    expect(ended).toMatchObject({ code: 2, out: "" });
+    expect(ended.err).toMatch(/ENOENT.*(amulet\.test|simple-token)\.yaml/);
+  }
+});

@@ -1,0 +1,198 @@
+/** Tests of registries ask as clients do: what `answer` returns is what the service sends. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadRegistry } from "../../src/app/load-registry.js";
+import { notFound } from "../../src/domain/errors.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { minimalRegistry } from "../../src/registry/minimal/index.js";
+import type { Registry } from "../../src/registry/sdk/registry.js";
+import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
+import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
+import { parties } from "../fixtures/elements.js";
+import { quiet, type Running, serve } from "../fixtures/run-service.js";
+
+const NOW = "2026-06-01T00:00:00Z";
+let running: Running;
+let utility: Registry;
+beforeAll(async () => {
+  running = await serve(completeElements(), { now: NOW });
+  utility = await loadRegistry(quiet());
+});
+afterAll(() => running.close());
+
+/** What `ask` returns or throws, as a response. */
+async function asked(...request: Parameters<typeof ask>): Promise<object> {
+  try {
+    return { status: 200, body: await ask(...request) };
+  } catch (error) {
+    if (!(error instanceof RefusedRequest)) throw error;
+    return { status: error.status, body: { error: error.message } };
+  }
+}
+
+const operationOf = (name: string): TestOperation =>
+  (name.startsWith("transfer-factory/") ? "transfer-factory" : name) as TestOperation;
+
+describe("the Registry Utility answers as the service does:", () => {
+  const calls = [...operationCalls].filter(([name]) => /^(transfer|allocation|settlement)-?/.test(name));
+
+  test.each(
+    calls.flatMap(([name, call]) => [
+      { name, ...call, ...parties },
+      { name: `${name}, another registrar`, ...call, registrar: "nobody" },
+    ]),
+  )("$name", async ({ name, path, body = {}, registrar }) => {
+    const [, version = "", contractId] =
+      /\/(v\d)\/(?:([^/]+)\/choice-contexts\/)?/.exec(path.split("/registry/")[1] ?? "") ?? [];
+    const { choiceArguments, meta } = body as { readonly choiceArguments?: JsonObject; readonly meta?: JsonObject };
+    const url = path.replace(/registrars\/[^/]+/, `registrars/${registrar}`);
+    const { status, body: served } = await running.post(url, { ...body, excludeDebugFields: true });
+    expect(
+      await asked(utility, completeElements(), {
+        operation: operationOf(name.split(",", 1)[0] ?? ""),
+        version: version as "v1" | "v2",
+        at: NOW,
+        registrar,
+        contractId,
+        choiceArguments,
+        meta,
+      }),
+    ).toEqual({ status, body: served });
+  });
+});
+
+const { file: table } = parseRegistryFile(`name: tea
+package: tea-v1
+module: Tea
+templates:
+  rules: { name: ":Rules", registrar: admin, until: end }
+  offer: { name: ":Offer", registrar: admin, choices: transfer-instruction, refs: { leaf: leafCid } }
+  leaf: { name: ":Leaf" }
+factory: { template: rules }
+instruments: [LEAF]
+entries: { leaf: { template: leaf, byId: leaf, optional: true } }
+operations:
+  transfer-instruction/accept: [{ archived: leaf, key: leaf-gone }]
+`);
+const rules: ShortContract = { template: ":Rules", payload: { admin: "a", end: "2026-03-01T00:00:00Z" } };
+const transfer = { sender: "s", receiver: "r", instrumentId: { admin: "a", id: "LEAF" } };
+const request = { operation: "transfer-factory", registrar: "a", choiceArguments: { transfer } } as const;
+if (table === undefined) throw new Error("the table has mistakes");
+
+describe("contracts in short form", () => {
+  test("have defaults", async () => {
+    expect(await answer(table, [rules], request)).toEqual({
+      factoryId: "contract-1",
+      transferKind: "offer",
+      choiceContext: {
+        choiceContextData: { values: {} },
+        disclosedContracts: [
+          {
+            templateId: "package:Tea:Rules",
+            contractId: "contract-1",
+            createdEventBlob: "AAAA",
+            synchronizerId: "synchronizer::1220",
+          },
+        ],
+      },
+    });
+  });
+
+  test("have what they say", async () => {
+    const named = { template: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
+    const { choiceContext } = await answer(table, [{ ...rules, ...named }], request);
+    const disclosed = { templateId: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
+    expect(choiceContext).toMatchObject({ disclosedContracts: [disclosed] });
+  });
+
+  test("the newest is found first", async () => {
+    const newer = { ...rules, createdAt: "2026-01-02T00:00:00Z" };
+    expect(await answer(table, [rules, newer, rules], request)).toMatchObject({ factoryId: "contract-2" });
+  });
+
+  test("of a template that the registry does not have are a mistake", async () => {
+    const asking = answer(table, [{ ...rules, template: "Tea:Cup" }], request);
+    await expect(asking).rejects.toThrow("template Tea:Cup is none of the registry's: Tea:Rules, Tea:Offer, Tea:Leaf");
+  });
+
+  test("that the registry cannot read are a mistake", async () => {
+    await expect(answer(table, [{ ...rules, payload: {} }], request)).rejects.toThrow(
+      "the contracts cannot be read:\ncontracts:1: admin, the registrar, is missing",
+    );
+  });
+});
+
+describe("a request", () => {
+  test("is asked at its time, or when the latest contract was created", async () => {
+    await expect(answer(table, [rules], { ...request, at: "2026-03-01T00:00:00Z" })).rejects.toMatchObject({
+      status: 404,
+    });
+    const late = { ...rules, createdAt: "2026-04-01T00:00:00Z" };
+    await expect(answer(table, [late], request)).rejects.toMatchObject({ status: 404 });
+    expect(await answer(table, [rules], request)).toMatchObject({ transferKind: "offer" });
+  });
+
+  test("meets contracts that are archived", async () => {
+    const offer = { template: ":Offer", contractId: "offer", payload: { admin: "a", leafCid: "leaf" } };
+    const leaf = { template: ":Leaf", contractId: "leaf", payload: {} };
+    const accept = { operation: "transfer-instruction/accept", registrar: "a", contractId: "offer" } as const;
+    const gone = (archived: readonly string[]) => answer(table, [rules, offer, leaf], { ...accept, archived });
+    for (const [archived, value] of [[[], false] as const, [["leaf"], true] as const]) {
+      const choiceContextData = { values: { "leaf-gone": { tag: "AV_Bool", value } } };
+      // oxlint-disable-next-line no-await-in-loop -- two cases
+      expect(await gone(archived)).toEqual({ choiceContextData, disclosedContracts: [] });
+    }
+    await expect(gone(["offer"])).rejects.toMatchObject({ status: 404, code: "instruction-archived" });
+  });
+
+  test("is refused with status, code and message", async () => {
+    await expect(answer(table, [], request)).rejects.toEqual(
+      new RefusedRequest(
+        404,
+        "registrar-not-served",
+        "registrar a is not served here: no Tea:Rules of that party is known",
+      ),
+    );
+    await expect(answer(table, [], { operation: "transfer-factory", registrar: "a" })).rejects.toMatchObject({
+      status: 400,
+      code: "invalid-field",
+      message: "choiceArguments: value is required",
+    });
+  });
+
+  test("of a version that does not have the operation is a mistake", async () => {
+    const asking = answer(table, [rules], { ...request, operation: "settlement-factory", version: "v1" });
+    await expect(asking).rejects.toThrow("settlement-factory is not an operation of v1 of the token standard");
+  });
+});
+
+const own = (transferFactory: Registry["transferFactory"]): Registry => ({
+  ...minimalRegistry,
+  name: "own",
+  instruments: () => [{ id: "LEAF", otherIds: [] }],
+  transferFactory,
+});
+
+describe("a module", () => {
+  test("whose answer breaks the rules throws what is wrong", async () => {
+    const undisclosed = own(() => ({ factoryId: "f", transferKind: "offer", values: [], disclosed: [] }));
+    await expect(answer(undisclosed, [], request)).rejects.toThrow(
+      "registry own gave an answer that cannot be used: the factory f is not disclosed",
+    );
+  });
+
+  test("that fails throws its own error", async () => {
+    const failure = new TypeError("no such field");
+    const failing = own(() => {
+      throw failure;
+    });
+    await expect(answer(failing, [], request)).rejects.toBe(failure);
+  });
+
+  test("refuses with its own code", async () => {
+    const refusing = own(() => {
+      throw notFound("no tea", { code: "TEA_MISSING" });
+    });
+    await expect(answer(refusing, [], request)).rejects.toEqual(new RefusedRequest(404, "tea-missing", "no tea"));
+  });
+});
