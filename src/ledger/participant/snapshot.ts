@@ -34,8 +34,10 @@ function decodeElement(element: JsonValue, decoder: Decoder, skipped: Unreadable
   try {
     return decoder.decode(element);
   } catch (error) {
-    skipped.push(unreadable(findCreatedEvent(element), error));
-    return undefined;
+    const created = findCreatedEvent(element);
+    skipped.push(unreadable(created, error));
+    const contract = decoder.unreadable(created);
+    return contract && { contract, offset: 0 };
   }
 }
 
