@@ -79,8 +79,9 @@ export class TableAnswer {
   }
 
   #line({ key = [], of, include, disclose, ...line }: Line): void {
-    if (line.if !== undefined && !this.has(line.if)) return;
+    // First: a transfer to oneself needs no look-up.
     if (line.unless !== undefined && this.#holds(line.unless)) return;
+    if (line.if !== undefined && !this.has(line.if)) return;
     const keys = typeof key === "string" ? [key] : key;
     if (line.entry !== undefined) this.#entry(line.entry, keys, of);
     else if (line.disclosure !== undefined)
