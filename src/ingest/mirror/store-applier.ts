@@ -130,7 +130,8 @@ export class StoreApplier {
   #logUnreadable(unreadable: readonly Unreadable[]): void {
     for (const { contractId, templateId, reason } of unreadable) {
       const message = `contract skipped: ${contractId ?? "one without an id"} of ${templateId ?? "no template"} cannot be parsed`;
-      const hint = "look for a newer release of this service; requests that need the contract are answered without it, or with 503";
+      const hint =
+        "look for a newer release of this service; requests that need the contract are answered without it, or with 503";
       this.#options.log.error({ contractId, templateId, reason, hint }, message);
     }
   }
