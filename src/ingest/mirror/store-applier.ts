@@ -50,10 +50,10 @@ export class StoreApplier {
   }
 
   /** Replaces the content of the store. `asOf` is the time of the snapshot, in milliseconds since 1970. */
-  replace({ offset, contracts, unreadable }: Snapshot, asOf: number): Promise<void> {
+  replace({ offset, contracts, unreadable, existing }: Snapshot, asOf: number): Promise<void> {
     return this.#enqueue(async () => {
       this.#logUnreadable(unreadable);
-      await this.#options.writer.replace(contracts, offset, asOf * 1000);
+      await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
       this.#checkpoint = { offset, updateId: undefined };
       this.#options.lag.reached(offset);
     });
