@@ -6,7 +6,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { takeSnapshot } from "../../../src/ledger/participant/snapshot.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { element, payload } from "../../fixtures/elements.js";
 
 const { templates } = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS });
