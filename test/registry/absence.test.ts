@@ -1,9 +1,10 @@
 /** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { RegistryError } from "../../src/domain/errors.js";
-import type { CatchUpProgress } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshness.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
+import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
@@ -191,6 +192,46 @@ async function outcomeOf(executor: QueryExecutor, query: Query): Promise<unknown
     return details.code === undefined ? reason : `${reason} ${details.code} ${details.about?.contractId ?? ""}`.trim();
   }
 }
+
+test("a cold request for the longest chain of entries takes five round trips", async () => {
+  const chain = parseRegistryFile(`
+name: chain
+package: tea
+templates:
+  rules: { name: "Tea:Rules", registrar: admin }
+  config: { name: "Tea:Config", registrar: admin }
+  link: { name: "Tea:Link", registrar: admin, roles: { next: next } }
+factory: { template: rules, find: { instrument: instrument } }
+instruments: { template: config, id: instrument }
+entries:
+  first: { template: link, find: { owner: receiver } }
+  second: { template: link, find: { owner: first.next }, optional: true }
+  third: { template: link, find: { owner: second.next }, optional: true }
+operations:
+  transfer-factory:
+    - { entry: third, key: third }
+`);
+  if (chain.file === undefined) throw new Error(chain.problems.join("\n"));
+  const served = checkedRegistry(tableRegistry(chain.file));
+  const links = new Decoder(served.templates);
+  const elements = [
+    of("Rules", "rules", { instrument: "USD" }),
+    of("Config", "config", { instrument: "USD" }),
+    of("Link", "first", { owner: "bob", next: "two" }),
+    of("Link", "second", { owner: "two", next: "three" }),
+    of("Link", "third", { owner: "three" }),
+  ];
+  const store = new MemoryStore();
+  await store.replace(
+    elements.flatMap((one) => links.decode(one)?.contract ?? []),
+    1,
+  );
+  const reader = new ForgetfulReader(store, { templates: served.templates });
+  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const executor = new QueryExecutor(served, reader, freshness, () => 0);
+  expect(await outcomeOf(executor, transfer("bob"))).toBe("offer third : third rules");
+  expect(reader.trips).toEqual([5]);
+});
 
 describe.each(Object.entries(stores))("on %s", (name, create) => {
   let store: Store;
