@@ -181,8 +181,8 @@ export type Operation = (typeof OPERATIONS)[number];
 const MAX_CHAIN = 3;
 
 /** The entries by whose contracts an entry is found. */
-const foundBy = ({ byId = "", find = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
-  [byId, ...Object.values(find)].flatMap((term) => (term.includes(".") ? term.split(".", 1) : []));
+const foundBy = ({ byId = "", find: terms = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
+  [byId, ...Object.values(terms)].flatMap((term) => (term.includes(".") ? term.split(".", 1) : []));
 
 /** Infinity for one that depends on itself. */
 function chainOf(entries: Readonly<Record<string, EntryDefinition>>, id: string, before = 0): number {
