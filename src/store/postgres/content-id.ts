@@ -20,8 +20,8 @@ export function contentId(templates: readonly Template[], countsSupply: boolean,
 /** Contracts of each template whose keys are compared: what a change of the keys means shows in most of them. */
 const MAX_SAMPLE = 20;
 
-/** $1 generation, $2 template hashes. */
-const SAMPLE: Statement = {
+/** $1 generation, $2 template hashes, $3 contracts of each. */
+export const sampleStatement: Statement = {
   name: "sample-index-keys",
   text: `
 SELECT c.template_hash, c.payload,
@@ -32,7 +32,7 @@ SELECT c.template_hash, c.payload,
 FROM unnest($2::uuid[]) t (hash)
 CROSS JOIN LATERAL (
   SELECT * FROM offledger.contracts c WHERE c.generation = $1::bigint AND c.template_hash = t.hash OFFSET 0
-  LIMIT ${MAX_SAMPLE}
+  LIMIT $3::bigint
 ) c`,
 };
 
@@ -52,7 +52,7 @@ export async function hasSameKeys(
   templates: readonly Template[],
 ): Promise<boolean> {
   const byHash = new Map(templates.map((template) => [templateHash(template), template]));
-  const rows = await database.query<SampleRow>(SAMPLE, [generation, [...byHash.keys()]]);
+  const rows = await database.query<SampleRow>(sampleStatement, [generation, [...byHash.keys()], MAX_SAMPLE]);
   return rows.every(({ template_hash, payload, keys }) => {
     const now = byHash.get(template_hash);
     return now === undefined || isSameSet(keysOf(now, payload), keys);
