@@ -217,8 +217,10 @@ describe("a writer", () => {
   });
 });
 
+/** What a template reads. */
+const keys = (indexKeys: readonly string[]) => () => ({ fields: null, indexKeys });
+
 describe("a writer whose templates give other index keys than those stored", () => {
-  const keys = (indexKeys: readonly string[]) => () => ({ fields: null, indexKeys });
   const cases: readonly [string, Template["parse"], boolean][] = [
     ["resumes with the same, in any order", keys([byLabel("b"), byLabel("a"), byLabel("a")]), true],
     ["starts anew with another one", keys([byLabel("a"), byLabel("c")]), false],
@@ -245,9 +247,9 @@ describe("a writer whose templates give other index keys than those stored", () 
   });
 });
 
-test("a registry file that finds its contracts by other fields has another content id", () => {
-  const idOf = (entry: string) => {
-    const { file, problems } = parseRegistryFile(`
+/** Of a registry file with this entry. */
+const contentIdOf = (entry: string) => {
+  const { file, problems } = parseRegistryFile(`
 name: tea
 package: tea
 templates: { rules: { name: "Tea:Rules", registrar: admin } }
@@ -255,11 +257,13 @@ factory: { template: rules }
 instruments: [USD]
 entries: { rules: ${entry} }
 `);
-    if (file === undefined) throw new Error(problems.join());
-    return contentId(tableRegistry(file).templates, false);
-  };
-  const byOwner = idOf("{ template: rules, find: { owner: receiver } }");
-  expect(idOf("{ template: rules, find: { owner: sender }, optional: true }")).toBe(byOwner);
-  expect(idOf("{ template: rules, find: { holder: receiver } }")).not.toBe(byOwner);
-  expect(idOf("{ template: rules, find: { owner: receiver, holder: receiver } }")).not.toBe(byOwner);
+  if (file === undefined) throw new Error(problems.join());
+  return contentId(tableRegistry(file).templates, false);
+};
+
+test("a registry file that finds its contracts by other fields has another content id", () => {
+  const byOwner = contentIdOf("{ template: rules, find: { owner: receiver } }");
+  expect(contentIdOf("{ template: rules, find: { owner: sender }, optional: true }")).toBe(byOwner);
+  expect(contentIdOf("{ template: rules, find: { holder: receiver } }")).not.toBe(byOwner);
+  expect(contentIdOf("{ template: rules, find: { owner: receiver, holder: receiver } }")).not.toBe(byOwner);
 });
