@@ -45,6 +45,30 @@ export interface ParsedPayload<F> {
   readonly isOptional?: boolean;
 }
 
+/** A template of contracts that could not be parsed, which are stored without content. */
+export interface UnreadableTemplate extends Template<null> {
+  /** The index key of all of them. */
+  readonly indexKey: string;
+}
+
+/** A store tells templates apart by their objects. */
+const unreadableTemplates = new WeakMap<Template, UnreadableTemplate>();
+
+export function unreadableTemplate(template: Template): UnreadableTemplate {
+  const known = unreadableTemplates.get(template);
+  if (known !== undefined) return known;
+  const { packageName, qualifiedName } = template;
+  const key = indexKey("unreadable", packageName, qualifiedName);
+  const made: UnreadableTemplate = {
+    packageName,
+    qualifiedName: `${qualifiedName} (unreadable)`,
+    indexKey: key,
+    parse: () => ({ fields: null, indexKeys: [key] }),
+  };
+  unreadableTemplates.set(template, made);
+  return made;
+}
+
 /** Makes an index key. The length before each value keeps different lists of values from giving the same key. */
 export function indexKey(index: string, ...values: readonly string[]): string {
   return values.reduce((key, value) => `${key}/${value.length}:${value}`, index);

@@ -4,7 +4,7 @@ import { StringInterner } from "./string-interner.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
-import type { Template } from "../domain/template.js";
+import { type Template, unreadableTemplate } from "../domain/template.js";
 
 /** The state of a contract in one element. Several elements may describe the same contract. */
 export interface DecodedContract {
@@ -102,6 +102,36 @@ export class Decoder {
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
+  }
+
+  /**
+   * What is kept of a contract that cannot be decoded: that it exists. Undefined if it does not say its id and its template,
+   * or no rule needs it.
+   */
+  unreadable(created: JsonValue | undefined, reassignmentCounter = 0): Contract | undefined {
+    try {
+      const event = requireObject(created, "createdEvent");
+      const template = this.#templates.get(readTemplateKey(event));
+      if (template === undefined) return undefined;
+      const unreadable = unreadableTemplate(template);
+      return {
+        fields: null,
+        template: unreadable,
+        synchronizerId: undefined,
+        slots: undefined,
+        indexKeys: [unreadable.indexKey],
+        supply: undefined,
+        contractId: requireString(event, "contractId"),
+        templateId: requireString(event, "templateId"),
+        payload: "{}",
+        createdEventBlob: "",
+        createdAt: "",
+        createdMicros: 0,
+        reassignmentCounter,
+      };
+    } catch {
+      return undefined;
+    }
   }
 }
 

@@ -1,18 +1,16 @@
 /** What the services of the token standard have in common. */
 import type { GetSettlementFactoryRequest } from "../../gen/offledger/allocation/v2/allocation_pb.js";
 import type { GetAllocationFactoryRequest } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
-import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
+import type { ApiVersion, Choice, ChoiceQuery, FactoryQuery } from "../registry/sdk/registry.js";
 import { choiceArgumentsOf, type TypedArguments } from "./messages/choice-arguments.js";
 import { contextReply, factoryReply } from "./messages/context-reply.js";
 
-/** The version of the token standard that a service, or a path, is of. */
-export type ApiVersion = NonNullable<FactoryQuery["apiVersion"]>;
-
 interface ContextRequest {
   readonly registrarParty: string;
+  readonly meta?: JsonObject | undefined;
   readonly excludeDebugFields: boolean;
 }
 
@@ -27,11 +25,12 @@ interface FactoryRequest {
 export function executeChoiceContext(
   executor: QueryExecutor,
   choice: Choice,
-  { registrarParty, excludeDebugFields }: ContextRequest,
+  apiVersion: ApiVersion,
+  { registrarParty, meta, excludeDebugFields }: ContextRequest,
   contractId: string,
   recording?: Recording,
 ) {
-  const query = { registrar: registrarParty, contractId };
+  const query: ChoiceQuery = { registrar: registrarParty, contractId, meta, apiVersion };
   return executor.execute(
     (registry, context) => contextReply(registry.choiceContext(context, choice, query), excludeDebugFields),
     recording,
@@ -45,7 +44,9 @@ export function factoryHandler(
   apiVersion: ApiVersion,
 ) {
   return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
-    const query = factoryQuery(request, apiVersion);
+    const common = factoryQuery(request, apiVersion);
+    const query =
+      factory === "settlementFactory" ? { ...common, executors: executorsIn(common.choiceArguments) } : common;
     return executor.execute(
       (registry, context) => factoryReply(registry[factory](context, query), request.excludeDebugFields),
       recording,
@@ -58,8 +59,11 @@ export function factoryQuery(
   { registrarParty, choiceArguments, typedArguments }: FactoryRequest,
   apiVersion: ApiVersion,
 ): FactoryQuery {
-  if (typedArguments.case === undefined)
-    return { registrar: registrarParty, choiceArguments: choiceArguments ?? {}, apiVersion };
+  if (typedArguments.case === undefined) {
+    const meta = fieldOf(choiceArguments?.extraArgs, "meta");
+    return { registrar: registrarParty, choiceArguments: choiceArguments ?? {}, meta: asObject(meta), apiVersion };
+  }
+  // Typed arguments have no `extraArgs`.
   return {
     apiVersion,
     registrar: registrarParty,
@@ -67,3 +71,14 @@ export function factoryQuery(
     argumentsName: typedArguments.case,
   };
 }
+
+/** The rules say what is wrong with arguments of another form. */
+function executorsIn(choiceArguments: JsonObject): readonly string[] | undefined {
+  const executors = fieldOf(choiceArguments.settlement, "executors");
+  return Array.isArray(executors) && executors.every((one) => typeof one === "string") ? executors : undefined;
+}
+
+const asObject = (value: JsonValue | undefined): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+
+const fieldOf = (value: JsonValue | undefined, name: string): JsonValue | undefined => asObject(value)?.[name];

@@ -8,10 +8,10 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { Answer } from "../registry/basis.js";
-import type { Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
+import type { ApiVersion, Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
 import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
-import { type ApiVersion, executeChoiceContext, factoryQuery } from "./token-standard.js";
+import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 
 /** Counts the transfer factories that are given, for metrics. */
 export interface TransferCounter {
@@ -21,8 +21,9 @@ export interface TransferCounter {
 
 /** Transfer instructions. Versions 1 and 2 of the token standard have the same operations. */
 export function transferInstructions(executor: QueryExecutor, transfers?: TransferCounter): ServiceBinding[] {
-  const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest, recording?: Recording) =>
-    executeChoiceContext(executor, choice, request, request.transferInstructionId, recording);
+  const contextHandler =
+    (choice: Choice, version: ApiVersion) => (request: GetTransferInstructionContextRequest, recording?: Recording) =>
+      executeChoiceContext(executor, choice, version, request, request.transferInstructionId, recording);
   const handlers = (apiVersion: ApiVersion): Handlers<typeof V1> & Handlers<typeof V2> => ({
     getTransferFactory(request: GetTransferFactoryRequest, recording?: Recording) {
       const query = factoryQuery(request, apiVersion);
@@ -37,9 +38,9 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
       if (answer instanceof Promise) return answer.then((arrived) => counted(transfers, registrarParty, arrived));
       return counted(transfers, registrarParty, answer);
     },
-    getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept"),
-    getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject"),
-    getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw"),
+    getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept", apiVersion),
+    getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject", apiVersion),
+    getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw", apiVersion),
   });
   return [bind(V1, handlers("v1")), bind(V2, handlers("v2"))];
 }

@@ -5,7 +5,7 @@
  */
 import type { Change } from "../domain/change.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
-import type { Template } from "../domain/template.js";
+import { type Template, unreadableTemplate } from "../domain/template.js";
 import type { Tag } from "./lookup-hash.js";
 
 /** How many archived contract ids a store remembers. */
@@ -49,6 +49,16 @@ export interface View {
   templateCounts(): readonly TemplateCount[];
   /** The sums with these names, in the same order. 0 for a sum to which nothing contributes. */
   sums(names: readonly string[]): readonly bigint[];
+}
+
+/**
+ * Whether there are contracts of the template that could not be parsed, or with an id, whether it is of one of them. Then
+ * not to find a contract is no proof that it does not exist.
+ */
+export function hasUnreadable(view: View, template: Template, contractId?: string): boolean {
+  const unreadable = unreadableTemplate(template);
+  if (contractId !== undefined) return view.byId(unreadable, contractId) !== undefined;
+  return view.byKey(unreadable, unreadable.indexKey).length > 0;
 }
 
 /**

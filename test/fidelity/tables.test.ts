@@ -6,9 +6,10 @@ import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
+import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
 import { hasEvidence, read, type Transaction } from "./evidence.js";
 import type { Flow, LedgerRecording, RecordedContract } from "./recorded-ledger.js";
-import { replies } from "./replayed-service.js";
+import { inMemory, replies, type ReplayedStore } from "./replayed-service.js";
 
 function tableOf(name: string): Registry {
   const { file, problems } = parseRegistryFile(readFileSync(`registries/${name}.yaml`));
@@ -73,17 +74,37 @@ function recordingOf(steps: readonly Step[]): Pick<LedgerRecording, "contracts" 
   return { contracts: [...contracts.values()], flows };
 }
 
+const recordings: readonly [string, string][] = [
+  ["amulet", "amulet-0.1.14-ledger.json"],
+  ["amulet", "amulet-0.1.17-ledger.json"],
+  ["amulet", "amulet-upgrade-ledger.json"],
+  ["simple-token", "simple-token-ledger.json"],
+  ["test-token-v1", "test-token-v1-ledger.json"],
+  ["test-token-v2", "test-token-v2-ledger.json"],
+];
+
+function recordingIn(name: string): Pick<LedgerRecording, "contracts" | "flows"> {
+  const content = read(name) as LedgerRecording & { readonly steps?: readonly Step[] };
+  return content.steps === undefined ? content : recordingOf(content.steps);
+}
+
 describe.skipIf(!hasEvidence)("every answer that the ledger accepted", () => {
-  test.each([
-    ["amulet", "amulet-0.1.14-ledger.json"],
-    ["amulet", "amulet-0.1.17-ledger.json"],
-    ["amulet", "amulet-upgrade-ledger.json"],
-    ["simple-token", "simple-token-ledger.json"],
-    ["test-token-v1", "test-token-v1-ledger.json"],
-    ["test-token-v2", "test-token-v2-ledger.json"],
-  ])("%s: %s", async (name, recording) => {
-    const content = read(recording) as LedgerRecording & { readonly steps?: readonly Step[] };
-    const { contracts, flows } = content.steps === undefined ? content : recordingOf(content.steps);
+  test.each(recordings)("%s: %s takes at most five round trips when nothing is known", async (name, recording) => {
+    const { contracts, flows } = recordingIn(recording);
+    const asked = flows.filter(({ status }) => status === 200);
+    const trips: number[][] = [];
+    const forgetful = async ({ templates }: Registry): Promise<ReplayedStore> => {
+      const store = await inMemory();
+      const reader = new ForgetfulReader(store.reader, { templates });
+      trips.push(reader.trips);
+      return { ...store, reader };
+    };
+    await replies(asked, contracts, forgetful, tableOf(name));
+    expect(Math.max(...trips.flat())).toBeLessThanOrEqual(5);
+  });
+
+  test.each(recordings)("%s: %s", async (name, recording) => {
+    const { contracts, flows } = recordingIn(recording);
     const asked = flows.filter(({ status }) => status === 200);
     expect(asked.length).toBeGreaterThan(10);
     const answers = await replies(asked, contracts, undefined, tableOf(name));

@@ -64,6 +64,24 @@ test.each<[string, string, string, string]>([
     "18:9: operations.transfer-instruction/accept[0].disclosure: entry lock is not defined here: there are locked",
   ],
   [
+    "a value of an entry that is not defined",
+    "byId: locked,",
+    "find: { owner: lock.owner },",
+    "15:31: entries.locked.find: entry lock is not defined here: there are locked",
+  ],
+  [
+    "an entry that is found by itself",
+    "byId: locked,",
+    "byId: locked.next,",
+    "15:3: entries.locked: is found by a chain of more than 3 entries",
+  ],
+  [
+    "a chain of four entries",
+    "entries:\n",
+    `entries:\n${["a: b", "b: c", "c: d"].map((pair) => pair.replace(/(.): (.)/, "  $1: { template: locked, byId: $2.next }\n")).join("")}  d: { template: locked }\n`,
+    "15:3: entries.a: is found by a chain of more than 3 entries",
+  ],
+  [
     "a line that writes without a key",
     ", key: expire-lock",
     "",

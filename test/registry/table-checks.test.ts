@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
+import { unreadableTemplate } from "../../src/domain/template.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
 import { backgroundContext } from "../../src/registry/query-context.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
@@ -79,6 +80,19 @@ test("of an entry on another synchronizer, or between two", async () => {
   expect((await check(rules, amuletRules, moving)).warnings.map(summary)).toMatchObject([
     ["contract-in-reassignment", undefined, "conflict", {}],
   ]);
+});
+
+test("of a contract that could not be parsed, on which the answer depends", async () => {
+  const template = registry.templates.find(({ qualifiedName }) => qualifiedName.endsWith(":LockedAmulet"));
+  if (template === undefined) throw new Error("the file has it");
+  const unreadable = unreadableTemplate(template);
+  const marker = { ...lockedAmulet, template: unreadable, indexKeys: [unreadable.indexKey] };
+  const { warnings } = await check(rules, amuletRules, openRound, offer, marker);
+  expect(warnings.map(summary)).toEqual([
+    ["contract-missing", "offer", "not-found", ["transfer-instruction/accept"]],
+    ["contract-missing", "offer", "unavailable", ["transfer-instruction/reject", "transfer-instruction/withdraw"]],
+  ]);
+  expect(warnings[1]).toMatchObject({ remedy: expect.stringContaining("correct the registry file") as string });
 });
 
 test("of a pending instruction whose choices fail", async () => {

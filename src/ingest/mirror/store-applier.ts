@@ -50,10 +50,10 @@ export class StoreApplier {
   }
 
   /** Replaces the content of the store. `asOf` is the time of the snapshot, in milliseconds since 1970. */
-  replace({ offset, contracts, unreadable }: Snapshot, asOf: number): Promise<void> {
+  replace({ offset, contracts, unreadable, existing }: Snapshot, asOf: number): Promise<void> {
     return this.#enqueue(async () => {
       this.#logUnreadable(unreadable);
-      await this.#options.writer.replace(contracts, offset, asOf * 1000);
+      await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
       this.#checkpoint = { offset, updateId: undefined };
       this.#options.lag.reached(offset);
     });
@@ -130,7 +130,8 @@ export class StoreApplier {
   #logUnreadable(unreadable: readonly Unreadable[]): void {
     for (const { contractId, templateId, reason } of unreadable) {
       const message = `contract skipped: ${contractId ?? "one without an id"} of ${templateId ?? "no template"} cannot be parsed`;
-      const hint = "look for a newer release of this service; requests that need the contract are answered without it";
+      const hint =
+        "look for a newer release of this service; requests that need the contract are answered without it, or with 503";
       this.#options.log.error({ contractId, templateId, reason, hint }, message);
     }
   }

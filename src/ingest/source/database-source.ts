@@ -89,7 +89,8 @@ export function databaseSource({
   const run = async (log: Logger): Promise<void> => {
     while (!signal.aborted && !(await tryMigrate(database, log))) await pause(RETRY_MS);
     if (signal.aborted) return;
-    if (roles.mirrors) leaderLoop = new LeaderLoop({ database, ingestor, contents, log, clock, pause, signal });
+    if (roles.mirrors)
+      leaderLoop = new LeaderLoop({ database, ingestor, contents, templates, log, clock, pause, signal });
     await Promise.all([roles.answers ? replicaSync.run() : undefined, leaderLoop?.run()]);
   };
   const replicaStaleReason = (): string | undefined => {

@@ -1,3 +1,4 @@
+import type { Template } from "../../domain/template.js";
 import { channels } from "../../store/postgres/channels.js";
 import type { Database } from "../../store/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../../store/postgres/errors.js";
@@ -23,6 +24,7 @@ export interface LeaderLoopOptions {
   readonly ingestor: Ingestor;
   /** Identifies what the database holds; see contentId. */
   readonly contents: string;
+  readonly templates: readonly Template[];
   readonly log: Logger;
   /** Monotonic, in milliseconds. */
   readonly clock: () => number;
@@ -89,8 +91,8 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
+    const { database, ingestor, contents, templates, log } = this.#options;
+    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates };
     const { epoch, signal } = term;
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);

@@ -8,6 +8,8 @@ export interface Snapshot {
   readonly offset: number;
   readonly contracts: readonly (Contract | CountedOnly)[];
   readonly unreadable: readonly Unreadable[];
+  /** Of unreadable contracts, that they exist. */
+  readonly existing: readonly Contract[];
 }
 
 /** Reads a snapshot. Stops early when `isCancelled`; the result is then incomplete. */
@@ -19,23 +21,39 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const entries = new Map<string, DecodedContract>();
   const skipped: Unreadable[] = [];
+  const existing = new Map<string, Contract>();
   for await (const element of ledger.activeContracts(offset)) {
     if (isCancelled()) break;
     const entry = decodeElement(element, decoder, skipped);
     if (entry === undefined) continue;
+    if ("payload" in entry) {
+      existing.set(entry.contractId, entry);
+      continue;
+    }
     const { contractId } = entry.contract;
     const earlier = entries.get(contractId);
     entries.set(contractId, earlier === undefined ? entry : (laterState(earlier, entry) ?? entry));
   }
-  return { offset, contracts: [...entries.values()].map(({ contract }) => contract), unreadable: skipped };
+  return {
+    offset,
+    contracts: [...entries.values()].map(({ contract }) => contract),
+    unreadable: skipped,
+    existing: [...existing.values()].filter(({ contractId }) => !entries.has(contractId)),
+  };
 }
 
-function decodeElement(element: JsonValue, decoder: Decoder, skipped: Unreadable[]): DecodedContract | undefined {
+/** Of a contract that cannot be decoded, that it exists. */
+function decodeElement(
+  element: JsonValue,
+  decoder: Decoder,
+  skipped: Unreadable[],
+): DecodedContract | Contract | undefined {
   try {
     return decoder.decode(element);
   } catch (error) {
-    skipped.push(unreadable(findCreatedEvent(element), error));
-    return undefined;
+    const created = findCreatedEvent(element);
+    skipped.push(unreadable(created, error));
+    return decoder.unreadable(created);
   }
 }
 

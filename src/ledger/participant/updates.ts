@@ -12,7 +12,7 @@ export interface Update {
   /** Record time, in microseconds since 1970; undefined if it is missing or invalid. */
   readonly recorded: number | undefined;
   readonly changes: readonly Change[];
-  /** Contracts of a known template that cannot be decoded. They are left out. */
+  /** Contracts of a known template that cannot be decoded. Of them `changes` has that they exist. */
   readonly unreadable: readonly Unreadable[];
 }
 
@@ -49,10 +49,8 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
       const changes: Change[] = [];
       const skipped: Unreadable[] = [];
       for (const event of events) {
-        const change = decodeEvent(event, value, decoder);
-        if (change === undefined) continue;
-        if ("reason" in change) skipped.push(change);
-        else changes.push(change);
+        const change = decodeEvent(event, value, decoder, skipped);
+        if (change !== undefined) changes.push(change);
       }
       const updateId = requireString(value, "updateId");
       return { offset, updateId, recorded: readRecordTime(value), changes, unreadable: skipped };
@@ -62,15 +60,21 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
   }
 }
 
-function decodeEvent(event: JsonValue, update: JsonObject, decoder: Decoder): Change | Unreadable | undefined {
+function decodeEvent(
+  event: JsonValue,
+  update: JsonObject,
+  decoder: Decoder,
+  skipped: Unreadable[],
+): Change | undefined {
   const [form, value] = Object.entries(requireObject(event, "event"))[0] ?? [];
   const content = requireObject(value, form ?? "event");
   switch (form) {
     case "CreatedEvent":
-      return decodeActive(content, requireString(update, "synchronizerId"), 0, decoder);
+      return decodeActive(content, requireString(update, "synchronizerId"), 0, decoder, skipped);
     case "JsAssignmentEvent": {
       const created = requireObject(content.createdEvent, "createdEvent");
-      return decodeActive(created, requireString(content, "target"), readReassignmentCounter(content), decoder);
+      const counter = readReassignmentCounter(content);
+      return decodeActive(created, requireString(content, "target"), counter, decoder, skipped);
     }
     case "ArchivedEvent":
       return { archived: requireString(content, "contractId") };
@@ -90,14 +94,17 @@ function decodeActive(
   synchronizerId: string,
   reassignmentCounter: number,
   decoder: Decoder,
-): Change | Unreadable | undefined {
+  skipped: Unreadable[],
+): Change | undefined {
   // Without an id the update itself is malformed.
   requireString(created, "contractId");
   try {
     const contract = decoder.decodeCreatedEvent(created, synchronizerId, reassignmentCounter);
     return contract === undefined ? undefined : { active: contract };
   } catch (error) {
-    return unreadable(created, error);
+    skipped.push(unreadable(created, error));
+    const contract = decoder.unreadable(created, reassignmentCounter);
+    return contract && { active: contract };
   }
 }
 

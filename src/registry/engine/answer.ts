@@ -1,6 +1,7 @@
 /** One run of a table: looks contracts up, checks them, and writes the answer. */
 import type { Contract } from "../../domain/contract.js";
-import { combineErrors, conflict, notFound, type RegistryError } from "../../domain/errors.js";
+import { combineErrors, conflict, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
+import { hasUnreadable } from "../../store/port.js";
 import type { AnyValue, ContextAnswer, NamedValue, RequestContext } from "../sdk/registry.js";
 import type { EntryDefinition, Find, Line, Operation, RegistryFile } from "./definition.js";
 import type { Subject } from "./subject.js";
@@ -32,6 +33,10 @@ export class TableAnswer {
   readonly #disclosed = new Set<Found>();
   readonly #failures: RegistryError[] = [];
   readonly #found = new Map<string, readonly Lookup[]>();
+  /** Entries that the answer leaves out, or is another for, where they are not found. */
+  readonly #optional = new Set<string>();
+  /** Those of which it says, or asks, whether they exist. */
+  readonly #decisive = new Set<string>();
 
   constructor(table: Table, context: RequestContext, subject: Subject, synchronizer: string) {
     this.#table = table;
@@ -42,6 +47,7 @@ export class TableAnswer {
 
   /** Whether the request has this entry. */
   has(entry: string): boolean {
+    this.#decisive.add(entry);
     return this.#lookUp(entry).some(({ contract }) => contract !== undefined);
   }
 
@@ -62,23 +68,27 @@ export class TableAnswer {
     for (const line of [...(operations["*"] ?? []), ...(operations[operation] ?? [])]) this.#line(line);
   }
 
-  /** Throws RegistryError for what is missing or cannot be disclosed. */
+  /** Throws RegistryError for what is missing or cannot be disclosed, or is not known to be missing. */
   build(): ContextAnswer {
+    // Before any error: a store notes what is looked up here.
+    const unproven = this.#unproven();
     const [first, ...others] = this.#failures;
     if (first !== undefined) throw combineErrors(first, others);
+    if (unproven !== undefined) throw unproven;
     return { values: this.#values, disclosed: [...this.#disclosed] };
   }
 
   #line({ key = [], of, include, disclose, ...line }: Line): void {
-    if (line.if !== undefined && !this.has(line.if)) return;
+    // First: a transfer to oneself needs no look-up.
     if (line.unless !== undefined && this.#holds(line.unless)) return;
+    if (line.if !== undefined && !this.has(line.if)) return;
     const keys = typeof key === "string" ? [key] : key;
     if (line.entry !== undefined) this.#entry(line.entry, keys, of);
     else if (line.disclosure !== undefined)
       this.#select(line.disclosure, of).forEach((contract) => this.disclose(contract));
     else if (line.require !== undefined) this.#require(line.require);
     else if (line.exists !== undefined) this.#exists(line.exists, keys, disclose);
-    else if (line.archived !== undefined) this.#set(keys, { tag: "AV_Bool", value: this.#isGone(line.archived) });
+    else if (line.archived !== undefined) this.#set(keys, { tag: "AV_Bool", value: !this.has(line.archived) });
     else if (line.constant !== undefined) this.#set(keys, line.constant as AnyValue);
     // The file was checked: an operation that is included includes none itself.
     else for (const inner of this.#table.file.operations?.[include as Operation] ?? []) this.#line(inner);
@@ -116,22 +126,47 @@ export class TableAnswer {
   #exists(entry: string, keys: readonly string[], disclose = true): void {
     const contracts = this.#select(entry);
     if (disclose) for (const contract of contracts) this.disclose(contract);
-    this.#set(keys, { tag: "AV_Bool", value: contracts.length > 0 || !this.#isGone(entry) });
+    this.#set(keys, { tag: "AV_Bool", value: this.has(entry) });
   }
 
   /**
-   * Whether the contracts of an entry do not exist. Not to find one is no proof: where it is not known to be archived, the
-   * request waits until the store has all that the ledger had when the request came.
+   * Not to find a contract is no proof that it does not exist. It may be one that could not be parsed: "unavailable". Or the
+   * ledger is ahead: "not-found", with which the request waits until the store has all that the ledger had when it came.
    */
-  #isGone(entry: string): boolean {
-    const { byId } = this.#definition(entry);
-    if (this.has(entry)) return false;
+  #unproven(): RegistryError | undefined {
     const { view, hasReachedEnd } = this.#context;
-    const ids = byId === undefined ? [] : this.#idsOf(byId);
-    const unknown = ids.find((id) => !view.wasArchived(id));
-    if (unknown !== undefined && !hasReachedEnd)
-      throw notFound(`contract ${unknown} (entry ${entry}) is not known here`, { about: { contractId: unknown } });
-    return true;
+    const unknown: { readonly entry: string; readonly contractId: string }[] = [];
+    for (const entry of new Set([...this.#decisive, ...this.#optional])) {
+      const missing = this.#lookUpsOf(entry).filter(({ contract }) => contract === undefined);
+      if (missing.length === 0) continue;
+      const { byId, ...definition } = this.#definition(entry);
+      if (byId === undefined) {
+        const template = templateOf(this.#table, definition);
+        if (hasUnreadable(view, template)) return unreadable(template, entry);
+        continue;
+      }
+      const mayBeAhead = this.#decisive.has(entry) || (this.#subject.hasOwnRefs && !byId.includes("."));
+      for (const contractId of missing.flatMap(({ values }) => values)) {
+        const template = this.#templatesOf(entry).find((one) => hasUnreadable(view, one, contractId));
+        if (template !== undefined) return unreadable(template, entry, contractId);
+        if (mayBeAhead && !hasReachedEnd) unknown.push({ entry, contractId });
+      }
+    }
+    // Last: a store that lacks anything ends the run here.
+    const first = unknown.find(({ contractId }) => !view.wasArchived(contractId));
+    if (first === undefined) return undefined;
+    const { entry, contractId } = first;
+    return notFound(`contract ${contractId} (entry ${entry}) is not known here`, { about: { contractId } });
+  }
+
+  /** All that was looked up of an entry, for whatever accounts. */
+  #lookUpsOf(entry: string): Lookup[] {
+    return [...this.#found].flatMap(([id, lookups]) => (id.split(" ", 1)[0] === entry ? lookups : []));
+  }
+
+  #templatesOf(entry: string): TableTemplate[] {
+    const { template, or = [] } = this.#definition(entry);
+    return [template, ...or].map((one) => templateOf(this.#table, { template: one }));
   }
 
   #require(name: string): void {
@@ -142,6 +177,7 @@ export class TableAnswer {
   /** The contracts of an entry, each once, that are on the synchronizer. */
   #select(name: string, of?: readonly string[]): Found[] {
     const { optional = false } = this.#definition(name);
+    if (optional) this.#optional.add(name);
     const selected = new Set<Found>();
     for (const { values, contract } of this.#lookUp(name, of)) {
       if (contract === undefined) {
@@ -163,12 +199,12 @@ export class TableAnswer {
     const known = this.#found.get(id);
     if (known !== undefined) return known;
     const definition = this.#definition(name);
-    const lookups = this.#lookUpAll(definition, of);
+    const lookups = this.#lookUpAll(name, definition, of);
     this.#found.set(id, lookups);
     return lookups;
   }
 
-  #lookUpAll(definition: EntryDefinition, of: readonly string[]): Lookup[] {
+  #lookUpAll(name: string, definition: EntryDefinition, of: readonly string[]): Lookup[] {
     const { view, recorder } = this.#context;
     const template = templateOf(this.#table, definition);
     const lookups: Lookup[] = [];
@@ -182,7 +218,7 @@ export class TableAnswer {
       });
     };
     if (definition.byId !== undefined) {
-      const templates = [template, ...(definition.or ?? []).map((one) => templateOf(this.#table, { template: one }))];
+      const templates = this.#templatesOf(name);
       for (const contractId of this.#idsOf(definition.byId)) {
         const contract = templates.map((one) => view.byId(one, contractId)).find((one) => one !== undefined);
         note([contractId], contract === undefined ? [] : [contract], contract);
@@ -202,7 +238,7 @@ export class TableAnswer {
   #idsOf(byId: string): readonly string[] {
     const [entry = "", ref] = byId.split(".");
     if (ref === undefined) return [...new Set(this.#subject.refs[entry])];
-    return [...new Set(this.#lookUp(entry).flatMap(({ contract }) => contract?.fields.refs[ref] ?? []))];
+    return [...new Set(this.#lookUpOther(entry).flatMap(({ contract }) => contract?.fields.refs[ref] ?? []))];
   }
 
   /** The values of the request for a field. */
@@ -216,8 +252,14 @@ export class TableAnswer {
     }
     const [entry = "", role] = term.split(".");
     if (role === undefined) return [...new Set(roles[entry])];
-    const found = this.#lookUp(entry).flatMap(({ contract }) => contract?.fields.roles[role] ?? []);
+    const found = this.#lookUpOther(entry).flatMap(({ contract }) => contract?.fields.roles[role] ?? []);
     return [...new Set(found)];
+  }
+
+  /** For values of it: without it nothing is looked for. */
+  #lookUpOther(entry: string): readonly Lookup[] {
+    this.#optional.add(entry);
+    return this.#lookUp(entry);
   }
 
   #missing(entry: string, values: readonly string[]): RegistryError {
@@ -295,6 +337,16 @@ function combinations(lists: readonly (readonly string[])[]): string[][] {
   let all: string[][] = [[]];
   for (const values of lists) all = all.flatMap((before) => values.map((value) => before.concat(value)));
   return all;
+}
+
+/** The "unavailable" for a contract that may be one that could not be parsed. */
+export function unreadable({ qualifiedName }: TableTemplate, what: string, contractId?: string): RegistryError {
+  const which =
+    contractId === undefined ? `a contract of ${qualifiedName}` : `contract ${contractId} of ${qualifiedName}`;
+  return unavailable(`${which} (${what}) could not be parsed: what depends on whether it exists cannot be answered`, {
+    code: "contract-unreadable",
+    about: { template: qualifiedName, contractId },
+  });
 }
 
 /** The "conflict" for a contract that is not on the synchronizer of the answer. */

@@ -60,6 +60,7 @@ const anyRequest = (registrar: string): Subject => ({
   roles: {},
   accounts: {},
   refs: {},
+  hasOwnRefs: true,
   instruments: [],
   isSelf: false,
 });
@@ -107,17 +108,19 @@ function checkInstructions(
 
 function about(error: RegistryError): Pick<Warning, "kind" | "refusal" | "problem" | "remedy"> {
   const kind = kindOf(error);
-  return { kind, refusal: error.reason, problem: error.message, remedy: REMEDIES[kind] };
+  const remedy = error.reason === "unavailable" ? UNREADABLE : REMEDIES[kind];
+  return { kind, refusal: error.reason, problem: error.message, remedy };
 }
 
 type Kind = Extract<WarningKind, "contract-missing" | "contract-in-reassignment" | "no-common-synchronizer">;
 
 function kindOf(error: RegistryError): Kind {
-  if (error.reason === "not-found") return "contract-missing";
+  if (error.reason === "not-found" || error.reason === "unavailable") return "contract-missing";
   const isMoving = causesOf(error).some(({ code }) => code === "contract-moving");
   return isMoving ? "contract-in-reassignment" : "no-common-synchronizer";
 }
 
+const UNREADABLE = "Install a release, or correct the registry file, that can read the contract";
 const REMEDIES: Readonly<Record<Kind, string>> = {
   "contract-missing": "Create the contract, or let a party whose contracts are read see it",
   "contract-in-reassignment": "Complete the reassignment, or wait until it has arrived",

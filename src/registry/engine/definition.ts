@@ -174,6 +174,24 @@ export type Find = Pick<EntryDefinition, "template" | "find" | "byId" | "or" | "
 export type Line = z.infer<typeof line>;
 export type Operation = (typeof OPERATIONS)[number];
 
+/**
+ * How many entries a request may look up, each by a contract of the one before. A cold request reads the instruments, the
+ * factory, and then these: five round trips to a database at most.
+ */
+const MAX_CHAIN = 3;
+
+/** The entries by whose contracts an entry is found. */
+const foundBy = ({ byId = "", find: terms = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
+  [byId, ...Object.values(terms)].flatMap((term) => (term.includes(".") ? term.split(".", 1) : []));
+
+/** Infinity for one that depends on itself. */
+function chainOf(entries: Readonly<Record<string, EntryDefinition>>, id: string, before = 0): number {
+  const definition = entries[id];
+  if (definition === undefined) return 0;
+  if (before > MAX_CHAIN) return Infinity;
+  return 1 + Math.max(0, ...foundBy(definition).map((one) => chainOf(entries, one, before + 1)));
+}
+
 /** The mistakes that the form of a file does not show: names that are not defined, each with its path. */
 export function mistakesOf(
   file: RegistryFile,
@@ -192,9 +210,14 @@ export function mistakesOf(
   if (typeof listed === "object" && !Array.isArray(listed))
     known(templates, listed.template, "template", ["instruments", "template"]);
   if (direct !== undefined) known(entries, direct, "entry", ["direct"]);
-  for (const [id, one] of Object.entries(entries))
+  for (const [id, one] of Object.entries(entries)) {
+    for (const other of foundBy(one))
+      known(entries, other, "entry", ["entries", id, one.byId === undefined ? "find" : "byId"]);
+    if (chainOf(entries, id) > MAX_CHAIN)
+      found.push({ path: ["entries", id], message: `is found by a chain of more than ${MAX_CHAIN} entries` });
     for (const template of [one.template, ...(one.or ?? [])])
       known(templates, template, "template", ["entries", id, template === one.template ? "template" : "or"]);
+  }
   for (const [operation, lines] of Object.entries(operations))
     for (const [index, one] of lines.entries()) {
       const at = ["operations", operation, index];

@@ -12,6 +12,8 @@ export interface Subject {
   /** `own` are those of the parties who act. */
   readonly accounts: Named<Account>;
   readonly refs: Named<string>;
+  /** Whether `refs` come from the request: the ledger may have contracts of them that the store does not have yet. */
+  readonly hasOwnRefs: boolean;
   /** Each once. */
   readonly instruments: readonly string[];
   /** Whether a transfer is to its sender. */
@@ -21,7 +23,7 @@ export interface Subject {
 /** What a choice on a contract is about. */
 export function subjectOf({ fields }: Contract<TableFields>, registrar: string): Subject {
   const { roles, accounts, refs, instruments } = fields;
-  return { registrar, roles, accounts, refs, instruments: [...new Set(instruments)], isSelf: false };
+  return { registrar, roles, accounts, refs, hasOwnRefs: false, instruments: [...new Set(instruments)], isSelf: false };
 }
 
 /** Throws "invalid" with the path of a field that is missing or wrong. */
@@ -35,6 +37,7 @@ export function transferSubject(query: FactoryQuery): Subject {
     roles: { sender: [sender.party], receiver: [receiver.party] },
     accounts: { own: ordinary([sender, receiver]) },
     refs: { holdings: idsIn(transfer, "inputHoldingCids") },
+    hasOwnRefs: true,
     instruments: [instrument],
     isSelf: sender.party === receiver.party,
   };
@@ -55,6 +58,7 @@ export function allocationSubject(query: FactoryQuery): Subject {
       roles: { sender: [sender.party], receiver: [receiver.party], executor: executor === undefined ? [] : [executor] },
       accounts: { own: ordinary([sender]), others: ordinary([receiver]) },
       refs: { holdings },
+      hasOwnRefs: true,
       instruments: [leg.object("instrumentId").id("id")],
       isSelf: false,
     };
@@ -72,6 +76,7 @@ export function allocationSubject(query: FactoryQuery): Subject {
     },
     accounts: { own: ordinary([authorizer]), others: ordinary(others) },
     refs: { holdings },
+    hasOwnRefs: true,
     instruments: [...new Set(instruments)],
     isSelf: false,
   };
@@ -93,6 +98,7 @@ export function settlementSubject(query: FactoryQuery): Subject {
     },
     accounts: { own: ordinary([...senders, ...receivers]) },
     refs: { allocations: fields.optionalObjects("allocations").map((allocation) => allocation.id("allocationCid")) },
+    hasOwnRefs: true,
     instruments: [...new Set(legs.map((leg) => leg.id("instrumentId")))],
     isSelf: false,
   };

@@ -12,10 +12,20 @@ import type {
   RequestContext,
   SupportedApis,
 } from "../sdk/registry.js";
+import { hasUnreadable } from "../../store/port.js";
 import { checkContext, runChecks } from "../check/scan.js";
 import { unknownInstruction } from "../unknown-instruction.js";
 import { type ChoiceAnswer, tableChecks } from "./checks.js";
-import { candidatesOf, choose, elsewhere, type Table, TableAnswer, templateOf, validNow } from "./answer.js";
+import {
+  candidatesOf,
+  choose,
+  elsewhere,
+  type Table,
+  TableAnswer,
+  templateOf,
+  unreadable,
+  validNow,
+} from "./answer.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
 import { tableLookup } from "./lookup.js";
@@ -67,7 +77,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
         answer.disclose(candidate);
         return { factoryId: candidate.contractId, ...answer.build() };
       } catch (error) {
-        if (!(error instanceof RegistryError)) throw error;
+        if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
         failures.push(error);
       }
     }
@@ -134,6 +144,8 @@ function choiceContext(
     .map((template) => context.view.byId(template, contractId))
     .find((one) => one !== undefined);
   const admin = contract?.fields.registrar ?? registrar;
+  const unparsed = contract === undefined && templates.find((one) => hasUnreadable(context.view, one, contractId));
+  if (unparsed) throw unreadable(unparsed, choice, contractId);
   if (contract === undefined || admin === undefined || (registrar !== undefined && admin !== registrar))
     throw unknownInstruction(context.view, registrar, (choice.split("/", 1)[0] ?? "").replaceAll("-", " "), contractId);
   const { synchronizerId } = contract;

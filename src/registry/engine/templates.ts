@@ -87,7 +87,7 @@ const STANDARD_ROLES: Readonly<Record<string, Record<string, string[]>>> = {
   allocation: {
     sender: ["allocation.transferLeg.sender"],
     receiver: ["allocation.transferLeg.receiver"],
-    executor: ["allocation.settlement.executor"],
+    executor: ["allocation.settlement.executor", "settlement.executors.*"],
   },
 };
 const STANDARD_INSTRUMENTS = ["transfer.instrumentId.id", "allocation.transferLeg.instrumentId.id"];

@@ -26,4 +26,4 @@ export type { Group } from "../utility/group.js";
 export type { ContractSelector } from "../utility/selector.js";
 export type { Holder } from "../utility/credentials.js";
 export type { Instruction } from "../utility/instructions.js";
-export type { TemplateCount, View } from "../../store/port.js";
+export { hasUnreadable, type TemplateCount, type View } from "../../store/port.js";

@@ -23,14 +23,25 @@ export interface FactoryQuery {
   readonly choiceArguments: JsonObject;
   /** The field of the request that had them, for messages; "choiceArguments" if it is absent. */
   readonly argumentsName?: string;
+  /** The metadata for the choice, `extraArgs.meta` of its arguments, as it came; absent if there is none. */
+  readonly meta?: JsonObject | undefined;
   /** The version of the token standard whose path, or service, was called; absent if that is not known. */
-  readonly apiVersion?: "v1" | "v2";
+  readonly apiVersion?: ApiVersion | undefined;
+  /** Of a settlement: the parties that settle it. Absent for other factories, and if the arguments have no list of texts. */
+  readonly executors?: readonly string[] | undefined;
 }
+
+/** A version of the token standard. */
+export type ApiVersion = "v1" | "v2";
 
 export interface ChoiceQuery {
   /** Undefined if the request names no registrar. */
   readonly registrar: string | undefined;
   readonly contractId: string;
+  /** The metadata that the caller will pass to the choice, as it came; absent if the request has none. */
+  readonly meta?: JsonObject | undefined;
+  /** The version of the token standard whose path, or service, was called; absent for operations beyond the standard. */
+  readonly apiVersion?: ApiVersion | undefined;
 }
 
 /** Asks for a factory for minting or burning. */

@@ -1,6 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
-import type { Template, ParsedPayload } from "../../domain/template.js";
+import { type Template, type ParsedPayload, unreadableTemplate } from "../../domain/template.js";
 import { templateHash, type LookupHash } from "../lookup-hash.js";
 
 /** A row of offledger.contracts. The driver returns bigint and numeric as text. */
@@ -22,7 +22,8 @@ export class ContractDecoder {
   readonly #templates: ReadonlyMap<LookupHash, Template>;
 
   constructor(templates: readonly Template[]) {
-    this.#templates = new Map(templates.map((template) => [templateHash(template), template]));
+    const stored = templates.flatMap((template) => [template, unreadableTemplate(template)]);
+    this.#templates = new Map(stored.map((template) => [templateHash(template), template]));
   }
 
   template(hash: LookupHash): Template | undefined {

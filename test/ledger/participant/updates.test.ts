@@ -190,6 +190,14 @@ describe("a transaction", () => {
 });
 
 describe("a contract that cannot be decoded", () => {
+  /** That it exists is kept, and nothing else of it. */
+  const exists = {
+    template: { qualifiedName: "Utility.Registry.App.V0.Model.Transfer:TransferOffer (unreadable)" },
+    payload: "{}",
+    createdEventBlob: "",
+    fields: null,
+  };
+
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
     ["payload", { createArgument: {} }, "transfer must be an object, but is missing"],
     ["blob", { createdEventBlob: "" }, "createdEventBlob must be a string, but is empty"],
@@ -199,9 +207,12 @@ describe("a contract that cannot be decoded", () => {
     const update = decoded(
       transaction([{ CreatedEvent: created("broken", wrong) }, { CreatedEvent: created("whole") }, archived("gone")]),
     );
+    // Without a template nobody asks for it.
+    const kept = wrong.templateId === undefined ? [{ active: { ...exists, contractId: "broken" } }] : [];
+    const changes = [...kept, { active: { contractId: "whole" } }, { archived: "gone" }];
     expect(update).toMatchObject({
       offset: 17,
-      changes: [{ active: { contractId: "whole" } }, { archived: "gone" }],
+      changes,
       unreadable: [
         {
           contractId: "broken",
@@ -210,7 +221,7 @@ describe("a contract that cannot be decoded", () => {
         },
       ],
     });
-    expect(update.changes).toHaveLength(2);
+    expect(update.changes).toHaveLength(changes.length);
   });
 
   test("is reported on assignment too", () => {
@@ -225,7 +236,7 @@ describe("a contract that cannot be decoded", () => {
       },
     };
     expect(decoded(reassignment([event]))).toMatchObject({
-      changes: [],
+      changes: [{ active: { ...exists, contractId: "broken", reassignmentCounter: 1 } }],
       unreadable: [{ contractId: "broken", reason: "createArgument must be an object, but is not one" }],
     });
   });

@@ -52,7 +52,7 @@ export function applyCases({ store, found, wasArchived, assignments }: Subject):
     });
 
     test("accepts an assignment that arrives before the unassignment", async () => {
-      await store.writer.replace([contract(apple, "a")], 5);
+      await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
       await store.writer.apply([active("a", { synchronizerId: "sync-B", reassignmentCounter: 1 })], 6);
       await store.writer.apply([unassigned("a", 1)], 7);
       expect(await assignments()).toEqual({ offset: 7, at: { a: "sync-B" } });

@@ -73,7 +73,7 @@ export function sumsCases({ store, read, found, sums, sum }: Subject): void {
     });
 
     test("include a stored contract until it is archived", async () => {
-      await store.writer.replace([contract(apple, "a", { more: supply(5n) })], 5);
+      await store.writer.replace([contract(apple, "a", { labels: ["red"], more: supply(5n) })], 5);
       await store.writer.apply([active("a", supply(5n))], 6);
       expect(await sum()).toBe(5n);
       await store.writer.apply([unassigned("a", 1)], 7);

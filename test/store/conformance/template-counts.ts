@@ -55,7 +55,7 @@ export function templateCountsCases({ store, read, templateCounts }: Subject): v
     });
 
     test("count a reassigned or repeated contract once", async () => {
-      await store.writer.replace([contract(apple, "a")], 5);
+      await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
       await store.writer.apply([active("a"), active("a")], 6);
       await store.writer.apply([unassigned("a", 1)], 7);
       expect(await templateCounts()).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);

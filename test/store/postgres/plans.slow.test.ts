@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sampleStatement } from "../../../src/store/postgres/content-id.js";
 import type { Statement } from "../../../src/store/postgres/database.js";
 import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
 import { idsStatement } from "../../../src/store/postgres/read/ids.sql.js";
@@ -97,7 +98,7 @@ let schema: Schema;
 
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
-  for (const { name, text } of [fetchStatement, idsStatement, applyStatement])
+  for (const { name, text } of [fetchStatement, idsStatement, sampleStatement, applyStatement])
     await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
@@ -125,6 +126,12 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
   ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000, 10_001], 1],
   ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501], 10],
   ["the first ids of a template with many contracts", idsStatement, [hashOf("template true"), 501], 501],
+  [
+    "the keys of a few contracts of each template",
+    sampleStatement,
+    [GENERATION, ["false", "true", "none"].map((one) => hashOf(`template ${one}`)), 20],
+    10 + 20,
+  ],
   ["an update", applyStatement, applyParameters, 1],
 ];
 

@@ -5,7 +5,11 @@ import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import type { Change } from "../../../src/domain/change.js";
-import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
+import type { Template } from "../../../src/domain/template.js";
+import { parseRegistryFile } from "../../../src/registry/engine/load.js";
+import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
+import { contentId } from "../../../src/store/postgres/content-id.js";
+import { apple, byLabel, counted, fruit, fruits } from "../../fixtures/fruits.js";
 import { PausableDatabase } from "../../fixtures/pausable-database.js";
 import { clock, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
@@ -211,4 +215,55 @@ describe("a writer", () => {
       expect(other.checkpoint).toBeUndefined();
     }
   });
+});
+
+/** What a template reads. */
+const keys = (indexKeys: readonly string[]) => () => ({ fields: null, indexKeys });
+
+describe("a writer whose templates give other index keys than those stored", () => {
+  const cases: readonly [string, Template["parse"], boolean][] = [
+    ["resumes with the same, in any order", keys([byLabel("b"), byLabel("a"), byLabel("a")]), true],
+    ["starts anew with another one", keys([byLabel("a"), byLabel("c")]), false],
+    ["starts anew with one less", keys([byLabel("a")]), false],
+    ["starts anew with one more", keys([byLabel("a"), byLabel("b"), byLabel("c")]), false],
+    ["starts anew if it does not want the contract any more", () => undefined, false],
+    [
+      "starts anew if it cannot read the contract any more",
+      () => {
+        throw new Error("labels is missing");
+      },
+      false,
+    ],
+  ];
+
+  test.each(cases)("%s", async (_what, parse, resumes) => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a", { labels: ["a", "b"] })], 10);
+    const [{ epoch } = { epoch: "0" }] = await schema.sql<{ epoch: string }>("SELECT epoch FROM offledger.state");
+    const { packageName, qualifiedName } = apple;
+    const content = { contentId: "tests", origin: "tests", templates: [{ packageName, qualifiedName, parse }] };
+    const next = await PostgresWriter.begin(schema.database, Number(epoch), content, () => undefined);
+    expect(next.checkpoint?.offset).toBe(resumes ? 10 : undefined);
+  });
+});
+
+/** Of a registry file with this entry. */
+const contentIdOf = (entry: string) => {
+  const { file, problems } = parseRegistryFile(`
+name: tea
+package: tea
+templates: { rules: { name: "Tea:Rules", registrar: admin } }
+factory: { template: rules }
+instruments: [USD]
+entries: { rules: ${entry} }
+`);
+  if (file === undefined) throw new Error(problems.join());
+  return contentId(tableRegistry(file).templates, false);
+};
+
+test("a registry file that finds its contracts by other fields has another content id", () => {
+  const byOwner = contentIdOf("{ template: rules, find: { owner: receiver } }");
+  expect(contentIdOf("{ template: rules, find: { owner: sender }, optional: true }")).toBe(byOwner);
+  expect(contentIdOf("{ template: rules, find: { holder: receiver } }")).not.toBe(byOwner);
+  expect(contentIdOf("{ template: rules, find: { owner: receiver, holder: receiver } }")).not.toBe(byOwner);
 });

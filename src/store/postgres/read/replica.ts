@@ -2,6 +2,7 @@ import type { Template } from "../../../domain/template.js";
 import { SingleFlight } from "../../../util/single-flight.js";
 import { ChangeLog } from "../../change-log.js";
 import { type ChangeFeed, NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
+import { hasSameKeys } from "../content-id.js";
 import { ContractDecoder } from "../contract-decoder.js";
 import type { Database } from "../database.js";
 import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
@@ -36,6 +37,9 @@ export interface ReplicaStatus {
   readonly isOurs: boolean;
 }
 
+/** A late result may be of the generation before. */
+const MAX_COMPARED = 4;
+
 /** Reads a database that another process may write. Every query also returns what has changed since the last one. */
 export class Replica implements StoreReader {
   readonly #database: Database;
@@ -50,6 +54,8 @@ export class Replica implements StoreReader {
   #confirmedAt: number | undefined;
   #failure: DatabaseError | undefined;
   #isOurs = true;
+  /** Whether the contracts of a generation are stored under our keys; of the latest generations. */
+  readonly #hasOurKeys = new Map<number, boolean>();
   #otherHistory: string | undefined;
   /** The query that brought it: a late result must not replace it. */
   #otherHistoryQuery = 0;
@@ -117,7 +123,19 @@ export class Replica implements StoreReader {
   }
 
   #hasOurContent({ version, contentId }: Fetched): boolean {
-    return version.generation === 0 || contentId === this.#options.contentId;
+    if (version.generation === 0) return true;
+    return contentId === this.#options.contentId && this.#hasOurKeys.get(version.generation) !== false;
+  }
+
+  /** Compares a sample of the index keys of a generation, once. */
+  async #compareKeys({ version: { generation }, contentId }: Fetched): Promise<void> {
+    const { templates } = this.#options;
+    if (generation === 0 || contentId !== this.#options.contentId || this.#hasOurKeys.has(generation)) return;
+    this.#hasOurKeys.set(generation, await hasSameKeys(this.#database, generation, templates));
+    for (const oldest of this.#hasOurKeys.keys()) {
+      if (this.#hasOurKeys.size <= MAX_COMPARED) break;
+      this.#hasOurKeys.delete(oldest);
+    }
   }
 
   async #fetch(since: Version, missing: readonly Lookup[], known: readonly Lookup[]): Promise<Fetched> {
@@ -132,6 +150,8 @@ export class Replica implements StoreReader {
         missing,
         known,
       );
+      // Before its contracts can be found.
+      await this.#compareKeys(fetched);
       this.#failure = undefined;
       this.#cache.merge(fetched, since, queryNumber);
       // A result that arrives late is not of the served state.

@@ -1,7 +1,9 @@
 import type { Change } from "../../../domain/change.js";
 import type { Contract, CountedOnly } from "../../../domain/contract.js";
+import type { Template } from "../../../domain/template.js";
 import { type Checkpoint, NotReady, type StoreWriter } from "../../port.js";
 import { channels } from "../channels.js";
+import { hasSameKeys } from "../content-id.js";
 import type { Database, Statement } from "../database.js";
 import { DatabaseError } from "../errors.js";
 import { applyStatement } from "./apply.sql.js";
@@ -15,6 +17,8 @@ export interface ContentIdentity {
   readonly contentId: string;
   /** Which ledger they come from, as an opaque string. */
   readonly origin: string;
+  /** The templates whose index keys must be the stored ones; none are compared without it. */
+  readonly templates?: readonly Template[];
 }
 
 interface WriterScope {
@@ -60,7 +64,8 @@ export class PostgresWriter implements StoreWriter {
     const [state] = await database.query<StateRow>(READ_STATE);
     writer.#servedGeneration = Number(state?.generation);
     const isSameContent = state?.content_id === content.contentId && state.origin === content.origin;
-    if (state !== undefined && isSameContent && state.generation !== "0") {
+    if (state === undefined || !isSameContent || state.generation === "0") return writer;
+    if (await hasSameKeys(database, Number(state.generation), content.templates ?? [])) {
       const { generation, ledger_offset, update_id } = state;
       writer.#position = {
         generation: Number(generation),

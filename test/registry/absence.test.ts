@@ -1,0 +1,425 @@
+/** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { RegistryError } from "../../src/domain/errors.js";
+import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshness.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { Decoder } from "../../src/ledger/decode.js";
+import { checkedRegistry } from "../../src/registry/checked-registry.js";
+import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
+import type { Choice, ContextAnswer, Registry, TransferFactoryAnswer } from "../../src/registry/sdk/registry.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { hasUnreadable, type StoreReader, type StoreWriter } from "../../src/store/port.js";
+import { Replica } from "../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { elementOf } from "../fixtures/contexts.js";
+import { parties } from "../fixtures/elements.js";
+import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
+import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
+
+const admin = parties.registrar;
+const { file, problems } = parseRegistryFile(`
+name: tea
+package: tea
+templates:
+  rules: { name: "Tea:Rules", registrar: admin }
+  approval: { name: "Tea:Approval", registrar: admin, until: until, roles: { provider: provider } }
+  locked: { name: "Tea:Locked", registrar: admin, refs: { seal: seal }, from: from }
+  seal: { name: "Tea:Seal", registrar: admin, from: from }
+  right: { name: "Tea:Right", registrar: admin, until: until }
+  offer: { name: "Tea:Offer", registrar: admin, choices: transfer-instruction, refs: { locked: locked }, until: until }
+  allocation: { name: "Tea:Allocation", registrar: admin, choices: allocation, refs: { locked: locked } }
+factory: { template: rules }
+instruments: [USD]
+direct: approval
+entries:
+  rules: { template: rules }
+  approval: { template: approval, find: { receiver: receiver }, optional: true }
+  rightOf: { template: right, find: { party: approval.provider }, optional: true }
+  executorRight: { template: right, find: { party: executor }, optional: true, value: list }
+  locked: { template: locked, byId: locked, optional: true }
+  seal: { template: seal, byId: locked.seal, optional: true }
+  settled: { template: allocation, byId: allocations, optional: true }
+  settledLocks: { template: locked, byId: settled.locked, optional: true }
+operations:
+  "*":
+    - { entry: rules, key: rules }
+  transfer-factory:
+    - { entry: approval, key: approval, unless: self }
+    - { entry: rightOf, key: right, if: approval, unless: self }
+  settlement-factory:
+    - { disclosure: settled }
+    - { disclosure: settledLocks }
+    - { entry: executorRight, key: rights }
+  transfer-instruction/accept:
+    - { disclosure: locked }
+    - { disclosure: seal }
+  transfer-instruction/reject:
+    - { exists: locked, key: locked }
+    - { entry: rules, key: unlock, if: locked }
+  transfer-instruction/withdraw:
+    - { archived: locked, key: gone }
+    - { entry: rules, key: free, unless: locked }
+  allocation/withdraw:
+    - { entry: rules, key: unlock, if: locked }
+  allocation/cancel:
+    - { entry: rules, key: free, unless: locked }
+  allocation/execute-transfer:
+    - { disclosure: seal }
+    - { entry: executorRight, key: rights }
+`);
+if (file === undefined) throw new Error(problems.join("\n"));
+const registry = tableRegistry(file);
+const { templates } = registry;
+const decoder = new Decoder(templates);
+
+const of = (template: string, id: string, fields: JsonObject = {}): JsonObject =>
+  elementOf(`tea#Tea:${template}`, id, { admin, ...fields });
+const executors = (...names: string[]): JsonValue => ({ executors: names });
+/** A time that is none cannot be parsed. */
+const BROKEN = "soon";
+
+const world: readonly JsonObject[] = [
+  of("Rules", "rules"),
+  of("Approval", "dave-approves", { receiver: "dave", provider: "paul" }),
+  of("Locked", "locked", { seal: "seal" }),
+  of("Seal", "seal"),
+  of("Right", "right", { party: "paul" }),
+  of("Right", "executor-right", { party: "executor::1220" }),
+  of("Offer", "offer", { locked: "locked" }),
+  of("Offer", "bare", {}),
+  of("Offer", "late", { locked: "never-seen" }),
+  of("Allocation", "allocation", { locked: "locked", settlement: executors("eve", "executor::1220") }),
+  of("Allocation", "late-allocation", { locked: "never-seen" }),
+];
+
+function contractOf(element: JsonObject) {
+  try {
+    return decoder.decode(element)?.contract;
+  } catch {
+    const { contractEntry } = element as { contractEntry: { JsActiveContract: { createdEvent: JsonObject } } };
+    return decoder.unreadable(contractEntry.JsActiveContract.createdEvent);
+  }
+}
+const contractsOf = (elements: readonly JsonObject[]) => elements.flatMap((one) => contractOf(one) ?? []);
+
+interface Store {
+  readonly reader: StoreReader;
+  readonly writer: StoreWriter;
+  readonly refresh: () => Promise<void>;
+  /** The round trips of what runs meanwhile, of each read. */
+  readonly trips: (run: () => Promise<unknown>) => Promise<number>;
+}
+
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+});
+afterAll(() => schema.drop());
+
+const done = () => Promise.resolve();
+const none = async (run: () => Promise<unknown>) => {
+  await run();
+  return 0;
+};
+
+const stores: Readonly<Record<string, () => Promise<Store>>> = {
+  async memory() {
+    const store = new MemoryStore();
+    return { reader: store, writer: store, refresh: done, trips: none };
+  },
+  async "a store that forgets"() {
+    const store = new MemoryStore();
+    const reader = new ForgetfulReader(store, { templates, registrars: [admin] });
+    const trips = async (run: () => Promise<unknown>) => {
+      const before = reader.trips.length;
+      await run();
+      return Math.max(...reader.trips.slice(before));
+    };
+    return { reader, writer: store, refresh: done, trips };
+  },
+  async PostgreSQL() {
+    const { database } = schema;
+    await schema.empty();
+    const content = { contentId: "tests", origin: "tests" };
+    const writer = await PostgresWriter.begin(database, 0, content, (error) => {
+      throw error;
+    });
+    const replica = new Replica(database, { templates, contentId: "tests", cacheBytes: 10_000_000, clock });
+    const trips = async (run: () => Promise<unknown>) => {
+      const queries = vi.spyOn(database, "query");
+      await run();
+      const { length } = queries.mock.calls;
+      queries.mockRestore();
+      return length;
+    };
+    return { reader: replica, writer, refresh: () => replica.refresh(), trips };
+  },
+};
+
+type Query = (registry: Registry, context: Parameters<Registry["transferFactory"]>[0]) => ContextAnswer;
+
+const choice =
+  (name: Choice, contractId: string): Query =>
+  (served, context) =>
+    served.choiceContext(context, name, { registrar: admin, contractId });
+const argumentsOf = (body: JsonObject) => ({
+  registrar: admin,
+  choiceArguments: body["choiceArguments"] as JsonObject,
+});
+const transfer =
+  (receiver: string): Query =>
+  (served, context) =>
+    served.transferFactory(context, argumentsOf(transferV1("alice", receiver)));
+const settle =
+  (...ids: string[]): Query =>
+  (served, context) =>
+    served.settlementFactory(context, argumentsOf(settlement([leg(account("a"), account("b"), "USD")], ids)));
+
+/** Keys of the context with booleans, the kind of transfer, and disclosed ids; or why there is no answer. */
+async function outcomeOf(executor: QueryExecutor, query: Query): Promise<unknown> {
+  try {
+    const { value } = await executor.execute(query);
+    const { values, disclosed, transferKind } = value as ContextAnswer & Partial<TransferFactoryAnswer>;
+    const said = values.map(({ name, value: { tag, value: is } }) => (tag === "AV_Bool" ? `${name}=${is}` : name));
+    const ids = disclosed.map(({ contractId }) => contractId);
+    return [...(transferKind === undefined ? [] : [transferKind]), ...said, ":", ...ids].join(" ");
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    const { reason, details } = error;
+    return details.code === undefined ? reason : `${reason} ${details.code} ${details.about?.contractId ?? ""}`.trim();
+  }
+}
+
+test("a cold request for the longest chain of entries takes five round trips", async () => {
+  const chain = parseRegistryFile(`
+name: chain
+package: tea
+templates:
+  rules: { name: "Tea:Rules", registrar: admin }
+  config: { name: "Tea:Config", registrar: admin }
+  link: { name: "Tea:Link", registrar: admin, roles: { next: next } }
+factory: { template: rules, find: { instrument: instrument } }
+instruments: { template: config, id: instrument }
+entries:
+  first: { template: link, find: { owner: receiver } }
+  second: { template: link, find: { owner: first.next }, optional: true }
+  third: { template: link, find: { owner: second.next }, optional: true }
+operations:
+  transfer-factory:
+    - { entry: third, key: third }
+`);
+  if (chain.file === undefined) throw new Error(chain.problems.join("\n"));
+  const served = checkedRegistry(tableRegistry(chain.file));
+  const links = new Decoder(served.templates);
+  const elements = [
+    of("Rules", "rules", { instrument: "USD" }),
+    of("Config", "config", { instrument: "USD" }),
+    of("Link", "first", { owner: "bob", next: "two" }),
+    of("Link", "second", { owner: "two", next: "three" }),
+    of("Link", "third", { owner: "three" }),
+  ];
+  const store = new MemoryStore();
+  await store.replace(
+    elements.flatMap((one) => links.decode(one)?.contract ?? []),
+    1,
+  );
+  const reader = new ForgetfulReader(store, { templates: served.templates });
+  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const executor = new QueryExecutor(served, reader, freshness, () => 0);
+  expect(await outcomeOf(executor, transfer("bob"))).toBe("offer third : third rules");
+  expect(reader.trips).toEqual([5]);
+});
+
+describe.each(Object.entries(stores))("on %s", (name, create) => {
+  let store: Store;
+  let waits: number;
+  let catchUp: () => AsyncIterable<CatchUpProgress>;
+  let executor: QueryExecutor;
+  const ask = (query: Query) => outcomeOf(executor, query);
+  const add = async (...elements: JsonObject[]) => {
+    const { offset = 0 } = store.writer.checkpoint ?? {};
+    await store.writer.apply(
+      contractsOf(elements).map((active) => ({ active })),
+      offset + 1,
+    );
+    await store.refresh();
+  };
+  const archive = async (archived: string) => {
+    await store.writer.apply([{ archived }], (store.writer.checkpoint?.offset ?? 0) + 1);
+    await store.refresh();
+  };
+
+  beforeEach(async () => {
+    store = await create();
+    await store.writer.replace(contractsOf(world), 10, 1_000_000);
+    await store.refresh();
+    waits = 0;
+    catchUp = async function* () {
+      yield "reached" as const;
+    };
+    const freshness = {
+      staleReason: () => undefined,
+      catchUp() {
+        waits++;
+        return catchUp();
+      },
+    };
+    executor = new QueryExecutor(registry, store.reader, freshness, () => Date.parse("2026-06-01T00:00:00Z"));
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  const refersToNothing = choice("transfer-instruction/accept", "late");
+  const settlesNothing = settle("late-allocation");
+  const whole: readonly [string, Query, string][] = [
+    ["a transfer without a preapproval", transfer("bob"), "offer rules : rules"],
+    ["a direct transfer", transfer("dave"), "direct rules approval right : rules dave-approves right"],
+    ["accept", choice("transfer-instruction/accept", "offer"), "rules : rules locked seal"],
+    ["accept of what has no reference", choice("transfer-instruction/accept", "bare"), "rules : rules"],
+    ["accept of what refers to nothing known", refersToNothing, "rules : rules"],
+    ["reject", choice("transfer-instruction/reject", "offer"), "rules locked=true unlock : rules locked"],
+    ["withdraw", choice("transfer-instruction/withdraw", "offer"), "rules gone=false : rules"],
+    ["a settlement", settle("allocation"), "rules rights : rules allocation locked executor-right"],
+    ["executors", choice("allocation/execute-transfer", "allocation"), "rules rights : rules seal executor-right"],
+    [
+      "a settlement that refers to nothing known",
+      settlesNothing,
+      "rules rights : rules late-allocation executor-right",
+    ],
+  ];
+
+  test.each(whole)(
+    "%s is answered at once, cold in at most five round trips, warm in none",
+    async (_what, query, expected) => {
+      const cold = await store.trips(async () => expect(await ask(query)).toBe(expected));
+      expect(cold).toBeLessThanOrEqual(5);
+      expect(waits).toBe(0);
+      if (name === "a store that forgets") return;
+      // An id that no contract has is not cached: callers can make up such without end.
+      const unknown = name === "PostgreSQL" && [refersToNothing, settlesNothing].includes(query) ? 1 : 0;
+      expect(await store.trips(() => ask(query))).toBe(unknown);
+    },
+  );
+
+  test("a preapproval that could not be parsed may be of any receiver", async () => {
+    await add(of("Approval", "broken", { receiver: "carol", provider: "paul", until: BROKEN }));
+    const cold = await store.trips(async () =>
+      expect(await ask(transfer("bob"))).toBe("unavailable contract-unreadable"),
+    );
+    expect(cold).toBeLessThanOrEqual(5);
+    expect(await ask(transfer("dave"))).toMatch(/^direct /);
+    expect(await ask(transfer("alice"))).toBe("self rules : rules");
+    expect(await ask(choice("transfer-instruction/accept", "offer"))).toBe("rules : rules locked seal");
+    await archive("broken");
+    expect(await ask(transfer("bob"))).toBe("offer rules : rules");
+  });
+
+  test("so may what is looked for by a value of another entry", async () => {
+    await archive("right");
+    expect(await ask(transfer("dave"))).toBe("direct rules approval : rules dave-approves");
+    await add(of("Right", "broken", { party: "someone", until: BROKEN }));
+    expect(await ask(transfer("dave"))).toBe("unavailable contract-unreadable");
+    expect(await ask(settle("allocation"))).toMatch(/rights/);
+    // On the other synchronizer there is a conflict, which a retry does not mend.
+    await add(
+      elementOf("tea#Tea:Rules", "rules-B", { admin }, { synchronizerId: "sync-B", createdAt: "2026-02-01T00:00:00Z" }),
+    );
+    expect(await ask(transfer("dave"))).toBe("unavailable contract-unreadable");
+  });
+
+  test("one with another id does not matter", async () => {
+    await archive("locked");
+    await add(of("Locked", "other", { from: BROKEN }));
+    expect(await ask(choice("transfer-instruction/reject", "offer"))).toBe("rules locked=false : rules");
+    expect(await ask(choice("transfer-instruction/withdraw", "offer"))).toBe("rules gone=true free : rules");
+    expect(await ask(choice("allocation/cancel", "allocation"))).toBe("rules free : rules");
+  });
+
+  test.each<Query>([
+    choice("transfer-instruction/reject", "second"),
+    choice("transfer-instruction/withdraw", "second"),
+    choice("transfer-instruction/accept", "second"),
+    choice("allocation/withdraw", "second-allocation"),
+    choice("allocation/cancel", "second-allocation"),
+    settle("second-allocation"),
+  ])("what depends on whether its contract exists is unavailable (%#)", async (query) => {
+    await add(
+      of("Locked", "broken", { from: BROKEN }),
+      of("Offer", "second", { locked: "broken" }),
+      of("Allocation", "second-allocation", { locked: "broken" }),
+    );
+    expect(await ask(query)).toBe("unavailable contract-unreadable broken");
+    await archive("broken");
+    expect(await ask(query)).not.toMatch(/unavailable/);
+    expect(waits).toBe(0);
+  });
+
+  test("an entry whose reference is in one that could not be parsed", async () => {
+    await add(of("Locked", "broken", { seal: "seal", from: BROKEN }), of("Offer", "second", { locked: "broken" }));
+    await add(of("Allocation", "second-allocation", { locked: "broken", settlement: executors("eve") }));
+    for (const query of [
+      choice("transfer-instruction/accept", "second"),
+      choice("allocation/execute-transfer", "second-allocation"),
+    ])
+      expect(await ask(query)).toBe("unavailable contract-unreadable broken");
+  });
+
+  test("an instruction that could not be parsed", async () => {
+    await add(of("Offer", "broken", { until: BROKEN }));
+    expect(await ask(choice("transfer-instruction/reject", "broken"))).toBe("unavailable contract-unreadable broken");
+    await archive("broken");
+    expect(await ask(choice("transfer-instruction/reject", "broken"))).toMatch(/^not-found/);
+  });
+
+  test("a snapshot keeps them", async () => {
+    const broken = of("Approval", "broken", { receiver: "carol", until: BROKEN });
+    await store.writer.replace(contractsOf([...world, broken]), 20, 1_000_000);
+    await store.refresh();
+    expect(await ask(transfer("bob"))).toBe("unavailable contract-unreadable");
+    const found = await store.reader.read((view) =>
+      templates.filter((one) => hasUnreadable(view, one)).map(({ qualifiedName }) => qualifiedName),
+    );
+    expect(found).toEqual(["Tea:Approval"]);
+  });
+
+  describe("an id that was never seen", () => {
+    const cases: readonly [string, Query, string, string][] = [
+      ["exists", choice("transfer-instruction/reject", "late"), "rules locked=false : rules", "locked=true unlock"],
+      ["archived", choice("transfer-instruction/withdraw", "late"), "rules gone=true free : rules", "gone=false"],
+      ["if", choice("allocation/withdraw", "late-allocation"), "rules : rules", "unlock"],
+      ["unless", choice("allocation/cancel", "late-allocation"), "rules free : rules", "rules : rules"],
+      ["an allocation of the request", settle("never-seen"), "rules rights : rules executor-right", "never-seen"],
+    ];
+    const arriving = (query: Query) =>
+      query === cases[4]?.[1] ? of("Allocation", "never-seen", { locked: "locked" }) : of("Locked", "never-seen");
+
+    test.each(cases)("%s: is absent when the end of the ledger is reached", async (_what, query, absent) => {
+      expect(await ask(query)).toBe(absent);
+      expect(waits).toBe(1);
+    });
+
+    test.each(cases)("%s: is found when it arrives meanwhile", async (_what, query, _absent, found) => {
+      catchUp = async function* () {
+        yield "advanced" as const;
+        await add(arriving(query));
+        yield "advanced" as const;
+      };
+      expect(await ask(query)).toContain(found);
+    });
+
+    test.each(cases)("%s: is unavailable where the end is not reached", async (_what, query) => {
+      catchUp = async function* () {
+        yield "advanced" as const;
+      };
+      expect(await ask(query)).toBe("unavailable");
+    });
+
+    test.each(cases)("%s: is absent at once when it was archived", async (_what, query, absent) => {
+      await archive("never-seen");
+      expect(await ask(query)).toBe(absent);
+      expect(waits).toBe(0);
+    });
+  });
+});
