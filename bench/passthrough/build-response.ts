@@ -1,6 +1,11 @@
 /** Builds the accept context. The response equals that of the service. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { credential, instrumentConfiguration, registrarService, transferRule } from "../../src/registry/utility/templates.js";
+import {
+  credential,
+  instrumentConfiguration,
+  registrarService,
+  transferRule,
+} from "../../src/registry/utility/templates.js";
 import type { AcceptanceContracts } from "./find-contracts.js";
 import type { ParticipantContract } from "./participant-client.js";
 

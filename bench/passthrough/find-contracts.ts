@@ -1,6 +1,12 @@
 /** Queries the participant for the contracts of an accept context. */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { credential, holding, instrumentConfiguration, registrarService, transferRule } from "../../src/registry/utility/templates.js";
+import {
+  credential,
+  holding,
+  instrumentConfiguration,
+  registrarService,
+  transferRule,
+} from "../../src/registry/utility/templates.js";
 import { transferOffer } from "../../src/registry/utility/instructions.js";
 import type { Template } from "../registries/element.js";
 import type { ParticipantContract, Participant } from "./participant-client.js";
