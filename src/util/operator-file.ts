@@ -37,7 +37,7 @@ export type FileResult<T> =
 /** The parser's time grows with the square of the keys of a map: with this many bytes it takes seconds. */
 export const MAX_FILE_BYTES = 1_048_576;
 /** The parser is recursive, and a stack overflow inside a regular expression ends the process. */
-export const MAX_DEPTH = 100;
+const MAX_DEPTH = 100;
 /** An alias of aliases grows exponentially. */
 const MAX_ALIASES = 1_000;
 /** More are cut: they have one cause. */

@@ -15,7 +15,7 @@ describe("ends with exit code 2 for", () => {
       "an unknown operation and a wrong type",
       lines("changes:", "  - operations: [settlement]", "    rewards: 1"),
       [
-        '2:16: changes[0].operations[0]: must be an operation, but is "settlement"; operations: transfer-factory/offer',
+        '2:18: changes[0].operations[0]: must be an operation, but is "settlement"; operations: transfer-factory/offer',
         "3:5: changes[0].rewards: must be true or false, but is 1",
       ],
     ],
