@@ -10,9 +10,7 @@ try {
   const image = join(temporary, "gen/offledger.binpb");
   buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "-o", image);
   execFileSync("tsx", ["scripts/openapi.ts", join(temporary, "gen/openapi.json")], { stdio: "inherit" });
-  execFileSync("tsx", ["scripts/registry-schema.ts", join(temporary, "gen/registry.schema.json")], {
-    stdio: "inherit",
-  });
+  execFileSync("tsx", ["scripts/registry-schema.ts", join(temporary, "gen")], { stdio: "inherit" });
   const generated = readFolder(join(temporary, "gen"));
   const committed = readFolder("gen");
   const differing = [...new Set([...generated.keys(), ...committed.keys()])].filter(

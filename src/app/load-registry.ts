@@ -1,19 +1,18 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
-import { SettingError } from "../config/setting-error.js";
+import { readSettingFile, SettingError } from "../config/setting-error.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
-import { parseRegistryFile } from "../registry/engine/load.js";
+import { checkRegistryFile } from "../registry/engine/load.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts/contexts.js";
 import { isAsyncFunction } from "../util/async-function.js";
 import { utilityRegistry } from "../registry/utility/index.js";
-import { loadContexts } from "./load-contexts.js";
+import { loadContexts, REGISTRY_ACCEPTS, registryError } from "./load-contexts.js";
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
@@ -42,24 +41,15 @@ async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
 }
 
 /** Throws SettingError with every mistake of the file, its line and its column. */
-export async function loadRegistryFile(path: string): Promise<RegistryFile> {
-  let content: Buffer;
-  try {
-    content = await readFile(path);
-  } catch (error) {
-    throw settingError(error instanceof Error ? error.message : String(error));
-  }
-  const { file, problems } = parseRegistryFile(content);
-  if (file !== undefined) return file;
-  throw settingError(`\n${problems.map((problem) => `${path}:${problem}`).join("\n")}`);
-}
+export const loadRegistryFile = (path: string): Promise<RegistryFile> =>
+  readSettingFile("OFFLEDGER_REGISTRY", REGISTRY_ACCEPTS, path, checkRegistryFile);
 
 /** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
 export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
   if (config.registry === "utility") return loadContexts(config);
   const loaded = config.registry === "minimal" ? minimalRegistry : await loadModule(config.registry);
   if (isExtendedUtility(loaded)) return loadContexts(config, extensionOf(loaded));
-  throw settingError("only the Registry Utility, or a module that extends it, has a table of contexts");
+  throw registryError("only the Registry Utility, or a module that extends it, has a table of contexts");
 }
 
 async function createUtilityRegistry(config: Config, extension?: unknown): Promise<Registry> {
@@ -103,22 +93,15 @@ async function loadModule(path: string): Promise<Registry | Extended> {
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
   } catch (error) {
-    throw settingError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    throw registryError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   }
   const { default: exported } = loaded;
   if (typeof exported === "object" && exported !== null && isExtendedUtility(exported)) return exported;
   const defect = findDefect(exported);
-  if (defect !== undefined) throw settingError(`the default export of ${path} ${defect}`);
+  if (defect !== undefined) throw registryError(`the default export of ${path} ${defect}`);
   // findDefect checked its shape; the compiler checks its types where the module is written.
   return exported as Registry;
 }
-
-const settingError = (reason: string) =>
-  new SettingError(
-    "OFFLEDGER_REGISTRY",
-    "utility, minimal, or the path of a registry file or a JavaScript module",
-    reason,
-  );
 
 const methods = [
   "instruments",

@@ -1,44 +1,47 @@
 /** The operator's instruments file: YAML, instruments by registrar and id. docs/instruments.md has an example. */
-import { readFile } from "node:fs/promises";
-import { type InstrumentEntry, readInstrumentEntry } from "./instrument-entry.js";
-import { SettingError } from "./setting-error.js";
-import { YamlDocument } from "./yaml-document.js";
+import { z } from "zod";
+import { check, type Checked, integer, mustBe, once } from "../util/operator-file.js";
+import { readSettingFile } from "./setting-error.js";
 
+const text = z.string().regex(/\S/, mustBe("a non-empty string"));
+const time = mustBe("a time in UTC such as 2026-01-31T12:00:00Z");
+
+const entry = z.strictObject({
+  name: text.optional(),
+  symbol: text.optional(),
+  /** At most the scale of a Daml Decimal. */
+  decimals: integer(0, 10).optional(),
+  description: text.optional(),
+  pauseInfo: z
+    .strictObject({
+      reason: text.optional(),
+      until: z.iso
+        .datetime(time)
+        .regex(/T\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/, time)
+        .optional(),
+    })
+    .refine(({ reason, until }) => reason !== undefined || until !== undefined, "must have a reason or until")
+    .optional(),
+  showAccountInputFields: z.boolean().optional(),
+  accountInputFieldsToShow: z
+    .array(z.enum(["provider", "accountId"]))
+    .superRefine(once)
+    .optional(),
+});
+
+export type InstrumentEntry = z.infer<typeof entry>;
 /** By registrar and instrument id. */
 export type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
 
-/** Reads the file; empty without a path. Throws SettingError with every problem, its line and its key. */
-export async function readInstruments(path: string | undefined): Promise<InstrumentEntries> {
-  if (path === undefined) return new Map();
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    throw settingError(error instanceof Error ? error.message : String(error));
-  }
-  const { entries, problems } = parseInstruments(text);
-  if (problems.length > 0) throw settingError(`\n${problems.map((problem) => `${path}:${problem}`).join("\n")}`);
-  return entries;
-}
+const registrars = z
+  .record(z.string(), z.record(z.string(), entry))
+  .nullable()
+  .transform((file) => new Map(Object.entries(file ?? {}).map(([id, one]) => [id, new Map(Object.entries(one))])));
 
-const settingError = (reason: string) =>
-  new SettingError("OFFLEDGER_INSTRUMENTS", "the path of a YAML file of instruments", reason);
+export const checkInstruments = (value: unknown): Checked<InstrumentEntries> => check(registrars, value);
 
-/** Parses the file's content. Each problem begins with its line. */
-export function parseInstruments(text: string): {
-  readonly entries: InstrumentEntries;
-  readonly problems: readonly string[];
-} {
-  const document = new YamlDocument(text);
-  const entries = new Map<string, Map<string, InstrumentEntry>>();
-  const { problems, root } = document;
-  if (problems.length > 0 || root === null) return { entries, problems };
-  for (const [registrar, instruments] of document.entries(root, "the file", "registrars")) {
-    const ofRegistrar = new Map<string, InstrumentEntry>();
-    entries.set(registrar, ofRegistrar);
-    for (const [id, node] of document.entries(instruments, registrar, "instruments")) {
-      ofRegistrar.set(id, readInstrumentEntry(document, node, `${registrar}.${id}`));
-    }
-  }
-  return { entries, problems };
-}
+/** Reads the file; empty without a path. Throws SettingError with every problem. */
+export const readInstruments = async (path: string | undefined): Promise<InstrumentEntries> =>
+  path === undefined
+    ? new Map()
+    : readSettingFile("OFFLEDGER_INSTRUMENTS", "the path of a YAML file of instruments", path, checkInstruments);

@@ -19,9 +19,9 @@ interface WalletHints {
 }
 
 export interface PauseInfo {
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** RFC 3339 in UTC. */
-  readonly until?: string;
+  readonly until?: string | undefined;
 }
 
 export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;

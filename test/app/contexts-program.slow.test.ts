@@ -15,19 +15,19 @@ describe("ends with exit code 2 for", () => {
       "an unknown operation and a wrong type",
       lines("changes:", "  - operations: [settlement]", "    rewards: 1"),
       [
-        '2: changes[0].operations[0] must be an operation, but is "settlement"; operations: transfer-factory/offer',
-        "3: changes[0].rewards must be true or false, but is 1",
+        '2:18: changes[0].operations[0]: must be an operation, but is "settlement"; operations: transfer-factory/offer',
+        "3:5: changes[0].rewards: must be true or false, but is 1",
       ],
     ],
-    ["a tab", lines("changes:", "\t- rewards: true"), ["2: Tabs are not allowed as indentation"]],
-    ["a key that is given twice", lines("changes: []", "changes: []"), ["2: Map keys must be unique"]],
-    ["20,000 levels", `changes: ${"[".repeat(20_000)}`, ["1: values must be nested at most 100 levels deep"]],
-    ["bytes that are not UTF-8", Buffer.from([0x23, 0x0a, 0xff, 0x0a]), ["2: the file must be UTF-8"]],
-    ["more bytes than allowed", "#".repeat(300_000), ["1: the file must have at most 262144 bytes"]],
+    ["a tab", lines("changes:", "\t- rewards: true"), ["2:1: Tabs are not allowed as indentation"]],
+    ["a key that is given twice", lines("changes: []", "changes: []"), ["2:1: Map keys must be unique"]],
+    ["20,000 levels", `changes: ${"[".repeat(20_000)}`, ["1:109: values must be nested at most 100 levels deep"]],
+    ["bytes that are not UTF-8", Buffer.from([0x23, 0x0a, 0xff, 0x0a]), ["2:1: the file must be UTF-8"]],
+    ["more bytes than allowed", "#".repeat(1_100_000), ["1:1: the file must have at most 1048576 bytes"]],
     [
       "a key that is there already",
       lines("changes:", "  - add: [{ entry: transfer-rule }]"),
-      ["2: changes[0].add[0] must not add the key"],
+      ["2:11: changes[0].add[0]: must not add the key"],
     ],
   ])("%s", async (_what, content, expected) => {
     const path = await contextsFile(content);

@@ -48,7 +48,7 @@ function linesIn(message: string, last: number): number[] {
   const found = problems
     .filter((problem) => !/^and \d+ more$/.test(problem))
     .map((problem) => {
-      const [, line] = /^:(\d+): \S/.exec(problem.startsWith(path) ? problem.slice(path.length) : "") ?? [];
+      const [, line] = /^:(\d+):\d+: \S/.exec(problem.startsWith(path) ? problem.slice(path.length) : "") ?? [];
       return Number(line);
     });
   const isComplete = found.length > 0 && found.every((line) => line >= 1 && line <= last);

@@ -31,37 +31,37 @@ const change = (...more: readonly string[]): string => lines("changes:", ...more
 
 describe("a problem is reported with its line and path", () => {
   test.each<[string, string, number, string]>([
-    ["a list for the file", lines("", "- changes"), 2, "the file must be a map, but is a list"],
-    ["a text for the file", "changes", 1, 'the file must be a map, but is "changes"'],
+    ["a list for the file", lines("", "- changes"), 2, "must be a map, but is a list"],
+    ["a text for the file", "changes", 1, 'must be a map, but is "changes"'],
     [
       "an unknown section",
       lines("changes: []", "change: []"),
       2,
-      "change is not a known field; known fields: packages, entries, changes",
+      "change: is not a known field; known fields: packages, entries, changes",
     ],
-    ["a section called module", lines("packages: {}", "module: {}"), 2, "module is not a known field"],
-    ["a section called __proto__", lines("packages: {}", "__proto__: {}"), 2, "__proto__ is not a known field"],
-    ["a list of packages", "packages: [a]", 1, "packages must be a map, but is a list"],
+    ["a section called module", lines("packages: {}", "module: {}"), 2, "module: is not a known field"],
+    ["a section called __proto__", lines("packages: {}", "__proto__: {}"), 2, '"__proto__" must not be a key'],
+    ["a list of packages", "packages: [a]", 1, "packages: must be a map, but is a list"],
     [
       "a number as a version",
       lines("packages:", "  a1b2: 0.7"),
       2,
-      'packages.a1b2 must be a version in quotes, as "0.7.0", but is 0.7',
+      'packages.a1b2: must be a version in quotes, as "0.7.0", but is 0.7',
     ],
     [
       "a text as a version",
       lines("packages:", "  a1b2: latest"),
       2,
-      'packages.a1b2 must be a version in quotes, as "0.7.0", but is "latest"',
+      'packages.a1b2: must be a version in quotes, as "0.7.0", but is "latest"',
     ],
     [
       "no version",
       lines("packages:", "  a1b2:"),
       2,
-      'packages.a1b2 must be a version in quotes, as "0.7.0", but has no value',
+      'packages.a1b2: must be a version in quotes, as "0.7.0", but has no value',
     ],
-    ["a list of entries", lines("entries:", "  - shard"), 1, "entries must be a map, but is a list"],
-    ["an entry of no content", lines("entries:", "  shard:"), 2, "entries.shard must be a map, but has no value"],
+    ["a list of entries", lines("entries:", "  - shard"), 1, "entries: must be a map, but is a list"],
+    ["an entry of no content", lines("entries:", "  shard:"), 2, "entries.shard: must be a map, but has no value"],
     [
       "a template without a package",
       lines(
@@ -72,7 +72,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       3,
-      "entries.shard.template.package must be a non-empty string, but is missing",
+      "entries.shard.template.package: must be the name of a package: letters, digits, - and _, but is missing",
     ],
     [
       "a package with a slash",
@@ -86,7 +86,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       4,
-      "entries.shard.template.package must be the name of a package",
+      "entries.shard.template.package: must be the name of a package",
     ],
     [
       "a template without a module",
@@ -100,7 +100,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       5,
-      'entries.shard.template.name must be Module:Entity, but is "T"',
+      'entries.shard.template.name: must be Module:Entity, but is "T"',
     ],
     [
       "an unknown field of a template",
@@ -115,87 +115,97 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       6,
-      "entries.shard.template.id is not a known field",
+      "entries.shard.template.id: is not a known field",
     ],
-    ["no find", entry("    value: list"), 2, "entries.shard.find must have at least one field"],
-    ["an empty find", entry("    find: []", "    value: list"), 4, "entries.shard.find must have at least one field"],
+    [
+      "no find",
+      entry("    value: list"),
+      2,
+      "entries.shard.find: must be a list of at least one field, but is missing",
+    ],
+    [
+      "an empty find",
+      entry("    find: []", "    value: list"),
+      4,
+      "entries.shard.find: must be a list of at least one field, but is an empty list",
+    ],
     [
       "a find that is a map",
       entry("    find: { field: a, is: registrar }", "    value: list"),
       4,
-      "entries.shard.find must be a list, but is a map",
+      "entries.shard.find: must be a list of at least one field, but is a map",
     ],
     [
       "a field that is no path",
       entry("    find:", "      - { field: a..b, is: registrar }", "    value: list"),
       5,
-      'entries.shard.find[0].field must be the name of a field, or a path as details.owner, but is "a..b"',
+      'entries.shard.find[0].field: must be the name of a field, or a path as details.owner, but is "a..b"',
     ],
     [
       "no field",
       entry("    find:", "      - is: registrar", "    value: list"),
       5,
-      "entries.shard.find[0].field must be a non-empty string, but is missing",
+      "entries.shard.find[0].field: must be the name of a field, or a path as details.owner, but is missing",
     ],
     [
       "an unknown value of the request",
       entry("    find:", "      - field: a", "        is: owner", "    value: list"),
       6,
-      'entries.shard.find[0].is must be one of registrar, provider, instrument, sender, receiver, holder, party, but is "owner"',
+      'entries.shard.find[0].is: must be one of registrar, provider, instrument, sender, receiver, holder, party, but is "owner"',
     ],
     [
       "a prefix of no characters",
       entry("    find:", "      - field: a", "        is: party", "        prefix: 0", "    value: list"),
       7,
-      "entries.shard.find[0].prefix must be an integer from 1 to 300, but is 0",
+      "entries.shard.find[0].prefix: must be an integer from 1 to 300, but is 0",
     ],
     [
       "half a character",
       entry("    find: [{ field: a, is: party, prefix: 1.5 }]", "    value: list"),
       4,
-      "entries.shard.find[0].prefix must be an integer",
+      "entries.shard.find[0].prefix: must be an integer",
     ],
     [
       "two parties",
       entry("    find:", "      - { field: a, is: sender }", "      - { field: b, is: receiver }", "    value: list"),
       4,
-      "entries.shard.find must have at most one field that is a party of the request",
+      "entries.shard.find: must have at most one field that is a party of the request",
     ],
     [
       "no value",
       entry("    find: [{ field: a, is: registrar }]"),
       2,
-      "entries.shard.value must be one of contract-id, list, map-by-party, but is missing",
+      "entries.shard.value: must be one of contract-id, list, map-by-party, but is missing",
     ],
     [
       "an unknown value",
       entry("    find: [{ field: a, is: registrar }]", "    value: text"),
       5,
-      'entries.shard.value must be one of contract-id, list, map-by-party, but is "text"',
+      'entries.shard.value: must be one of contract-id, list, map-by-party, but is "text"',
     ],
     [
       "one contract id for several parties",
       entry("    find: [{ field: a, is: party }]", "    value: contract-id"),
       5,
-      "entries.shard.value must be list or map-by-party",
+      "entries.shard.value: must be list or map-by-party",
     ],
     [
       "a map by party without a party",
       entry("    find: [{ field: a, is: registrar }]", "    value: map-by-party"),
       5,
-      "entries.shard.value must be list or contract-id",
+      "entries.shard.value: must be list or contract-id",
     ],
     [
       "a map by party and instrument",
       entry("    find: [{ field: a, is: holder }, { field: b, is: instrument }]", "    value: map-by-party"),
       5,
-      "entries.shard.value must be list, because a request may have several instruments",
+      "entries.shard.value: must be list, because a request may have several instruments",
     ],
     [
       "an unknown field of an entry",
       entry("    find: [{ field: a, is: registrar }]", "    value: list", "    keys: both"),
       6,
-      "entries.shard.keys is not a known field",
+      "entries.shard.keys: is not a known field",
     ],
     [
       "a name in capitals",
@@ -207,7 +217,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       2,
-      "entries.Shard must be a name of lower-case letters",
+      "entries.Shard: must be a name of lower-case letters",
     ],
     [
       "a name with a line end",
@@ -219,7 +229,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       2,
-      'entries."a\\nb" must be a name of lower-case letters',
+      'entries."a\\nb": must be a name of lower-case letters',
     ],
     [
       "the name of a built-in entry",
@@ -231,7 +241,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       2,
-      "entries.transfer-rule must have another name",
+      "entries.transfer-rule: must have another name",
     ],
     [
       "the name of a built-in disclosure",
@@ -243,7 +253,7 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       2,
-      "entries.locked-holding must have another name",
+      "entries.locked-holding: must have another name",
     ],
     [
       "a template of the registry",
@@ -257,153 +267,153 @@ describe("a problem is reported with its line and path", () => {
         "    value: list",
       ),
       3,
-      "entries.shard.template must be a template that the registry does not read already",
+      "entries.shard.template: must be a template that the registry does not read already",
     ],
-    ["changes that are a map", lines("changes:", "  rewards: true"), 1, "changes must be a list, but is a map"],
-    ["a change that is a text", change("  - rewards"), 2, 'changes[0] must be a map, but is "rewards"'],
+    ["changes that are a map", lines("changes:", "  rewards: true"), 1, "changes: must be a list, but is a map"],
+    ["a change that is a text", change("  - rewards"), 2, 'changes[0]: must be a map, but is "rewards"'],
     [
       "a change of nothing",
       change("  - operations: [settlement-factory]"),
       2,
-      "changes[0] must have add, remove, credentials, rewards or keys",
+      "changes[0]: must have add, remove, credentials, rewards or keys",
     ],
     [
       "an unknown operation",
       change("  - operations:", "      - settlement-factory", "      - settlement", "    rewards: true"),
       4,
-      'changes[0].operations[1] must be an operation, but is "settlement"; operations: transfer-factory/offer, ',
+      'changes[0].operations[1]: must be an operation, but is "settlement"; operations: transfer-factory/offer, ',
     ],
     [
       "a pattern that fits nothing",
       change("  - operations: [transfers/*]", "    rewards: true"),
       2,
-      "changes[0].operations[0] must be an operation",
+      "changes[0].operations[0]: must be an operation",
     ],
     [
       "no operation",
       change("  - operations: []", "    rewards: true"),
       2,
-      "changes[0].operations must have at least one operation",
+      "changes[0].operations: must have at least one operation",
     ],
     [
       "a number as an operation",
       change("  - operations:", "      - 7", "    rewards: true"),
       3,
-      "changes[0].operations[0] must be a non-empty string, but is 7",
+      "changes[0].operations[0]: must be an operation, but is 7; operations: ",
     ],
     [
       "an unknown entry",
       change("  - add:", "      - entry: transfer-rule", "        keys: [a]", "      - entry: shard"),
       5,
-      "changes[0].add[1].entry must be one of instrument-configuration, ",
+      "changes[0].add[1].entry: must be one of instrument-configuration, ",
     ],
     [
       "an unknown disclosure",
       change("  - add:", "      - disclosure: transfer-rule"),
       3,
-      'changes[0].add[0].disclosure must be one of factory, locked-holding, allocations, allocation-holdings, but is "transfer-rule"',
+      'changes[0].add[0].disclosure: must be one of factory, locked-holding, allocations, allocation-holdings, but is "transfer-rule"',
     ],
     [
       "a line without a name",
       change("  - add:", "      - required: true"),
       3,
-      "changes[0].add[0].entry must be one of",
+      "changes[0].add[0]: must have either an entry or a disclosure",
     ],
     [
       "an entry and a disclosure in one line",
       change("  - add:", "      - disclosure: factory", "        entry: transfer-rule"),
-      4,
-      "changes[0].add[0].entry is not a known field",
+      3,
+      "changes[0].add[0]: must have either an entry or a disclosure",
     ],
     [
       "an unknown form of keys",
       change("  - add:", "      - entry: transfer-rule", "        keys: bare"),
       4,
-      'changes[0].add[0].keys must be prefixed, both, or a list of at least one key, but is "bare"',
+      'changes[0].add[0].keys: must be prefixed, both, or a list of at least one key, but is "bare"',
     ],
     [
       "no keys",
       change("  - add: [{ entry: transfer-rule, keys: [] }]"),
       2,
-      "changes[0].add[0].keys must be prefixed, both, or a list of at least one key, but is a list",
+      "changes[0].add[0].keys: must be prefixed, both, or a list of at least one key, but is an empty list",
     ],
     [
       "a key twice",
       change("  - add:", "      - entry: transfer-rule", "        keys:", "          - a", "          - a"),
       6,
-      'changes[0].add[0].keys[1] must be given once, but "a" is there twice',
+      'changes[0].add[0].keys[1]: must be given once, but "a" is there twice',
     ],
     [
       "a key with a line end",
       change('  - add: [{ entry: transfer-rule, keys: ["a\\nb"] }]'),
       2,
-      'changes[0].add[0].keys[0] must be 1 to 200 visible ASCII characters without spaces, but is "a\\nb"',
+      'changes[0].add[0].keys[0]: must be 1 to 200 visible ASCII characters without spaces, but is "a\\nb"',
     ],
     [
       "a key with half of a surrogate pair",
       change('  - add: [{ entry: transfer-rule, keys: ["\\ud800"] }]'),
       2,
-      "changes[0].add[0].keys[0] must be 1 to 200 visible ASCII characters",
+      "changes[0].add[0].keys[0]: must be 1 to 200 visible ASCII characters",
     ],
     [
       "a text for required",
       change("  - add:", "      - entry: transfer-rule", "        keys: [a]", '        required: "yes"'),
       5,
-      'changes[0].add[0].required must be true or false, but is "yes"',
+      'changes[0].add[0].required: must be true or false, but is "yes"',
     ],
     [
       "no value for required",
       change("  - add:", "      - entry: transfer-rule", "        keys: [a]", "        required:"),
       5,
-      "changes[0].add[0].required must be true or false, but has no value",
+      "changes[0].add[0].required: must be true or false, but has no value",
     ],
     [
       "an unknown condition",
       change("  - rewards: true", "    when: checkblocklist"),
       3,
-      'changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but is "checkblocklist"',
+      'changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but is "checkblocklist"',
     ],
     [
       "an empty condition",
       change("  - rewards: true", "    when:"),
       3,
-      "changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but has no value",
+      "changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but has no value",
     ],
     [
       "a list of conditions",
       change("  - rewards: true", "    when: [checkBlocklist]"),
       3,
-      "changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but is a list",
+      "changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but is a list",
     ],
     [
       "a condition without a package",
       change("  - rewards: true", "    when:", '      from: "0.7.0"'),
       3,
-      "changes[0].when.package must be a non-empty string, but is missing",
+      "changes[0].when.package: must be a non-empty string, but is missing",
     ],
     [
       "a condition without a version",
       change("  - rewards: true", "    when:", "      package: p"),
       3,
-      "changes[0].when must have from, before or both",
+      "changes[0].when: must have from, before or both",
     ],
     [
       "a number as a bound",
       change("  - rewards: true", "    when:", "      package: p", "      before: 0.7"),
       5,
-      'changes[0].when.before must be a version in quotes, as "0.7.0", but is 0.7',
+      'changes[0].when.before: must be a version in quotes, as "0.7.0", but is 0.7',
     ],
     [
       "a range without versions",
       change("  - rewards: true", "    when:", "      package: p", '      from: "0.10.0"', '      before: "0.9.0"'),
       6,
-      "changes[0].when.before must be a later version than from, which is 0.10.0, but is 0.9.0",
+      "changes[0].when.before: must be a later version than from, which is 0.10.0, but is 0.9.0",
     ],
     [
       "an unknown field of a condition",
       change("  - rewards: true", "    when:", "      package: p", '      until: "1.0"', '      before: "1.0"'),
       5,
-      "changes[0].when.until is not a known field",
+      "changes[0].when.until: is not a known field",
     ],
     [
       "two conditions",
@@ -415,56 +425,56 @@ describe("a problem is reported with its line and path", () => {
         "        when: severalInstruments",
       ),
       6,
-      "changes[0].add[0].when must be absent, because the change has a condition for all its lines",
+      "changes[0].add[0].when: must be absent, because the change has a condition for all its lines",
     ],
     [
       "a condition for what is removed",
       change("  - remove: [transfer-rule]", "    when: checkBlocklist"),
       3,
-      "changes[0].when must be absent from a change that removes, switches off or has keys",
+      "changes[0].when: must be absent from a change that removes, switches off or has keys",
     ],
     [
       "a condition for rewards that are off",
       change("  - rewards: false", "    when: checkBlocklist"),
       3,
-      "changes[0].when must be absent from a change that removes, switches off or has keys",
+      "changes[0].when: must be absent from a change that removes, switches off or has keys",
     ],
     [
       "an unknown name to remove",
       change("  - remove:", "      - transfer-rule", "      - transfer-rules"),
       4,
-      "changes[0].remove[1] must be one of instrument-configuration, ",
+      "changes[0].remove[1]: must be one of instrument-configuration, ",
     ],
     [
       "a removal of what is not there",
       change("  - operations: [mint-offer/*]", "    remove: [issuer-credentials,", "      transfer-rule]"),
       4,
-      "changes[0].remove[1] must be a line of any of the operations of the change, but transfer-rule is not",
+      "changes[0].remove[1]: must be a line of any of the operations of the change, but transfer-rule is not",
     ],
     [
       "an unknown form of credentials",
       change("  - credentials: always"),
       2,
-      'changes[0].credentials must be one of required, optional, but is "always"',
+      'changes[0].credentials: must be one of required, optional, but is "always"',
     ],
     [
       "credentials of operations that have none",
       change("  - operations: [allocation/cancel]", "    credentials: required"),
       3,
-      "changes[0].credentials must be absent: there are no credentials in any of the operations of the change",
+      "changes[0].credentials: must be absent: there are no credentials in any of the operations of the change",
     ],
-    ["a text for rewards", change('  - rewards: "yes"'), 2, 'changes[0].rewards must be true or false, but is "yes"'],
+    ["a text for rewards", change('  - rewards: "yes"'), 2, 'changes[0].rewards: must be true or false, but is "yes"'],
     [
       "rewards of operations that never have them",
       change("  - operations: [allocation/*el]", "    rewards: true"),
       2,
-      "changes[0].operations[0] must be an operation",
+      "changes[0].operations[0]: must be an operation",
     ],
     [
       "rewards of an exit",
       change("  - operations: [allocation/cancel]", "    rewards: true"),
       3,
-      "changes[0].rewards must be absent: no reward entries are known for any of the operations of the change",
+      "changes[0].rewards: must be absent: no reward entries are known for any of the operations of the change",
     ],
     [
       "a key that is there already",
@@ -476,7 +486,7 @@ describe("a problem is reported with its line and path", () => {
         "      - entry: transfer-rule",
       ),
       6,
-      "changes[0].add[1] must not add the key utility.digitalasset.com/transfer-rule to settlement-factory, which has it: remove that entry in this change",
+      "changes[0].add[1]: must not add the key utility.digitalasset.com/transfer-rule to settlement-factory, which has it: remove that entry in this change",
     ],
     [
       "a key that an earlier change adds",
@@ -486,7 +496,7 @@ describe("a problem is reported with its line and path", () => {
         "  - add: [{ entry: holder-credentials, keys: [a], when: checkBlocklist }]",
       ),
       4,
-      "changes[1].add[0] must not add the key a to settlement-factory, which has it",
+      "changes[1].add[0]: must not add the key a to settlement-factory, which has it",
     ],
     [
       "a required line for exits alone",
@@ -497,26 +507,29 @@ describe("a problem is reported with its line and path", () => {
         "        required: true",
       ),
       5,
-      "changes[0].add[0].required must not be true: reject, withdraw and cancel never require a contract",
+      "changes[0].add[0].required: must not be true: reject, withdraw and cancel never require a contract",
     ],
     [
       "credentials that are required in two ways",
       change("  - credentials: required", "  - credentials: required", "    when: checkBlocklist"),
       3,
-      "changes[1].credentials must be optional in an earlier change, because sender-credentials is required under another condition",
+      "changes[1].credentials: must be optional in an earlier change, because sender-credentials is required under another condition",
     ],
     [
       "an unknown field of a change",
       change("  - rewards: true", "    reward: true"),
       3,
-      "changes[0].reward is not a known field; known fields: operations, when, add, remove, credentials, rewards",
+      "changes[0].reward: is not a known field; known fields: operations, when, add, remove, credentials, rewards",
     ],
     ["a key given twice", change("  - rewards: true", "    rewards: false"), 3, "Map keys must be unique"],
     ["a tab", change("\t- rewards: true"), 2, "Tabs are not allowed as indentation"],
   ])("%s", async (_title, content, line, reason) => {
     const [problem = "", ...more] = await problemsOf(content);
     expect(more).toEqual([]);
-    expect(problem.slice(0, `${line}: ${reason}`.length)).toBe(`${line}: ${reason}`);
+    const [, foundLine, column, text = ""] = /^(\d+):(\d+): (.*)$/.exec(problem) ?? [];
+    expect({ line: Number(foundLine), text: text.slice(0, reason.length) }).toEqual({ line, text: reason });
+    // Of a key or an element that is there, its first character; or the tab.
+    expect(content.split("\n")[line - 1]?.[Number(column) - 1]).toMatch(/[^ ]/);
   });
 
   test("together with all others, by line", async () => {
@@ -530,12 +543,12 @@ describe("a problem is reported with its line and path", () => {
       "  Shard: {}",
     );
     const problems = await problemsOf(content);
-    expect(problems.map((problem) => problem.split(":")[0])).toEqual(["2", "3", "4", "5", "7", "7", "7", "7"]);
+    expect(problems.map((problem) => problem.split(":")[0])).toEqual(["2", "3", "4", "5", "7"]);
   });
 
   test("once for a change of many operations", async () => {
     expect(await problemsOf(change("  - add: [{ entry: enable-result-contracts }]"))).toEqual([
-      "2: changes[0].add[0] must not add the key utility.digitalasset.com/enable-result-contracts to " +
+      "2:11: changes[0].add[0]: must not add the key utility.digitalasset.com/enable-result-contracts to " +
         "transfer-factory/direct, which has it: remove that entry in this change",
     ]);
   });
@@ -548,7 +561,7 @@ describe("a problem is reported with its line and path", () => {
     );
     const reported = message.split("\n").slice(1);
     expect(reported).toHaveLength(101);
-    expect(reported[99]?.startsWith(`${path}:101: changes[99] must have`)).toBe(true);
+    expect(reported[99]?.startsWith(`${path}:101:5: changes[99]: must have`)).toBe(true);
     expect(reported[100]).toBe("and 150 more");
   });
 
@@ -579,7 +592,7 @@ describe("a file that cannot be read", () => {
 
   test("has no end", async () => {
     const error: unknown = await load("/dev/zero").catch((thrown: unknown) => thrown);
-    expect((error as SettingError).message).toContain("/dev/zero:1: the file must have at most 262144 bytes");
+    expect((error as SettingError).message).toContain("/dev/zero:1:1: the file must have at most 1048576 bytes");
   });
 });
 

@@ -186,12 +186,7 @@ export const damages = {
   "a key that is no text": (good, pick) => {
     const index = oneOf(indexesOf(good, /^ *\w[\w-]*:/), pick);
     const [indent = ""] = /^ */.exec(good[index] ?? "") ?? [];
-    return edited(
-      good,
-      index,
-      0,
-      `${indent}${oneOf(["7", "1e3", "true", "~", "[a]", "{ a: 1 }", "0x1f", ".nan"], pick)}: "1.0"`,
-    );
+    return edited(good, index, 0, `${indent}${oneOf(["[a]", "{ a: 1 }", "[]", '""', "__proto__"], pick)}: "1.0"`);
   },
   "a section of another kind": (good, pick) => {
     const [name, value] = oneOf(
@@ -251,7 +246,7 @@ export const damages = {
     return { content: joined([...good, ...added]), line: undefined };
   },
   "more bytes than allowed": (good, pick) => ({
-    content: joined([...good, `# ${"x".repeat(262_144 + (pick() % 100_000))}`]),
+    content: joined([...good, `# ${"x".repeat(1_048_576 + (pick() % 100_000))}`]),
     line: 1,
   }),
   "bytes that are not UTF-8": (good, pick) => {

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { InstrumentEntry } from "../../src/config/instrument-entry.js";
-import { parseInstruments, readInstruments } from "../../src/config/instruments-file.js";
+import { checkInstruments, type InstrumentEntry, readInstruments } from "../../src/config/instruments-file.js";
 import { SettingError } from "../../src/config/setting-error.js";
+import { parseOperatorFile } from "../../src/util/operator-file.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, payload } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
@@ -25,16 +25,18 @@ async function writeLines(name: string, ...lines: readonly string[]): Promise<st
 
 const joinLines = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
+const parse = (lines: readonly string[]) => parseOperatorFile(joinLines(lines), checkInstruments);
+
 /** The entries of a valid file as plain objects. */
 function parseValid(...lines: readonly string[]): Record<string, Record<string, InstrumentEntry>> {
-  const { entries, problems } = parseInstruments(joinLines(lines));
-  expect(problems).toEqual([]);
-  return Object.fromEntries(
-    [...entries].map(([registrar, instruments]) => [registrar, Object.fromEntries(instruments)]),
-  );
+  const { value = new Map(), problems } = parse(lines);
+  expect(problems).toBeUndefined();
+  return Object.fromEntries([...value].map(([registrar, instruments]) => [registrar, Object.fromEntries(instruments)]));
 }
 
-const problemsOf = (...lines: readonly string[]): readonly string[] => parseInstruments(joinLines(lines)).problems;
+/** Without their columns. */
+const problemsOf = (...lines: readonly string[]): readonly string[] =>
+  (parse(lines).problems ?? []).map((problem) => problem.replace(/^(\d+):\d+:/, "$1:"));
 
 test("a deeply nested file is a problem with its line, and does not end the process", () => {
   expect(problemsOf("acme:", `  USD: ${"[".repeat(20_000)}`)).toEqual([
@@ -129,27 +131,16 @@ describe("a valid file", () => {
   });
 
   test("keeps ids as written, also those that look like another type", () => {
-    const ids = [
-      "0123",
-      "1_000",
-      "true",
-      "no",
-      "1.50",
-      "2026-01-05",
-      "a/b",
-      "100%",
-      "é 😀",
-      "__proto__",
-      "constructor",
-    ];
-    const { entries, problems } = parseInstruments(
-      joinLines(["7:", ...ids.map((id) => `  ${id}: {name: "named ${id}"}`), '  "quoted: \\u0041": {name: named}']),
+    const ids = ["0123", "1_000", "true", "no", "1.50", "2026-01-05", "a/b", "100%", "é 😀", "constructor"];
+    const entries = parseValid(
+      "7:",
+      ...ids.map((id) => `  ${id}: {name: "named ${id}"}`),
+      '  "quoted: \\u0041": {name: named}',
     );
-    expect(problems).toEqual([]);
-    expect([...(entries.get("7") ?? [])]).toEqual([
-      ...ids.map((id) => [id, { name: `named ${id}` }]),
-      ["quoted: A", { name: "named" }],
-    ]);
+    expect(entries["7"]).toEqual({
+      ...Object.fromEntries(ids.map((id) => [id, { name: `named ${id}` }])),
+      "quoted: A": { name: "named" },
+    });
   });
 
   test("accepts every YAML string style", () => {
@@ -198,7 +189,7 @@ describe("a problem is reported with its line and key", () => {
     ["an unknown key", ["acme:", "  USD:", "    name: a", "    names: b"], 4, "acme.USD.names"],
     ["a key in another case", ["acme:", "  USD: {Name: a}"], 2, "acme.USD.Name"],
     ["a key that every object has", ["acme:", "  USD:", "    constructor: b"], 3, "acme.USD.constructor"],
-    ["a prototype for a key", ["acme:", "  USD:", "    __proto__: {name: b}"], 3, "acme.USD.__proto__"],
+    ["a prototype for a key", ["acme:", "  USD:", "    __proto__: {name: b}"], 3, "__proto__"],
     ["a merge", ["acme:", "  USD:", "    <<: {name: b}"], 3, "acme.USD.<<"],
     ["decimals above ten", ["acme:", "  USD:", "    decimals: 11"], 3, "acme.USD.decimals"],
     ["decimals below zero", ["acme:", "  USD:", "    decimals: -1"], 3, "acme.USD.decimals"],
@@ -222,8 +213,8 @@ describe("a problem is reported with its line and key", () => {
     ["a pause without a field", ["acme:", "  USD:", "    pauseInfo: {}"], 3, "acme.USD.pauseInfo"],
     [
       "an unknown key of a pause",
-      ["acme:", "  USD:", "    pauseInfo:", "      since: a"],
-      4,
+      ["acme:", "  USD:", "    pauseInfo:", "      reason: a", "      since: a"],
+      5,
       "acme.USD.pauseInfo.since",
     ],
     ["an empty reason", ["acme:", "  USD:", "    pauseInfo: {reason: ''}"], 3, "acme.USD.pauseInfo.reason"],
@@ -279,18 +270,17 @@ describe("a problem is reported with its line and key", () => {
       5,
       "acme.USD.accountInputFieldsToShow[1]",
     ],
-    ["a list for an instrument", ["acme:", "  USD:", "    - name: a"], 3, "acme.USD"],
+    ["a list for an instrument", ["acme:", "  USD:", "    - name: a"], 2, "acme.USD"],
     ["a text for an instrument", ["acme:", "  USD: Dollar"], 2, "acme.USD"],
     ["nothing for an instrument", ["acme:", "  USD:"], 2, "acme.USD"],
-    ["a list for a registrar", ["acme:", "  - USD"], 2, "acme"],
+    ["a list for a registrar", ["acme:", "  - USD"], 1, "acme"],
     ["a text for a registrar", ["", "acme: USD"], 2, "acme"],
     ["nothing for a registrar", ["", "acme:"], 2, "acme"],
     ["null for a registrar", ["", "acme: ~"], 2, "acme"],
-    ["a list for the file", ["", "- acme"], 2, "the file"],
-    ["a text for the file", ["", "acme"], 2, "the file"],
-    ["a list for a key", ["acme:", "  [USD]: {}"], 2, "acme"],
-    ["no key", ["acme:", "  ~: {}"], 2, "acme"],
-    ["an alias of nothing", ["acme:", "  USD: *nothing"], 2, "acme.USD"],
+    ["a list for the file", ["", "- acme"], 2, "must be a map, but is"],
+    ["a text for the file", ["", "acme"], 2, "must be a map, but is"],
+    ["a list for a key", ["acme:", "  [USD]: {}"], 2, "keys must be text"],
+    ["an alias of nothing", ["acme:", "  USD: *nothing"], 2, "*nothing must come after its anchor"],
     ["an instrument without a value in a list of keys", ["acme:", "  {USD, EUR: {}}"], 2, "acme.USD"],
     ["a field without a value in a list of keys", ["acme:", "  USD:", "    {name}"], 3, "acme.USD.name"],
     ["a key of more lines without a value", ["acme:", "  ? USD"], 2, "acme.USD"],
@@ -322,10 +312,10 @@ describe("a problem is reported with its line and key", () => {
 
   test("names what is accepted", () => {
     expect(problemsOf("acme:", "  USD:", "    decimals: 11", "    nam: a", "    name: 5")).toEqual([
-      "3: acme.USD.decimals must be an integer from 0 to 10",
-      "4: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description, pauseInfo, " +
+      "3: acme.USD.decimals: must be an integer from 0 to 10, but is 11",
+      "4: acme.USD.nam: is not a known field; known fields: name, symbol, decimals, description, pauseInfo, " +
         "showAccountInputFields, accountInputFieldsToShow",
-      "5: acme.USD.name must be a non-empty string; quote text that looks like another type",
+      "5: acme.USD.name: must be a non-empty string, but is 5: write it in quotes",
     ]);
   });
 
@@ -335,17 +325,18 @@ describe("a problem is reported with its line and key", () => {
       "  USD:",
       "    pauseInfo: {until: soon, since: now}",
       "    showAccountInputFields: 1",
-      "    accountInputFieldsToShow: [owner, accountId, accountId]",
+      "    accountInputFieldsToShow: [owner, accountId]",
       "  EUR: {pauseInfo: {}, accountInputFieldsToShow: accountId}",
+      "  JPY: {accountInputFieldsToShow: [accountId, accountId]}",
     ];
     expect(problemsOf(...lines)).toEqual([
-      "3: acme.USD.pauseInfo.until must be a time in UTC such as 2026-01-31T12:00:00Z",
-      "3: acme.USD.pauseInfo.since is not a known field; known fields: reason, until",
-      "4: acme.USD.showAccountInputFields must be true or false",
-      "5: acme.USD.accountInputFieldsToShow[0] must be one of provider, accountId",
-      "5: acme.USD.accountInputFieldsToShow[2] is a duplicate of accountId",
-      "6: acme.EUR.pauseInfo must have a reason or until",
-      "6: acme.EUR.accountInputFieldsToShow must be a list of provider, accountId",
+      '3: acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "soon"',
+      "3: acme.USD.pauseInfo.since: is not a known field; known fields: reason, until",
+      "4: acme.USD.showAccountInputFields: must be true or false, but is 1",
+      '5: acme.USD.accountInputFieldsToShow[0]: must be one of provider, accountId, but is "owner"',
+      "6: acme.EUR.pauseInfo: must have a reason or until",
+      '6: acme.EUR.accountInputFieldsToShow: must be a list, but is "accountId"',
+      '7: acme.JPY.accountInputFieldsToShow[1]: must be given once, but "accountId" is there twice',
     ]);
   });
 
@@ -392,9 +383,9 @@ describe("reading", () => {
     const { message } = await readError(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
     expect(message.split("\n").slice(1)).toEqual([
-      `${path}:3: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description, pauseInfo, ` +
+      `${path}:3:5: acme.USD.nam: is not a known field; known fields: name, symbol, decimals, description, pauseInfo, ` +
         "showAccountInputFields, accountInputFieldsToShow",
-      `${path}:4: acme.USD.decimals must be an integer from 0 to 10`,
+      `${path}:4:5: acme.USD.decimals: must be an integer from 0 to 10, but is 11`,
     ]);
   });
 
@@ -402,7 +393,7 @@ describe("reading", () => {
     const path = await writeLines("broken.yaml", "acme:", "\tUSD: {}");
     const { message } = await readError(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
-    expect(message).toContain(`${path}:2: `);
+    expect(message).toContain(`${path}:2:1: `);
   });
 
   test("a missing file: the error has the variable, the path and the system's code", async () => {

@@ -62,8 +62,8 @@ describe.each(["serve", "check"])("%s", (command) => {
     const { code, out, err } = await start([command], { OFFLEDGER_INSTRUMENTS: path }).ended();
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err.startsWith("offledger: OFFLEDGER_INSTRUMENTS must be ")).toBe(true);
-    expect(err).toContain(`\n${path}:4: acme::1220.USD.decimals must be`);
-    expect(err).toContain(`\n${path}:6: acme::1220.EUR.symbl is not a known field`);
+    expect(err).toContain(`\n${path}:4:5: acme::1220.USD.decimals: must be`);
+    expect(err).toContain(`\n${path}:6:5: acme::1220.EUR.symbl: is not a known field`);
     expect(err).not.toMatch(/^ +at /m);
   });
 
@@ -72,7 +72,7 @@ describe.each(["serve", "check"])("%s", (command) => {
     const { code, out, err } = await start([command, "--instruments", path]).ended();
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("OFFLEDGER_INSTRUMENTS");
-    expect(err).toContain(`${path}:2: `);
+    expect(err).toContain(`${path}:2:1: `);
     expect(err).not.toMatch(/^ +at /m);
   });
 

@@ -1,9 +1,11 @@
 /** docs/contexts.md and the blocklist of docs/your-own-registry.md: their files are served, and their output is the program's. */
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { loadContexts } from "../../src/app/load-contexts.js";
 import { formatContexts } from "../../src/cli/format/contexts.js";
@@ -48,6 +50,13 @@ test("the first file is accepted, and has the row that is shown", async () => {
   const [row = ""] = blocks("text");
   expect(row.split("\n").length).toBeGreaterThan(10);
   expect((await printed(await contextsFile(yaml))).split("\n\n").map((text) => `${text.trimEnd()}\n`)).toContain(row);
+});
+
+test("the JSON schema of the package accepts the first file, and not the wrong one", () => {
+  const isValid = new Ajv2020().compile(JSON.parse(readFileSync("gen/contexts.schema.json", "utf8")) as object);
+  const [good = ""] = page.section("The file").blocks("yaml");
+  const [wrong = ""] = page.section("Errors in the file").blocks("yaml");
+  expect([good, wrong].map((yaml) => isValid(parse(yaml)))).toEqual([true, false]);
 });
 
 test("the wrong file has the errors that are shown", async () => {

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 const NOT_REFUSALS = [
   join("registry", "utility", "inventory"),
   join("registry", "check"),
+  "util",
   "telemetry",
   "ledger",
   "app",

@@ -237,26 +237,26 @@ describe("a wrong module ends the program with exit code 2:", () => {
     [
       "an entry without value",
       extend("{ entries: { licence: {} } }"),
-      "module.entries.licence.value must be a synchronous function",
+      "module.entries.licence.value: must be a synchronous function",
     ],
     [
       "an async entry",
       extend("{ entries: { licence: { async value() {} } } }"),
-      "module.entries.licence.value must be a synchronous function",
+      "module.entries.licence.value: must be a synchronous function",
     ],
     [
       "an unknown operation",
       extend('{ operations: [{ operations: ["settle"], rewards: true }] }'),
-      'module.operations[0].operations[0] must be an operation, but is "settle"',
+      'module.operations[0].operations[0]: must be an operation, but is "settle"',
     ],
     [
       "a template without parse",
       extend('{ templates: [{ packageName: "p", qualifiedName: "M:T" }] }'),
-      "module.templates[0].parse must be a synchronous function",
+      "module.templates[0].parse: must be a synchronous function",
     ],
-    ["an unknown field", extend("{ entry: {} }"), "module.entry is not a known field"],
-    ["no extension", extend(""), "module must be a map, but has no value"],
-    ["a text", extend('"licence"'), 'module must be a map, but is "licence"'],
+    ["an unknown field", extend("{ entry: {} }"), "module.entry: is not a known field"],
+    ["no extension", extend(""), "module: must be a map, but has no value"],
+    ["a text", extend('"licence"'), 'module: must be a map, but is "licence"'],
     ["an error", 'throw new Error("no licence");', "wrong.js cannot be loaded: no licence"],
   ])("%s", async (_what, text, reason) => {
     await project.write("wrong.js", text);
@@ -281,7 +281,7 @@ describe("a wrong module ends the program with exit code 2:", () => {
     const { code, out, err } = await offledger("contexts", "--registry", "./acme.js", "--contexts", "contexts.yaml");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      "contexts.yaml:2: changes[0].add[0] must not add the key utility.digitalasset.com/fee-rate to settlement-factory",
+      "contexts.yaml:2:47: changes[0].add[0]: must not add the key utility.digitalasset.com/fee-rate to settlement-factory",
     );
   });
 });

@@ -46,6 +46,7 @@ describe("the package", () => {
         "demo/minimal.ndjson",
         "gen/offledger.binpb",
         "gen/openapi.json",
+        "gen/contexts.schema.json",
         "gen/registry.schema.json",
         "dist/console/index.html",
         "dist/console/main.js",

@@ -13,7 +13,7 @@ import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
-import type { UtilityExtension } from "../../src/registry/utility/contexts/extension.js";
+import type { UtilityExtension } from "../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import type { Instruction } from "../../src/registry/utility/instructions.js";

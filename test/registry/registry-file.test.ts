@@ -30,20 +30,30 @@ test("a good file has none", () => {
 
 test.each<[string, string, string, string]>([
   ["YAML that cannot be parsed", "instruments: [BEAN]", "instruments: [BEAN", "14:1: "],
-  ["a field that is missing", "package: coffee-token-v1\n", "", "1:1: package: Invalid input"],
-  ["a field that is not known", "choices:", "choice:", '7:3: templates.offer: Unrecognized key: "choice"'],
+  [
+    "a field that is missing",
+    "package: coffee-token-v1\n",
+    "",
+    "1:1: package: must be a non-empty string, but is missing",
+  ],
+  [
+    "a field that is not known",
+    "choices:",
+    "choice:",
+    "10:5: templates.offer.choice: is not a known field; known fields: name, package, ",
+  ],
   ["a field that is given twice", "name: coffee token", "name: a\nname: b", "2:1: Map keys must be unique"],
   [
     "a value of another type",
     "registrar: admin }\n  locked",
     "registrar: 7 }\n  locked",
-    "5:28: templates.rules.registrar: ",
+    "5:28: templates.rules.registrar: must be a path such as transfer.sender, ",
   ],
   [
     "a value that is none of several",
     "choices: transfer-instruction",
     "choices: transfer",
-    "10:5: templates.offer.choices: ",
+    '10:5: templates.offer.choices: must be one of transfer-instruction, allocation, allocation-instruction, but is "transfer"',
   ],
   [
     "a path that is none",

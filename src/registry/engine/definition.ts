@@ -1,20 +1,17 @@
 /** The form of a registry file, docs/your-own-registry.md. Its JSON schema, for editors, is made of this one. */
 import { z } from "zod";
-import { isPath } from "./paths.js";
+import { integer, type Mistake, mustBe, textOf } from "../../util/operator-file.js";
+import { PATH } from "./paths.js";
 
-const name = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "must be letters, digits, - and _, and begin with a letter");
+const name = textOf(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "a name of letters, digits, - and _ that begins with a letter");
 /** Fields of a payload with dots between them; `*` stands for each element of a list, or each value of a map. */
-const path = z
-  .string()
-  .refine(
-    isPath,
-    "must be a path such as transfer.sender, allocation.legs.*.receiver, keys(preapprovals) or hint(admin)",
-  );
-const seconds = z.number().int().min(0).max(86_400);
-const oneOrMore = <T extends z.ZodType>(one: T, error: string) => z.union([one, z.array(one).min(1)], { error });
-const paths = oneOrMore(path, "must be a path, or a list of paths");
+const path = textOf(
+  PATH,
+  "a path such as transfer.sender, allocation.legs.*.receiver, keys(preapprovals) or hint(admin)",
+);
+const oneOrMore = <T extends z.ZodType>(one: T, expected: string) =>
+  z.union([one, z.array(one).min(1)], mustBe(expected));
+const paths = oneOrMore(path, "a path, or a list of paths");
 
 const CHOICES = ["transfer-instruction", "allocation", "allocation-instruction"] as const;
 
@@ -41,7 +38,7 @@ const templateForm = z.strictObject({
   from: path.optional(),
   until: path.optional(),
   /** Seconds before its end in which it is not used any more. */
-  margin: seconds.optional(),
+  margin: integer(0, 86_400).optional(),
   /** Of several the one with the highest value, a number or a time; one without a value counts as the highest. */
   newest: path.optional(),
   /** Only contracts that have this field are stored. */
@@ -98,7 +95,7 @@ const line = z
     constant: anyValue.optional(),
     /** The lines of another operation. */
     include: z.string().optional(),
-    key: oneOrMore(z.string().min(1), "must be a key, or a list of keys").optional(),
+    key: oneOrMore(z.string().min(1), "a key, or a list of keys").optional(),
     /** The accounts that count for it; `own` by default. */
     of: z.array(name).min(1).optional(),
     /** For `exists`: false where its caller sees the contract. */
@@ -143,7 +140,7 @@ const instruments = z.union(
       decimals: path.optional(),
     }),
   ],
-  { error: "must be a list of ids, the word file, or a template with the path of a list or of an id" },
+  mustBe("a list of ids, the word file, or a template with the path of a list or of an id"),
 );
 
 export const registryFile = z.strictObject({
@@ -193,10 +190,8 @@ function chainOf(entries: Readonly<Record<string, EntryDefinition>>, id: string,
 }
 
 /** The mistakes that the form of a file does not show: names that are not defined, each with its path. */
-export function mistakesOf(
-  file: RegistryFile,
-): { readonly path: readonly (string | number)[]; readonly message: string }[] {
-  const found: { path: (string | number)[]; message: string }[] = [];
+export function mistakesOf(file: RegistryFile): Mistake[] {
+  const found: Mistake[] = [];
   const { templates, entries = {}, operations = {}, direct, factory, instruments: listed } = file;
   const known = (names: object, given: string, what: string, at: (string | number)[]) => {
     if (Object.hasOwn(names, given)) return;

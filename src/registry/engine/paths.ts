@@ -2,12 +2,8 @@
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 
 const FUNCTION = /^(keys|hint)\((.+)\)$/;
-const STEPS = /^(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*$/;
-
-export function isPath(text: string): boolean {
-  const [, , inner = text] = FUNCTION.exec(text) ?? [];
-  return STEPS.test(inner);
-}
+const STEPS = /(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*/.source;
+export const PATH = new RegExp(`^(?:${STEPS}|(?:keys|hint)\\(${STEPS}\\))$`);
 
 /**
  * The values at a path, none where a field is absent or null. `keys(…)`: the keys of a map, as text. `hint(…)`: the text of

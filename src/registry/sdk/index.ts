@@ -19,7 +19,13 @@ export { parseLedgerTime } from "../../domain/ledger-time.js";
 export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/holdings.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/index.js";
-export type * from "../utility/contexts/extension.js";
+export type {
+  AddedDisclosure,
+  AddedEntry,
+  ConditionOfChange,
+  OperationChange,
+  UtilityExtension,
+} from "../utility/contexts/contexts.js";
 export type { ContextEntry, Disclosure, EntryInputs } from "../utility/context.js";
 export type { ChoiceContextBuilder } from "../utility/context.js";
 export type { Group } from "../utility/group.js";

@@ -2,7 +2,7 @@ import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder } from "../sdk/registry.js";
-import type { CompiledCondition } from "./contexts/conditions.js";
+import type { CompiledCondition } from "./contexts/table.js";
 import type { Instruction } from "./instructions.js";
 import type { ContractSelector } from "./selector.js";
 import type { Holder } from "./credentials.js";

@@ -1,8 +1,7 @@
 import type { Registry, RequestContext, SupportedApis } from "../sdk/registry.js";
 import { allocationFactory, allocationInstruction, settlementFactory, type SettlementLimits } from "./allocation.js";
 import { choiceContext, requireFactories } from "./choice.js";
-import { compileContexts, type UtilityContexts } from "./contexts/contexts.js";
-import type { UtilityExtension } from "./contexts/extension.js";
+import { compileContexts, type UtilityContexts, type UtilityExtension } from "./contexts/contexts.js";
 import type { PackageVersions } from "./contexts/versions.js";
 import { hasVersion2 } from "./factory.js";
 import { findConfiguration, listConfigurations, instruments, operator, totalSupply } from "./instruments.js";

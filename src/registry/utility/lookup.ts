@@ -15,7 +15,7 @@ import type {
 } from "../sdk/registry.js";
 import { contextOn, instructionInputs } from "./choice.js";
 import type { UtilityContexts } from "./contexts/contexts.js";
-import { type ChoiceOperation, isExit } from "./contexts/operations.js";
+import { type ChoiceOperation, isExit } from "./contexts/definition.js";
 import { groupOfInstruction } from "./group.js";
 import { type Instruction, instrumentsOf } from "./instructions.js";
 import { type LinesByOperation, linesByOperation, type OperationLines } from "./inventory/operations.js";

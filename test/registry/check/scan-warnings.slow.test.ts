@@ -13,7 +13,7 @@ import type { StoreScan } from "../../../src/store/port.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { SCAN_LIMITS } from "../../../src/store/postgres/read/replica-scan.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import { parseYaml } from "../../../src/util/yaml.js";
+import { parse } from "yaml";
 import { type Defect, defectsAt } from "../../fixtures/defects.js";
 import { element, parties, payload, requirement } from "../../fixtures/elements.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
@@ -32,7 +32,7 @@ const options = () => ({
 const registryWith = (contexts = ""): Registry =>
   utilityRegistry({
     settlementLimits: MIN_SETTLEMENT_LIMITS,
-    contexts: compileContexts(parseYaml(contexts).value ?? undefined),
+    contexts: compileContexts(parse(contexts) ?? undefined),
   });
 
 async function storeOf({ elements }: Pick<Defect, "elements">, { templates }: Registry): Promise<MemoryStore> {

@@ -1,24 +1,25 @@
 /** The choice contexts in force: contexts.yaml with the changes of a module and the operator, compiled once at start. */
+import { z } from "zod";
 import type { Template } from "../../../domain/template.js";
-import { formatPath, type Path, type Problem } from "../../../util/object-reader.js";
-import type { ContextDefinition } from "../context.js";
+import { isAsyncFunction } from "../../../util/async-function.js";
+import { check, type Checked, formatMistake, type Mistake, type Path } from "../../../util/operator-file.js";
+import type { ContextDefinition, ContextEntry, Disclosure } from "../context.js";
+import { builtInDisclosures, builtInEntries } from "../entries.js";
+import { templates as builtInTemplates } from "../templates.js";
 import { dvpLegAllocation, type Instruction } from "../instructions.js";
-import { applyChanges } from "./apply-changes.js";
-import { builtInTable } from "./built-in-table.js";
-import { compileRow } from "./compile.js";
-import { ContextsError, MODULE_PATH } from "./contexts-error.js";
 import {
+  changeForm,
   type ChoiceOperation,
   choiceOperations,
+  contextsForm,
+  entryName,
   type FactoryOperation,
   factoryOperations,
   type InstructionKind,
-} from "./operations.js";
-import { readChange } from "./parse/change.js";
-import { parseExtension } from "./parse/extension.js";
-import { parseContextsFile } from "./parse/file.js";
-import { namesOf, type Parts, partsWithEntries, partsWithExtension } from "./parts.js";
-import type { ContextTable } from "./table.js";
+  type KnownParts,
+} from "./definition.js";
+import { ownEntries } from "./own-entries.js";
+import { applyChanges, builtInTable, compileRow, type ContextTable } from "./table.js";
 import { PackageVersions } from "./versions.js";
 
 export interface ChoiceContextDefinition extends ContextDefinition {
@@ -40,41 +41,149 @@ export interface UtilityContexts {
   readonly table: ContextTable;
 }
 
+/** What a table may name: built in, of a module, of the operator's file. */
+export interface Parts {
+  readonly entries: ReadonlyMap<string, ContextEntry>;
+  readonly disclosures: ReadonlyMap<string, Disclosure>;
+  readonly templates: readonly Template[];
+}
+
+/** The extension of a module is wrong. */
+export class ExtensionError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    const problems = mistakes.map(({ path, message }) => formatMistake({ path: ["module", ...path], message }));
+    super(problems.join("\n"));
+    this.name = "ExtensionError";
+    this.problems = problems;
+  }
+}
+
+/** As `checkContexts`. Throws an Error with every mistake of the file. */
+export function compileContexts(file: unknown = {}, extension: unknown = {}): UtilityContexts {
+  const { value, mistakes } = checkContexts(file, extension);
+  if (mistakes === undefined) return value;
+  throw new Error(mistakes.map(formatMistake).join("\n"));
+}
+
 /**
  * Compiles the contexts. `file` is the parsed content of the operator's contexts file, `extension` that of a module; both
- * are checked. Throws ContextsError with every problem.
+ * are checked. Throws ExtensionError with every mistake of the module.
  */
-export function compileContexts(file: unknown = {}, extension: unknown = {}): UtilityContexts {
-  const [ofModule, ofFile]: [Problem[], Problem[]] = [[], []];
-  const throwAny = () => {
-    if (ofModule.length + ofFile.length > 0) throw new ContextsError(ofModule, ofFile);
-  };
-  const parsed = parseExtension(extension, ofModule);
-  throwAny();
-  const extended = partsWithExtension(parsed, ofModule);
-  const moduleChanges = parsed.operations.map((reader) => readChange(reader, namesOf(extended)));
-  const { entries, changes, packages } = parseContextsFile(file, namesOf(extended), ofFile);
-  const parts = partsWithEntries(extended, entries, ofFile);
-  // Whether a change fits is known once its lines could be read.
-  throwAny();
-  const extendedTable = applyChanges(builtInTable, moduleChanges, reportTo(ofModule, [MODULE_PATH, "operations"]));
-  const table = applyChanges(extendedTable, changes, reportTo(ofFile, ["changes"]));
-  throwAny();
-  const packageVersions = new PackageVersions(packages);
-  const allocationTemplates = [dvpLegAllocation, ...parsed.allocations];
+export function checkContexts(file: unknown, extension: unknown = {}): Checked<UtilityContexts> {
+  const { operations } = orThrow(check(extensionForm, extension, repeatedTemplates));
+  // They are used as they are: they may be of classes.
+  const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
+  const extended = partsWith(builtInParts, [...templates, ...allocations], Object.entries(entries));
+  const known = namesOf(extended);
+  const ofModule = orThrow(check(z.array(changeForm(known)), operations), ["operations"]);
+  const tableOfModule = applyChanges(builtInTable, ofModule, ["operations"]);
+  if (tableOfModule.mistakes.length > 0) throw new ExtensionError(tableOfModule.mistakes);
+
+  const isRead = new Set(extended.templates.map(templateName));
+  const { value, mistakes = [] } = check(contextsForm(known, ownNames(file)), file ?? {}, ({ entries: own }) =>
+    Object.entries(own ?? {})
+      .filter(([, { template }]) => isRead.has(`${template.package}#${template.name}`))
+      .map(([name]) => ({
+        path: ["entries", name, "template"],
+        message:
+          "must be a template that the registry does not read already: extend the registry with a module instead",
+      })),
+  );
+  if (value === undefined) return { mistakes };
+  const table = applyChanges(tableOfModule.table, value.changes ?? [], ["changes"]);
+  if (table.mistakes.length > 0) return table;
+  const own = ownEntries(value.entries ?? {});
+  const parts = partsWith(extended, own.templates, own.entries);
+  const packageVersions = new PackageVersions(new Map(Object.entries(value.packages ?? {})));
+  const allocationTemplates = [dvpLegAllocation, ...allocations];
   return {
-    ...compileTable(table, parts, packageVersions, allocationTemplates),
-    templates: parts.templates,
-    allocationTemplates,
-    packageVersions,
-    table,
+    value: {
+      ...compileTable(table.table, parts, packageVersions, allocationTemplates),
+      templates: parts.templates,
+      allocationTemplates,
+      packageVersions,
+      table: table.table,
+    },
   };
 }
 
-const reportTo = (problems: Problem[], list: Path) => (change: number, below: Path, reason: string) => {
-  const path = [...list, change, ...below];
-  problems.push({ path, reason: `${formatPath(path)} ${reason}` });
+function orThrow<T>({ value, mistakes }: Checked<T>, at: Path = []): T {
+  if (mistakes === undefined) return value;
+  throw new ExtensionError(mistakes.map(({ path, message }) => ({ path: [...at, ...path], message })));
+}
+
+/** The names of the file's entries, also of those with mistakes: a line that names one is right. */
+function ownNames(file: unknown): readonly string[] {
+  const { data } = z.looseObject({ entries: z.looseObject({}) }).safeParse(file);
+  return Object.keys(data?.entries ?? {});
+}
+
+const builtInParts: Parts = {
+  entries: new Map(Object.entries(builtInEntries)),
+  disclosures: new Map(Object.entries(builtInDisclosures)),
+  templates: builtInTemplates,
 };
+
+const namesOf = ({ entries, disclosures }: Parts): KnownParts => ({
+  entries: [...entries.keys()],
+  disclosures: [...disclosures.keys()],
+});
+
+type Entry = readonly [name: string, entry: ContextEntry & Partial<Disclosure>];
+
+function partsWith(parts: Parts, templates: readonly Template[], entries: readonly Entry[]): Parts {
+  const disclosures = entries.filter((entry): entry is [string, ContextEntry & Disclosure] => "disclose" in entry[1]);
+  return {
+    entries: new Map([...parts.entries, ...entries]),
+    disclosures: new Map([...parts.disclosures, ...disclosures]),
+    templates: [...parts.templates, ...templates],
+  };
+}
+
+const synchronous = z.custom((value) => typeof value === "function" && !isAsyncFunction(value), {
+  error: "must be a synchronous function",
+});
+const text = z.string().min(1);
+const templates = z
+  .array(
+    z.object({
+      packageName: text,
+      qualifiedName: text,
+      parse: synchronous,
+      revision: text.optional(),
+      supplyContribution: synchronous.optional(),
+    }),
+  )
+  .default([]);
+
+/** Of a module, which may be plain JavaScript. */
+const extensionForm = z.strictObject({
+  templates,
+  entries: z
+    .record(entryName(namesOf(builtInParts)), z.object({ value: synchronous, disclose: synchronous.optional() }))
+    .default({}),
+  operations: z.array(z.unknown()).default([]),
+  allocations: templates,
+});
+
+function repeatedTemplates({ templates: found, allocations }: z.output<typeof extensionForm>): Mistake[] {
+  const known = new Set(builtInTemplates.map(templateName));
+  return Object.entries({ templates: found, allocations }).flatMap(([list, added]) =>
+    added.flatMap((template, index) => {
+      const name = templateName(template);
+      const isKnown = known.has(name);
+      known.add(name);
+      return isKnown
+        ? [{ path: [list, index], message: `must be another template: there is one of the name ${name}` }]
+        : [];
+    }),
+  );
+}
+
+const templateName = ({ packageName, qualifiedName }: Pick<Template, "packageName" | "qualifiedName">): string =>
+  `${packageName}#${qualifiedName}`;
 
 function compileTable(
   table: ContextTable,
@@ -96,3 +205,95 @@ function compileTable(
     choices: Object.fromEntries(choices) as UtilityContexts["choices"],
   };
 }
+
+/**
+ * What a module adds to the Registry Utility. Every field is optional. The service checks it when it starts, and exits with
+ * code 2 and the reasons if it is wrong.
+ */
+export interface UtilityExtension {
+  /**
+   * The templates that the module's entries look up. Package and qualified name must not be those of a template of the
+   * Registry Utility. The service mirrors their contracts, so the participant must have their packages. Give each a
+   * `revision`, and change it whenever `parse` returns other fields or index keys: a database is then filled again.
+   */
+  readonly templates?: readonly Template[];
+  /**
+   * Entries by name: lower-case letters, digits and hyphens, not the name of a built-in entry or disclosure. They stand in
+   * the operations whose changes add them, of this module and of the operator's contexts file. An entry that has
+   * `disclose` may stand among the disclosures too.
+   */
+  readonly entries?: Readonly<Record<string, ContextEntry & Partial<Disclosure>>>;
+  /** Changes of the table of operations, in order. The changes of the operator's contexts file come after them. */
+  readonly operations?: readonly OperationChange[];
+  /**
+   * Further templates of allocations, besides DvpLegAllocation: the choices on allocations and the settlement factory
+   * accept their contracts. What applies to `templates` applies to them.
+   */
+  readonly allocations?: readonly Template<Instruction>[];
+}
+
+/** A change of the table of operations. `changes` of the contexts file has the same form. */
+export interface OperationChange {
+  /**
+   * Names of operations as `offledger contexts` prints them; one that ends in `*` stands for all that begin so. Absent:
+   * all operations.
+   */
+  readonly operations?: readonly string[];
+  /** Restricts what the change adds, and requires, to some requests. */
+  readonly when?: ConditionOfChange;
+  /** Lines to add, after those that are there. Those with an entry write its value, those with a disclosure none. */
+  readonly add?: readonly (AddedEntry | AddedDisclosure)[];
+  /** Names of entries and disclosures to remove. They are removed before the others are added. */
+  readonly remove?: readonly string[];
+  /**
+   * `required`: a party without the credentials that an instrument requires is answered 404. `optional`, which is the
+   * default: its context has what there is of them.
+   */
+  readonly credentials?: "required" | "optional";
+  /** Whether the entries app-reward-configuration and featured-app-right are written. Default false. */
+  readonly rewards?: boolean;
+  /**
+   * `both`: every entry also stands under its bare name, which packages before Registry App 0.12 read. `prefixed`, which is
+   * the default: under `utility.digitalasset.com/` alone.
+   */
+  readonly keys?: "prefixed" | "both";
+}
+
+export interface AddedEntry {
+  /** The name of an entry: a built-in one, one of the module, or one of the contexts file. */
+  readonly entry: string;
+  /**
+   * The keys of choiceContextData under which the value stands. `prefixed`, which is the default: the entry's name after
+   * `utility.digitalasset.com/`. `both`: that, and the name alone. A list: each key in full.
+   */
+  readonly keys?: "prefixed" | "both" | readonly string[];
+  /** Whether a request without the contract fails; see ContextEntry. Default false. No effect on reject, withdraw, cancel. */
+  readonly required?: boolean;
+  /** Restricts the line to some requests. Must be absent if the change has a condition. */
+  readonly when?: ConditionOfChange;
+}
+
+export interface AddedDisclosure {
+  /** The name of a disclosure, or of an entry that has `disclose`. */
+  readonly disclosure: string;
+  readonly required?: boolean;
+  readonly when?: ConditionOfChange;
+}
+
+/**
+ * `checkBlocklist`: an instrument of the request has checkBlocklist set. `severalInstruments`: the request is about more
+ * than one. `configured`: an instrument of the request has a configuration on the synchronizer of the answer. A package: the contract on which the choice is exercised (the factory, or the instruction) was created by this
+ * package, in a version of the range. The contexts file, the participant or the published packages say the
+ * version of a package id; one of unknown version counts as the current version.
+ */
+export type ConditionOfChange =
+  | "checkBlocklist"
+  | "severalInstruments"
+  | "configured"
+  | {
+      readonly package: string;
+      /** The first version, such as "0.7.0". */
+      readonly from?: string;
+      /** The first version that is too new. At least one of `from` and `before` must be there. */
+      readonly before?: string;
+    };

@@ -1,83 +1,236 @@
-/** The table of operations as data: what contexts.yaml and the operator's changes say. */
-import type { Operation } from "./operations.js";
-
-/** The prefix of every key of the Registry Utility. */
-export const KEY_PREFIX = "utility.digitalasset.com/";
+/** The table of operations: the built-in one, changes of it, and its rows compiled for requests. */
+import { packageIdOf } from "../../../domain/contract.js";
+import { check, formatMistake, type Mistake, parseOperatorFile, type Path } from "../../../util/operator-file.js";
+import { readPackageFile } from "../../../util/package-file.js";
+import type { ContextDefinition, EntryInputs } from "../context.js";
+import { builtInDisclosures, builtInEntries } from "../entries.js";
+import type { ContractSelector } from "../selector.js";
+import {
+  type Condition,
+  type ContextChange,
+  type EntryLine,
+  isExit,
+  type KeyForm,
+  keysOf,
+  type LineOptions,
+  type Operation,
+  type OperationRow,
+  type PackageCondition,
+  tableForm,
+} from "./definition.js";
+import type { Parts } from "./contexts.js";
+import { compareVersions, type PackageVersions } from "./versions.js";
 
 export type ContextTable = Readonly<Record<Operation, OperationRow>>;
 
-/** What the context of one operation has. */
-export interface OperationRow {
-  readonly entries: readonly EntryLine[];
-  readonly disclosures: readonly DisclosureLine[];
-  /** Whether the choice fails for an instrument with `checkBlocklist`, unless a line has that condition. */
-  readonly needsBlocklist: boolean;
-  /** Whether the reward entries exist for the operation. They are off. */
-  readonly hasRewards: boolean;
-  /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
-  readonly allowsMissing: boolean;
+/** The table of contexts.yaml. */
+export const builtInTable: ContextTable = readTable();
+
+function readTable(): ContextTable {
+  const known = { entries: Object.keys(builtInEntries), disclosures: Object.keys(builtInDisclosures) };
+  const { value, problems } = parseOperatorFile(readPackageFile("#contexts.yaml"), (rows) =>
+    check(tableForm(known), rows),
+  );
+  if (problems !== undefined) throw new Error(problems.map((problem) => `contexts.yaml:${problem}`).join("\n"));
+  // A test compares the names with those of docs/contexts.md.
+  return Object.fromEntries(value.flat()) as unknown as ContextTable;
 }
 
-export interface EntryLine extends LineOptions {
-  /** The name of an entry: a built-in one, or one of the operator's. */
-  readonly entry: string;
-  /** Every key under which the value stands, in full. */
-  readonly keys: readonly string[];
+const REWARD_ENTRIES = ["app-reward-configuration", "featured-app-right"];
+const CREDENTIALS_ENTRIES = new Set(["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`));
+
+/** Adds a mistake of a change, at a path below it. */
+type Report = (path: Path, message: string) => void;
+
+/** The table with the changes applied in order. A mistake is a change that does not fit the rows as they are then. */
+export function applyChanges(
+  table: ContextTable,
+  changes: readonly ContextChange[],
+  at: Path,
+): { readonly table: ContextTable; readonly mistakes: readonly Mistake[] } {
+  const rows: Record<Operation, OperationRow> = { ...table };
+  // A change of many operations has a mistake once.
+  const mistakes = new Map<string, Mistake>();
+  for (const [index, change] of changes.entries()) {
+    const report: Report = (below, message) => {
+      const path = [...at, index, ...below];
+      const name = formatMistake({ path, message: "" });
+      if (!mistakes.has(name)) mistakes.set(name, { path, message });
+    };
+    const before = change.operations.map((operation) => rows[operation]);
+    for (const operation of change.operations) rows[operation] = changeRow(operation, rows[operation], change, report);
+    const after = change.operations.map((operation) => rows[operation]);
+    reportUseless(change, before, after, report);
+  }
+  return { table: rows, mistakes: [...mistakes.values()] };
 }
 
-export interface DisclosureLine extends LineOptions {
-  /** The name of a disclosure, or of one of the operator's entries. */
-  readonly disclosure: string;
+function changeRow(operation: Operation, row: OperationRow, change: ContextChange, report: Report): OperationRow {
+  const isKept = (name: string) => !change.remove.includes(name);
+  const canRequire = !isExit(operation);
+  let entries = row.entries.filter(
+    ({ entry }) => isKept(entry) && !(change.rewards === false && REWARD_ENTRIES.includes(entry)),
+  );
+  const disclosures = row.disclosures.filter(({ disclosure }) => isKept(disclosure));
+  const addEntry = (line: EntryLine, path: Path) => {
+    const key = line.keys.find((text) => hasKey(entries, text, line));
+    if (key !== undefined)
+      report(path, `must not add the key ${key} to ${operation}, which has it: remove that entry in this change`);
+    entries.push(line);
+  };
+
+  if (change.rewards === true)
+    for (const line of rewardLines(row, change)) if (!hasLine(entries, line)) addEntry(line, ["rewards"]);
+  for (const [index, added] of change.add.entries()) {
+    const line = { ...added, required: added.required && canRequire, when: added.when ?? change.when };
+    if ("entry" in line) addEntry(line, ["add", index]);
+    else disclosures.push(line);
+  }
+  const { keys } = change;
+  if (keys !== undefined) entries = entries.map((line) => withKeys(line, keys));
+  if (change.credentials !== undefined)
+    // The ledger reads nothing where everything may be missing.
+    entries = entries.map((line) => requireCredentials(line, change, canRequire && !row.allowsMissing, report));
+  return { ...row, entries, disclosures };
 }
 
-export interface LineOptions {
-  readonly required: boolean;
-  /** Restricts `required`; undefined if it always applies. */
-  readonly requiredWhen: Condition | undefined;
-  /** Restricts the line; undefined if it always applies. */
-  readonly when: Condition | undefined;
+/** Whether the line is there: a module may have switched rewards on already. */
+const hasLine = (entries: readonly EntryLine[], line: EntryLine): boolean =>
+  entries.some((other) => JSON.stringify(other) === JSON.stringify(line));
+
+/** Whether an entry has the key, in a request that may have the line too. */
+const hasKey = (entries: readonly EntryLine[], key: string, { when }: EntryLine): boolean =>
+  entries.some((other) => other.keys.includes(key) && !areExclusive(other.when, when));
+
+const rewardLines = ({ hasRewards }: OperationRow, { when }: ContextChange): EntryLine[] =>
+  hasRewards
+    ? REWARD_ENTRIES.map((entry) => ({
+        entry,
+        keys: keysOf(entry, "prefixed"),
+        required: false,
+        requiredWhen: undefined,
+        when,
+      }))
+    : [];
+
+/** The line with keys of this form, unless its keys are a list of their own. */
+const withKeys = (line: EntryLine, form: KeyForm): EntryLine =>
+  hasKeyForm(line) ? { ...line, keys: keysOf(line.entry, form) } : line;
+
+const hasKeyForm = ({ entry, keys }: EntryLine): boolean =>
+  (["prefixed", "both"] as const).some((form) => keysOf(entry, form).join() === keys.join());
+
+function requireCredentials(line: EntryLine, change: ContextChange, canRequire: boolean, report: Report): EntryLine {
+  if (!isCredentials(line)) return line;
+  const { credentials, when: requiredWhen } = change;
+  const required = credentials === "required";
+  if (required && line.required && JSON.stringify(line.requiredWhen) !== JSON.stringify(requiredWhen))
+    report(
+      ["credentials"],
+      `must be optional in an earlier change, because ${line.entry} is required under another condition`,
+    );
+  return { ...line, required: required && canRequire, requiredWhen: required ? requiredWhen : undefined };
 }
 
-/** `prefixed`: under KEY_PREFIX. `both`: also under the bare name, which packages before Registry App 0.12 read. */
-export type KeyForm = "prefixed" | "both";
+const isCredentials = ({ entry }: EntryLine): boolean => CREDENTIALS_ENTRIES.has(entry);
 
-export const keysOf = (entry: string, form: KeyForm): readonly string[] =>
-  form === "both" ? [`${KEY_PREFIX}${entry}`, entry] : [`${KEY_PREFIX}${entry}`];
-
-export type Condition =
-  /** An instrument of the request has `checkBlocklist`. */
-  | "checkBlocklist"
-  /** The request is about more than one instrument. */
-  | "severalInstruments"
-  /** An instrument of the request has a configuration on the synchronizer of the answer. */
-  | "configured"
-  | PackageCondition;
-
-/**
- * The contract on which the choice is exercised (the factory, or the instruction) was created by this package, in this
- * range of versions. A package id whose version is not known counts as the current version.
- */
-export interface PackageCondition {
-  readonly package: string;
-  /** Inclusive; undefined if there is no lower bound. */
-  readonly from: string | undefined;
-  /** Exclusive; undefined if there is no upper bound. */
-  readonly before: string | undefined;
+/** Reports what changes none of the operations: a slip must not go unnoticed. */
+function reportUseless(
+  change: ContextChange,
+  before: readonly OperationRow[],
+  after: readonly OperationRow[],
+  report: Report,
+): void {
+  const none = "any of the operations of the change";
+  for (const [index, name] of change.remove.entries()) {
+    const isThere = before.some(
+      ({ entries, disclosures }) =>
+        entries.some(({ entry }) => entry === name) || disclosures.some(({ disclosure }) => disclosure === name),
+    );
+    if (!isThere) report(["remove", index], `must be a line of ${none}, but ${name} is not`);
+  }
+  if (change.keys !== undefined && !after.some(({ entries }) => entries.some(hasKeyForm)))
+    report(["keys"], `must be absent: there are no entries with such keys in ${none}`);
+  if (change.rewards !== undefined && !before.some(({ hasRewards }) => hasRewards))
+    report(["rewards"], `must be absent: no reward entries are known for ${none}`);
+  if (change.credentials !== undefined && !after.some(({ entries }) => entries.some(isCredentials)))
+    report(["credentials"], `must be absent: there are no credentials in ${none}`);
+  for (const [index, { required }] of change.add.entries())
+    if (required && change.operations.length > 0 && change.operations.every(isExit))
+      report(["add", index, "required"], "must not be true: reject, withdraw and cancel never require a contract");
 }
 
-/** One change of the table by the operator or a module. */
-export interface ContextChange {
-  /** The operations that it changes. */
-  readonly operations: readonly Operation[];
-  readonly add: readonly (EntryLine | DisclosureLine)[];
-  /** Names of entries and disclosures to remove. */
-  readonly remove: readonly string[];
-  /** Whether a party without the required credentials is answered 404; undefined if that does not change. */
-  readonly credentialsRequired: boolean | undefined;
-  /** Whether the reward entries are written; undefined if that does not change. */
-  readonly rewards: boolean | undefined;
-  /** The form of the keys of all entries whose keys have one; undefined if that does not change. */
-  readonly keys: KeyForm | undefined;
-  /** Restricts rewards and credentials; undefined if they always apply. The lines of `add` have it already. */
-  readonly when: Condition | undefined;
+/** Compiles the row of an operation, so that a request evaluates no names and no text. */
+export function compileRow(row: OperationRow, parts: Parts, packageVersions: PackageVersions): ContextDefinition {
+  const compile = (condition: Condition | undefined): CompiledCondition | undefined =>
+    condition === undefined ? undefined : compileCondition(condition, packageVersions);
+  const options = ({ required, requiredWhen, when }: LineOptions) => ({
+    required,
+    requiredWhen: compile(requiredWhen),
+    when: compile(when),
+  });
+  const lines = [...row.entries, ...row.disclosures];
+  return {
+    entries: row.entries.map((line) => ({
+      part: partNamed(parts.entries, line.entry),
+      keys: line.keys,
+      ...options(line),
+    })),
+    disclosures: row.disclosures.map((line) => ({
+      name: line.disclosure,
+      part: partNamed(parts.disclosures, line.disclosure),
+      ...options(line),
+    })),
+    allowsMissing: row.allowsMissing,
+    refusesBlocklist: row.needsBlocklist && !lines.some(({ when }) => when === "checkBlocklist"),
+  };
 }
+
+/** Reading the table has rejected unknown names. */
+function partNamed<T>(parts: ReadonlyMap<string, T>, name: string): T {
+  const part = parts.get(name);
+  if (part === undefined) throw new Error(`the table of operations names ${name}, which does not exist`);
+  return part;
+}
+
+/** Whether a line of the table applies to a request. */
+export type CompiledCondition = (selector: ContractSelector, inputs: EntryInputs) => boolean;
+
+export function compileCondition(condition: Condition, versions: PackageVersions): CompiledCondition {
+  return typeof condition === "string" ? named[condition] : packageCondition(condition, versions);
+}
+
+const named: Readonly<Record<Exclude<Condition, PackageCondition>, CompiledCondition>> = {
+  checkBlocklist(selector, { instruments }) {
+    for (const id of instruments) if (selector.configuration(id, false)?.fields.checkBlocklist === true) return true;
+    return false;
+  },
+  severalInstruments: (_selector, { instruments }) => instruments.length > 1,
+  configured(selector, { instruments }) {
+    for (const id of instruments) if (selector.configuration(id, false) !== undefined) return true;
+    return false;
+  },
+};
+
+const packageCondition =
+  (condition: PackageCondition, versions: PackageVersions): CompiledCondition =>
+  (_selector, { subject }) =>
+    subject !== undefined &&
+    subject.template.packageName === condition.package &&
+    isInRange(condition, versions.versionOf(packageIdOf(subject.templateId)));
+
+/** A package whose version is not known counts as current. */
+function isInRange({ from, before }: PackageCondition, version: string | undefined): boolean {
+  if (version === undefined) return before === undefined;
+  if (from !== undefined && compareVersions(version, from) < 0) return false;
+  return before === undefined || compareVersions(version, before) < 0;
+}
+
+/** Whether no request meets both: a request is about one contract, which has one package and version. */
+export function areExclusive(a: Condition | undefined, b: Condition | undefined): boolean {
+  if (typeof a !== "object" || typeof b !== "object") return false;
+  return a.package !== b.package || isBelow(a, b) || isBelow(b, a);
+}
+
+const isBelow = ({ before }: PackageCondition, { from }: PackageCondition): boolean =>
+  before !== undefined && from !== undefined && compareVersions(before, from) <= 0;

@@ -1,7 +1,5 @@
 /** Versions of Daml packages: numbers separated by points. */
-const VERSION = /^\d{1,15}(?:\.\d{1,15}){0,9}$/;
-
-export const isVersion = (text: string): boolean => VERSION.test(text);
+export const VERSION = /^\d{1,15}(?:\.\d{1,15}){0,9}$/;
 
 /** Negative if `a` is older than `b`, 0 if they are equal. Missing numbers count as 0. */
 export function compareVersions(a: string, b: string): number {

@@ -3,7 +3,7 @@ import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import type { Check, Warning } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import { type ChoiceOperation, isExit } from "../contexts/operations.js";
+import { type ChoiceOperation, isExit } from "../contexts/definition.js";
 import type { EntryInputs } from "../context.js";
 import { contextOn, findFactories, instructionInputs } from "../choice.js";
 import { inReassignment } from "../selector.js";

@@ -12,8 +12,8 @@ import {
   factoryOperations,
   isExit,
   type Operation,
-} from "../contexts/operations.js";
-import type { OperationRow } from "../contexts/table.js";
+  type OperationRow,
+} from "../contexts/definition.js";
 import type { PackageVersions } from "../contexts/versions.js";
 import type { Role } from "../credentials.js";
 import {
