@@ -171,7 +171,7 @@ describe("a wrong configuration exits with 2 before serving", () => {
       ["begin"],
       {},
       [
-        'the command must be one of serve, mirror, api, migrate, check, contexts, explain, health, help, version, got "begin"',
+        'the command must be one of serve, mirror, api, migrate, check, contexts, registry, explain, health, help, version, got "begin"',
       ],
     ],
     ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
