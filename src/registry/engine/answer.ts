@@ -1,19 +1,11 @@
 /** One run of a table: looks contracts up, checks them, and writes the answer. */
-import type { Contract } from "../../domain/contract.js";
-import { combineErrors, conflict, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
+import { combineErrors, notFound, type RegistryError } from "../../domain/errors.js";
 import { hasUnreadable } from "../../store/port.js";
 import type { AnyValue, ContextAnswer, NamedValue, RequestContext } from "../sdk/registry.js";
-import type { EntryDefinition, Find, Line, Operation, RegistryFile } from "./definition.js";
+import { candidatesOf, choose, elsewhere, type Found, type Table, templateOf, unreadable } from "./candidates.js";
+import type { EntryDefinition, Line, Operation } from "./definition.js";
 import type { Subject } from "./subject.js";
-import { accountKey, lookupKey, type TableFields, type TableTemplate } from "./templates.js";
-
-/** A registry file with its templates. */
-export interface Table {
-  readonly file: RegistryFile;
-  readonly templates: ReadonlyMap<string, TableTemplate>;
-}
-
-type Found = Contract<TableFields>;
+import { accountKey, type TableTemplate } from "./templates.js";
 
 /** A look-up that a request makes: the values, and what was found for them. */
 interface Lookup {
@@ -272,93 +264,9 @@ export class TableAnswer {
   }
 }
 
-export function templateOf({ templates }: Table, { template }: Find): TableTemplate {
-  const found = templates.get(template);
-  if (found === undefined) throw new Error(`template ${template} is not defined`);
-  return found;
-}
-
-/** The contracts with these values, valid or not. */
-export function candidatesOf(
-  table: Table,
-  { view }: RequestContext,
-  find: Find,
-  registrar: string,
-  values: readonly string[],
-): readonly Found[] {
-  const { registrar: hasRegistrar } = table.file.templates[find.template] ?? {};
-  const paths = Object.keys(find.find ?? {});
-  return view.byKey(templateOf(table, find), lookupKey(paths, hasRegistrar === undefined ? "" : registrar, values));
-}
-
-/**
- * Of the candidates that are valid now the one that ranks highest, or is newest; one on the synchronizer in preference.
- * Throws "conflict" where there must be one only.
- */
-export function choose(
-  table: Table,
-  context: RequestContext,
-  { template, unique = false }: Find,
-  candidates: readonly Found[],
-  synchronizer?: string,
-): Found | undefined {
-  const valid = validNow(table, context, template, candidates);
-  if (unique && valid.length > 1) {
-    const ids = valid.map(({ contractId }) => contractId).join(", ");
-    throw conflict(`only one ${valid[0]?.template.qualifiedName} may exist, but there are several: ${ids}`);
-  }
-  const ranked = table.file.templates[template]?.newest === undefined ? valid : valid.toSorted(byRank);
-  return (
-    ranked.find(({ synchronizerId }) => synchronizer === undefined || synchronizerId === synchronizer) ?? ranked[0]
-  );
-}
-
-/** Those that have begun and not ended. The answer may change when another begins or one ends. */
-export function validNow(
-  { file }: Table,
-  context: RequestContext,
-  template: string,
-  candidates: readonly Found[],
-): Found[] {
-  const margin = (file.templates[template]?.margin ?? 0) * 1_000_000;
-  const now = context.now * 1000;
-  return candidates.filter(({ fields: { from, until } }) => {
-    const end = until === undefined ? undefined : until - margin;
-    context.mayChangeAt([from, end].filter((time) => time !== undefined));
-    return (from === undefined || from <= now) && (end === undefined || now < end);
-  });
-}
-
-/** Highest first; what has no value is the highest. Equal ones stay in order, newest first. */
-const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.fields.rank ?? Infinity) || 0;
-
 /** Every combination of one value of each list. */
 function combinations(lists: readonly (readonly string[])[]): string[][] {
   let all: string[][] = [[]];
   for (const values of lists) all = all.flatMap((before) => values.map((value) => before.concat(value)));
   return all;
-}
-
-/** The "unavailable" for a contract that may be one that could not be parsed. */
-export function unreadable({ qualifiedName }: TableTemplate, what: string, contractId?: string): RegistryError {
-  const which =
-    contractId === undefined ? `a contract of ${qualifiedName}` : `contract ${contractId} of ${qualifiedName}`;
-  return unavailable(`${which} (${what}) could not be parsed: what depends on whether it exists cannot be answered`, {
-    code: "contract-unreadable",
-    about: { template: qualifiedName, contractId },
-  });
-}
-
-/** The "conflict" for a contract that is not on the synchronizer of the answer. */
-export function elsewhere({ contractId, synchronizerId, template }: Found, synchronizer: string): RegistryError {
-  const about = { contractId, template: template.qualifiedName };
-  if (synchronizerId === undefined)
-    return conflict(`contract ${contractId} is being reassigned between synchronizers: retry when it has arrived`, {
-      code: "contract-moving",
-      about,
-    });
-  return conflict(
-    `contract ${contractId} is on synchronizer ${synchronizerId}, but those it is needed with are on ${synchronizer}`,
-    { code: "no-common-synchronizer", about: { ...about, synchronizers: [synchronizer, synchronizerId] } },
-  );
 }

@@ -2,7 +2,8 @@
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, RegistryError } from "../../domain/errors.js";
 import type { Check, Choice, ContextAnswer, RequestContext, Warning, WarningKind } from "../sdk/registry.js";
-import { type Table, TableAnswer, templateOf } from "./answer.js";
+import { TableAnswer } from "./answer.js";
+import { type Table, templateOf } from "./candidates.js";
 import { type Line, type Operation, OPERATIONS } from "./definition.js";
 import type { Subject } from "./subject.js";
 import type { TableFields } from "./templates.js";

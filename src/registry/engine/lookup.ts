@@ -4,11 +4,9 @@ import type { Cause } from "../../domain/cause.js";
 import { causesOf, RegistryError } from "../../domain/errors.js";
 import type { View } from "../../store/port.js";
 import type { Choice, ChoiceCall, PartySearch, RegistryLookup, ServedRegistrar } from "../sdk/registry.js";
-import { type Table, templateOf } from "./answer.js";
+import { type Found, type Table, templateOf } from "./candidates.js";
 import { type ChoiceAnswer, choicesOf } from "./checks.js";
 import type { TableFields } from "./templates.js";
-
-type Found = Contract<TableFields>;
 
 /** `idsOf` are the instruments of a registrar that are not listed by contracts. */
 export function tableLookup(

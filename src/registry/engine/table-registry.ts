@@ -16,16 +16,8 @@ import { hasUnreadable } from "../../store/port.js";
 import { checkContext, runChecks } from "../check/scan.js";
 import { unknownInstruction } from "../unknown-instruction.js";
 import { type ChoiceAnswer, tableChecks } from "./checks.js";
-import {
-  candidatesOf,
-  choose,
-  elsewhere,
-  type Table,
-  TableAnswer,
-  templateOf,
-  unreadable,
-  validNow,
-} from "./answer.js";
+import { TableAnswer } from "./answer.js";
+import { candidatesOf, choose, elsewhere, type Table, templateOf, unreadable, validNow } from "./candidates.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
 import { tableLookup } from "./lookup.js";
