@@ -7,7 +7,7 @@ import { unreadableTemplate } from "../../src/domain/template.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
 import { backgroundContext } from "../../src/registry/query-context.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
-import type { Warning } from "../../src/registry/sdk/registry.js";
+import type { Recorder, Registry, Search, Warning } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 
 const { file } = parseRegistryFile(readFileSync("registries/amulet.yaml"));
@@ -22,8 +22,9 @@ function contract(
   name: string,
   payload: JsonObject,
   synchronizerId: string | undefined = "global",
+  of: Registry = registry,
 ): Contract {
-  const template = registry.templates.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
+  const template = of.templates.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
   const parsed = template?.parse(payload);
   if (template === undefined || parsed === undefined) throw new Error(`${name} is not stored`);
   return {
@@ -145,4 +146,45 @@ test("operators see its registrars, the choices on a contract, and what lacks fo
     ["accept", "reject", "withdraw"].map((choice) => call(`transfer-instruction/${choice}`)),
   );
   expect(lookup?.choices(rules)).toEqual([]);
+});
+
+test("an explanation calls required what a line needs, not what only leads to it", async () => {
+  const { file: tokens } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
+  if (tokens === undefined) throw new Error("registries/test-token-v2.yaml has mistakes");
+  const admin = "admin::1220";
+  const registryOfTokens = tableRegistry(tokens);
+  const tokenRules = contract("token-rules", "TokenRules", { admin }, "global", registryOfTokens);
+  const store = new MemoryStore();
+  await store.replace([tokenRules], 1);
+  const account = { owner: "alice::1", provider: null, id: "" };
+  const transferLegs = [
+    { transferLegId: "1", sender: account, receiver: account, amount: "1.0", instrumentId: "GOLD" },
+  ];
+  const searches: Search[] = [];
+  const ignore = () => undefined;
+  const recorder: Recorder = {
+    search: (search) => searches.push(search),
+    credentials: ignore,
+    attempt: ignore,
+    gaveUp: ignore,
+    entry: ignore,
+    disclosed: ignore,
+    refused: ignore,
+    note: ignore,
+    remark: ignore,
+  };
+  store.read((view) =>
+    registryOfTokens.settlementFactory(
+      { ...backgroundContext(view, 0), recorder },
+      {
+        registrar: admin,
+        apiVersion: "v2",
+        choiceArguments: { transferLegs, allocations: [{ allocationCid: "unknown" }] },
+      },
+    ),
+  );
+  expect(searches.map(({ needed, required }) => [needed.template, required])).toEqual([
+    ["Splice.Testing.Tokens.TestTokenV2:TokenRules", true],
+    ["Splice.Testing.Tokens.TestTokenV2.Allocation:TokenAllocationV2", false],
+  ]);
 });

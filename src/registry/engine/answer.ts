@@ -206,7 +206,7 @@ export class TableAnswer {
         needed: { name: `the ${template.qualifiedName} for ${values.join(", ")}`, template: template.qualifiedName },
         candidates,
         chosen: contract,
-        required: definition.optional !== true,
+        required: definition.optional !== true && this.#isWritten(name),
       });
     };
     if (definition.byId !== undefined) {
@@ -224,6 +224,13 @@ export class TableAnswer {
       note(values, candidates, choose(this.#table, this.#context, definition, candidates, this.#synchronizer));
     }
     return lookups;
+  }
+
+  /** Whether a line needs the entry itself: others only lead to further ones. */
+  #isWritten(name: string): boolean {
+    return Object.values(this.#table.file.operations ?? {}).some((lines) =>
+      lines.some(({ entry, disclosure, require }) => [entry, disclosure, require].includes(name)),
+    );
   }
 
   /** The contract ids of references, each once. */
