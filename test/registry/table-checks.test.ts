@@ -148,6 +148,8 @@ test("operators see its registrars, the choices on a contract, and what lacks fo
   expect(lookup?.choices(rules)).toEqual([]);
 });
 
+const ignore = () => undefined;
+
 test("an explanation calls required what a line needs, not what only leads to it", async () => {
   const { file: tokens } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
   if (tokens === undefined) throw new Error("registries/test-token-v2.yaml has mistakes");
@@ -161,7 +163,6 @@ test("an explanation calls required what a line needs, not what only leads to it
     { transferLegId: "1", sender: account, receiver: account, amount: "1.0", instrumentId: "GOLD" },
   ];
   const searches: Search[] = [];
-  const ignore = () => undefined;
   const recorder: Recorder = {
     search: (search) => searches.push(search),
     credentials: ignore,
