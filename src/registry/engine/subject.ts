@@ -1,7 +1,12 @@
 /** What a request is about: the values by which a table finds contracts. */
 import type { Contract } from "../../domain/contract.js";
-import { type Account, accountIn, accountOf } from "../sdk/accounts.js";
-import { argumentsReader, type JsonReader } from "../sdk/json-reader.js";
+import {
+  allocationArguments,
+  distinctInstruments,
+  settlementArguments,
+  transferArguments,
+} from "../factory-arguments.js";
+import type { Account } from "../sdk/accounts.js";
 import type { FactoryQuery } from "../sdk/queries.js";
 import type { Named, TableFields } from "./templates.js";
 
@@ -26,95 +31,49 @@ export function subjectOf({ fields }: Contract<TableFields>, registrar: string):
   return { registrar, roles, accounts, refs, hasOwnRefs: false, instruments: [...new Set(instruments)], isSelf: false };
 }
 
-/** Throws "invalid" with the path of a field that is missing or wrong. */
+/** Throws "invalid" with the path of a field that is missing or wrong, as those below. */
 export function transferSubject(query: FactoryQuery): Subject {
-  const { registrar } = query;
-  const transfer = argumentsReader(query).object("transfer");
-  const instrument = transfer.object("instrumentId").id("id");
-  const [sender, receiver] = [accountIn(transfer, "sender", registrar), accountIn(transfer, "receiver", registrar)];
+  const { sender, receiver, instrumentId, inputHoldings } = transferArguments(query);
   return {
-    registrar,
+    registrar: query.registrar,
     roles: { sender: [sender.party], receiver: [receiver.party] },
     accounts: { own: ordinary([sender, receiver]) },
-    refs: { holdings: idsIn(transfer, "inputHoldingCids") },
+    refs: { holdings: inputHoldings },
     hasOwnRefs: true,
-    instruments: [instrument],
+    instruments: [instrumentId],
     isSelf: sender.party === receiver.party,
   };
 }
 
-/** Throws "invalid" with the path of a field that is missing or wrong. */
 export function allocationSubject(query: FactoryQuery): Subject {
-  const { registrar } = query;
-  const fields = argumentsReader(query);
-  const allocation = fields.object("allocation");
-  const holdings = idsIn(fields, "inputHoldingCids");
-  if (allocation.raw("transferLegSides") === undefined) {
-    const leg = allocation.object("transferLeg");
-    const [sender, receiver] = [accountIn(leg, "sender", registrar), accountIn(leg, "receiver", registrar)];
-    const executor = allocation.optionalObject("settlement")?.optionalId("executor");
-    return {
-      registrar,
-      roles: { sender: [sender.party], receiver: [receiver.party], executor: executor === undefined ? [] : [executor] },
-      accounts: { own: ordinary([sender]), others: ordinary([receiver]) },
-      refs: { holdings },
-      hasOwnRefs: true,
-      instruments: [leg.object("instrumentId").id("id")],
-      isSelf: false,
-    };
-  }
-  const sides = allocation.objects("transferLegSides");
-  const authorizer = accountOf(allocation.object("authorizer"), registrar);
-  const others = sides.map((side) => accountOf(side.object("otherside"), registrar));
-  const instruments = [...sides.map((side) => side.id("instrumentId")), ...allocation.mapKeys("nextIterationFunding")];
+  const { sender, others, executors, instruments, inputHoldings } = allocationArguments(query);
   return {
-    registrar,
-    roles: {
-      sender: [authorizer.party],
-      receiver: [...new Set(others.map(({ party }) => party))],
-      executor: executorsIn(fields),
-    },
-    accounts: { own: ordinary([authorizer]), others: ordinary(others) },
-    refs: { holdings },
+    registrar: query.registrar,
+    roles: { sender: [sender.party], receiver: partiesOf(others), executor: executors },
+    accounts: { own: ordinary([sender]), others: ordinary(others) },
+    refs: { holdings: inputHoldings },
     hasOwnRefs: true,
-    instruments: [...new Set(instruments)],
+    instruments,
     isSelf: false,
   };
 }
 
-/** Throws "invalid" with the path of a field that is missing or wrong. */
 export function settlementSubject(query: FactoryQuery): Subject {
-  const { registrar } = query;
-  const fields = argumentsReader(query);
-  const legs = fields.objects("transferLegs");
-  const senders = legs.map((leg) => accountOf(leg.object("sender"), registrar));
-  const receivers = legs.map((leg) => accountOf(leg.object("receiver"), registrar));
+  const settlement = settlementArguments(query);
+  const { legs, allocations, executors } = settlement;
+  const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];
   return {
-    registrar,
-    roles: {
-      sender: [...new Set(senders.map(({ party }) => party))],
-      receiver: [...new Set(receivers.map(({ party }) => party))],
-      executor: executorsIn(fields),
-    },
+    registrar: query.registrar,
+    roles: { sender: partiesOf(senders), receiver: partiesOf(receivers), executor: executors },
     accounts: { own: ordinary([...senders, ...receivers]) },
-    refs: { allocations: fields.optionalObjects("allocations").map((allocation) => allocation.id("allocationCid")) },
+    refs: { allocations: allocations.map(({ contractId }) => contractId) },
     hasOwnRefs: true,
-    instruments: [...new Set(legs.map((leg) => leg.id("instrumentId")))],
+    instruments: distinctInstruments(settlement),
     isSelf: false,
   };
 }
 
-/** Of the settlement, in versions 1 and 2. */
-function executorsIn(fields: JsonReader): string[] {
-  const settlement = fields.optionalObject("settlement");
-  if (settlement?.raw("executors") !== undefined) return settlement.texts("executors");
-  const executor = settlement?.optionalId("executor");
-  return executor === undefined ? [] : [executor];
-}
-
-function idsIn(fields: JsonReader, name: string): string[] {
-  return fields.raw(name) === undefined ? [] : fields.texts(name).filter((id) => id !== "");
-}
+const partiesOf = (accounts: readonly Account[]): string[] => [...new Set(accounts.map(({ party }) => party))];
 
 /** The source of a mint and the target of a burn have no account of their own. */
 const ordinary = (accounts: readonly Account[]): Account[] => accounts.filter(({ isSpecial }) => !isSpecial);

@@ -12,7 +12,7 @@ import {
   distinctInstruments,
   type SettlementArguments,
   settlementArguments,
-} from "./arguments.js";
+} from "../factory-arguments.js";
 import { answerWithFactory, findGroupFactories, version2Of } from "./factory.js";
 import { findInstruction, requireFactories, selectInstruction } from "./choice.js";
 

@@ -13,7 +13,7 @@ import type { PackageVersions } from "./contexts/versions.js";
 import { holderOf } from "./credentials.js";
 import { candidateConfigurations, type Group, ofGroup } from "./group.js";
 import { indexKeys } from "./index-keys.js";
-import { transferArguments } from "./arguments.js";
+import { transferArguments } from "../factory-arguments.js";
 import { answerWithFactory, findGroupFactories, hasVersion2, onFirst, version2Of } from "./factory.js";
 import { isInReassignment, type Needed } from "./selector.js";
 import { transferPreapproval, type TransferPreapproval, transferRule } from "./templates.js";

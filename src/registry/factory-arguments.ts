@@ -1,7 +1,7 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
-import { type Account, accountIn, accountOf } from "../sdk/accounts.js";
-import { argumentsReader, type JsonReader } from "../sdk/json-reader.js";
-import type { FactoryQuery } from "../sdk/registry.js";
+import { type Account, accountIn, accountOf } from "./sdk/accounts.js";
+import { argumentsReader, type JsonReader } from "./sdk/json-reader.js";
+import type { FactoryQuery } from "./sdk/registry.js";
 
 /** What a factory request may say besides what its choice is about. */
 interface FactoryArguments {
@@ -24,6 +24,9 @@ export interface AllocationArguments extends FactoryArguments {
   readonly instruments: readonly string[];
   readonly sent: readonly string[];
   readonly sides: number;
+  /** The accounts on the other sides of its legs, where the request names them. */
+  readonly others: readonly Account[];
+  readonly executors: readonly string[];
 }
 
 export interface SettlementArguments {
@@ -31,6 +34,7 @@ export interface SettlementArguments {
   readonly legs: readonly Leg[];
   /** The allocations to settle, each contract id once. */
   readonly allocations: readonly SettledAllocation[];
+  readonly executors: readonly string[];
 }
 
 export interface Leg {
@@ -74,7 +78,7 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
   };
   if (allocation.raw("transferLegSides") === undefined) {
     if (allocation.raw("transferLeg") !== undefined)
-      return { ...readLeg(registrar, allocation.object("transferLeg")), ...more };
+      return { ...readLeg(registrar, allocation.object("transferLeg")), executors: executorsIn(allocation), ...more };
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
     throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
   }
@@ -83,6 +87,7 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
   const sides = allocation.objects("transferLegSides").map((side) => ({
     instrumentId: side.id("instrumentId"),
     isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
+    other: side.optionalObject("otherside"),
   }));
   const funded = allocation.mapKeys("nextIterationFunding");
   const sent = sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId);
@@ -91,13 +96,16 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
     instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
     sent: [...new Set([...sent, ...funded])],
     sides: sides.length,
+    others: sides.flatMap(({ other }) => (other === undefined ? [] : [accountOf(other, registrar)])),
+    executors: executorsIn(fields),
     ...more,
   };
 }
 
-function readLeg(registrar: string, leg: JsonReader): Omit<AllocationArguments, keyof FactoryArguments> {
+function readLeg(registrar: string, leg: JsonReader): Omit<AllocationArguments, keyof FactoryArguments | "executors"> {
   const instruments = [readInstrumentId(registrar, leg)];
-  return { sender: accountIn(leg, "sender", registrar), instruments, sent: instruments, sides: 1 };
+  const others = leg.raw("receiver") === undefined ? [] : [accountIn(leg, "receiver", registrar)];
+  return { sender: accountIn(leg, "sender", registrar), others, instruments, sent: instruments, sides: 1 };
 }
 
 export function settlementArguments(query: FactoryQuery): SettlementArguments {
@@ -116,7 +124,20 @@ export function settlementArguments(query: FactoryQuery): SettlementArguments {
     const known = allocations.get(read.contractId);
     allocations.set(read.contractId, known === undefined ? read : merge(known, read));
   }
-  return { legs, allocations: [...allocations.values()], targetSynchronizer: targetSynchronizer(fields) };
+  return {
+    legs,
+    allocations: [...allocations.values()],
+    executors: executorsIn(fields),
+    targetSynchronizer: targetSynchronizer(fields),
+  };
+}
+
+/** Of the settlement, in versions 1 and 2. */
+function executorsIn(fields: JsonReader): string[] {
+  const settlement = fields.optionalObject("settlement");
+  if (settlement?.raw("executors") !== undefined) return settlement.texts("executors");
+  const executor = settlement?.optionalId("executor");
+  return executor === undefined ? [] : [executor];
 }
 
 /** The contract ids in a list that may be absent. Requests for factories depend on them only if a registrar has several providers. */
