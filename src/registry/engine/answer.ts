@@ -2,7 +2,8 @@
 import { combineErrors, notFound, type RegistryError } from "../../domain/errors.js";
 import { hasUnreadable } from "../../store/port.js";
 import type { AnyValue, ContextAnswer, NamedValue, RequestContext } from "../sdk/registry.js";
-import { candidatesOf, choose, elsewhere, type Found, type Table, templateOf, unreadable } from "./candidates.js";
+import { candidatesOf, choose, type Found, type Table, templateOf, unreadable } from "./candidates.js";
+import { missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
 import type { EntryDefinition, Line, Operation } from "./definition.js";
 import type { Subject } from "./subject.js";
 import { accountKey, type TableTemplate } from "./templates.js";
@@ -129,8 +130,8 @@ export class TableAnswer {
     const { view, hasReachedEnd } = this.#context;
     const unknown: { readonly entry: string; readonly contractId: string }[] = [];
     for (const entry of new Set([...this.#decisive, ...this.#optional])) {
-      const missing = this.#lookUpsOf(entry).filter(({ contract }) => contract === undefined);
-      if (missing.length === 0) continue;
+      const unfound = this.#lookUpsOf(entry).filter(({ contract }) => contract === undefined);
+      if (unfound.length === 0) continue;
       const { byId, ...definition } = this.#definition(entry);
       if (byId === undefined) {
         const template = templateOf(this.#table, definition);
@@ -138,7 +139,7 @@ export class TableAnswer {
         continue;
       }
       const mayBeAhead = this.#decisive.has(entry) || (this.#subject.hasOwnRefs && !byId.includes("."));
-      for (const contractId of missing.flatMap(({ values }) => values)) {
+      for (const contractId of unfound.flatMap(({ values }) => values)) {
         const template = this.#templatesOf(entry).find((one) => hasUnreadable(view, one, contractId));
         if (template !== undefined) return unreadable(template, entry, contractId);
         if (mayBeAhead && !hasReachedEnd) unknown.push({ entry, contractId });
@@ -175,7 +176,7 @@ export class TableAnswer {
       if (contract === undefined) {
         if (!optional) this.#failures.push(this.#missing(name, values));
       } else if (contract.synchronizerId === this.#synchronizer) selected.add(contract);
-      else this.#failures.push(elsewhere(contract, this.#synchronizer));
+      else this.#failures.push(notOnSynchronizer(contract, this.#synchronizer, this.#needed(name, values)));
     }
     return [...selected];
   }
@@ -262,12 +263,14 @@ export class TableAnswer {
   }
 
   #missing(entry: string, values: readonly string[]): RegistryError {
+    return missing(this.#needed(entry, values));
+  }
+
+  #needed(entry: string, values: readonly string[]): Needed {
+    const { registrar } = this.#subject;
     const { qualifiedName } = templateOf(this.#table, this.#definition(entry));
-    const forValues = values.length === 0 ? `of registrar ${this.#subject.registrar}` : `for ${values.join(", ")}`;
-    return notFound(`the ${qualifiedName} ${forValues} (entry ${entry}) does not exist`, {
-      code: "contract-missing",
-      about: { registrar: this.#subject.registrar, template: qualifiedName },
-    });
+    const forValues = values.length === 0 ? `of registrar ${registrar}` : `for ${values.join(", ")}`;
+    return neededContract(`the ${qualifiedName} ${forValues} (entry ${entry})`, { registrar, template: qualifiedName });
   }
 }
 

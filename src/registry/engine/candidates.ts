@@ -82,17 +82,3 @@ export function unreadable({ qualifiedName }: TableTemplate, what: string, contr
     about: { template: qualifiedName, contractId },
   });
 }
-
-/** The "conflict" for a contract that is not on the synchronizer of the answer. */
-export function elsewhere({ contractId, synchronizerId, template }: Found, synchronizer: string): RegistryError {
-  const about = { contractId, template: template.qualifiedName };
-  if (synchronizerId === undefined)
-    return conflict(`contract ${contractId} is being reassigned between synchronizers: retry when it has arrived`, {
-      code: "contract-moving",
-      about,
-    });
-  return conflict(
-    `contract ${contractId} is on synchronizer ${synchronizerId}, but those it is needed with are on ${synchronizer}`,
-    { code: "no-common-synchronizer", about: { ...about, synchronizers: [synchronizer, synchronizerId] } },
-  );
-}

@@ -1,5 +1,4 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
-import type { Contract } from "../../domain/contract.js";
 import { notFound, RegistryError } from "../../domain/errors.js";
 import { decimalText } from "../sdk/json-reader.js";
 import type {
@@ -14,14 +13,15 @@ import type {
 } from "../sdk/registry.js";
 import { hasUnreadable } from "../../store/port.js";
 import { checkContext, runChecks } from "../check/scan.js";
+import { neededContract, onOneSynchronizer, requireSynchronizer } from "../needed.js";
 import { unknownInstruction } from "../unknown-instruction.js";
 import { type ChoiceAnswer, tableChecks } from "./checks.js";
 import { TableAnswer } from "./answer.js";
-import { candidatesOf, choose, elsewhere, type Table, templateOf, unreadable, validNow } from "./candidates.js";
+import { candidatesOf, choose, type Table, templateOf, unreadable, validNow } from "./candidates.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
 import { tableLookup } from "./lookup.js";
-import { lookupKey, supplyOf, type TableFields, tableTemplates } from "./templates.js";
+import { lookupKey, supplyOf, tableTemplates } from "./templates.js";
 
 export interface TableOptions {
   /** The ids of a registrar's instruments in the instruments file, where the registry file leaves them to it. */
@@ -57,23 +57,20 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     const candidates = candidatesOf(table, context, file.factory, subject.registrar, terms);
     const chosen = choose(table, context, file.factory, candidates);
     if (chosen === undefined) throw notServed(table, subject.registrar);
-    const failures: RegistryError[] = [];
-    for (const candidate of onePerSynchronizer([
-      chosen,
-      ...validNow(table, context, file.factory.template, candidates),
-    ])) {
-      context.recorder?.attempt({ name: "the factory", registrar: subject.registrar }, candidates, candidate);
-      const answer = new TableAnswer(table, context, subject, candidate.synchronizerId ?? "");
-      try {
+    const needed = neededContract(`the factory of registrar ${subject.registrar}`, { registrar: subject.registrar });
+    const inOrder = [chosen, ...validNow(table, context, file.factory.template, candidates)];
+    return onOneSynchronizer(
+      inOrder,
+      () => needed,
+      context.recorder,
+      (candidate, synchronizer) => {
+        const answer = new TableAnswer(table, context, subject, synchronizer);
         write(answer);
         answer.disclose(candidate);
         return { factoryId: candidate.contractId, ...answer.build() };
-      } catch (error) {
-        if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
-        failures.push(error);
-      }
-    }
-    throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? elsewhere(chosen, "");
+      },
+      { candidates },
+    );
   };
 
   const answerChoice = (context: RequestContext, choice: Choice, query: ChoiceQuery) =>
@@ -140,8 +137,8 @@ function choiceContext(
   if (unparsed) throw unreadable(unparsed, choice, contractId);
   if (contract === undefined || admin === undefined || (registrar !== undefined && admin !== registrar))
     throw unknownInstruction(context.view, registrar, (choice.split("/", 1)[0] ?? "").replaceAll("-", " "), contractId);
-  const { synchronizerId } = contract;
-  if (synchronizerId === undefined) throw elsewhere(contract, "");
+  const label = `the ${(choice.split("/", 1)[0] ?? "").replaceAll("-", " ")}`;
+  const synchronizerId = requireSynchronizer(contract, { name: label, kind: "instruction", registrar: admin });
   const answer = new TableAnswer(table, context, subjectOf(contract, admin), synchronizerId);
   answer.write(choice);
   return answer.build();
@@ -158,16 +155,6 @@ function notServed(table: Table, registrar: string): RegistryError {
     code: "registrar-not-served",
     about: { registrar, template: qualifiedName },
   });
-}
-
-function onePerSynchronizer(candidates: readonly Contract<TableFields>[]): Contract<TableFields>[] {
-  const bySynchronizer = new Map<string, Contract<TableFields>>();
-  for (const candidate of candidates) {
-    const { synchronizerId } = candidate;
-    if (synchronizerId !== undefined && !bySynchronizer.has(synchronizerId))
-      bySynchronizer.set(synchronizerId, candidate);
-  }
-  return [...bySynchronizer.values()];
 }
 
 /** The APIs of the standard for which the file has a factory or templates. */

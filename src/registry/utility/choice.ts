@@ -9,7 +9,8 @@ import type { ChoiceContextDefinition } from "./contexts/contexts.js";
 import { candidateConfigurations, type Group, groupOfInstruction, namingGroup } from "./group.js";
 import { indexKeys } from "./index-keys.js";
 import { type Instruction, instrumentsOf } from "./instructions.js";
-import { ContractSelector, type Needed, notOnSynchronizer, requireSynchronizer } from "./selector.js";
+import { type Needed, notOnSynchronizer, requireSynchronizer } from "../needed.js";
+import { ContractSelector } from "./selector.js";
 import { type AllocationFactory, allocationFactory } from "./templates.js";
 
 /** The context of a choice on one instruction, whose operator and provider are those of everything else in it. */

@@ -5,7 +5,8 @@ import type { Account } from "../sdk/accounts.js";
 import type { InstrumentConfiguration, Requirement } from "../sdk/registry.js";
 import { indexKeys } from "./index-keys.js";
 import { changeTimes, chooseCredentials, type CredentialSelection, meets, whyInvalid } from "./choose-credentials.js";
-import { type ContractSelector, missing, type Needed, notOnSynchronizer } from "./selector.js";
+import { missing, type Needed, notOnSynchronizer } from "../needed.js";
+import type { ContractSelector } from "./selector.js";
 import { claimsOn, type Credential, credential } from "./templates.js";
 
 /** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */

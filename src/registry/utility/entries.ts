@@ -5,7 +5,8 @@ import type { Considered, NamedValue } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "./context.js";
 import { indexKeys } from "./index-keys.js";
 import type { LockedHoldings } from "./instructions.js";
-import { type ContractSelector, type Needed, neededContract } from "./selector.js";
+import { type Needed, neededContract } from "../needed.js";
+import type { ContractSelector } from "./selector.js";
 import { selectCredentials } from "./credentials.js";
 import { ofGroup, otherGroups } from "./group.js";
 import {

@@ -6,7 +6,8 @@ import { explainingFailure, findFactories, neededFactory, notServed } from "./ch
 import { ChoiceContextBuilder, type ContextDefinition, type EntryInputs, writeContext } from "./context.js";
 import type { PackageVersions } from "./contexts/versions.js";
 import { chooseGroup, type Group, type GroupQuery, groupsOf, ofGroup, otherGroups } from "./group.js";
-import { activeOn, ContractSelector, missing, type Needed, notOnSynchronizer, onOneSynchronizer } from "./selector.js";
+import { activeOn, missing, type Needed, notOnSynchronizer, onOneSynchronizer } from "../needed.js";
+import { ContractSelector } from "./selector.js";
 import { type AllocationFactory, allocationFactory, type TransferPreapproval } from "./templates.js";
 
 type Factory = Contract<AllocationFactory | TransferPreapproval>;

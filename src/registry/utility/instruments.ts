@@ -14,7 +14,7 @@ import type {
 } from "../sdk/registry.js";
 import { requireFactories } from "./choice.js";
 import { indexKeys } from "./index-keys.js";
-import { isInReassignment, onOneSynchronizer } from "./selector.js";
+import { isInReassignment, onOneSynchronizer } from "../needed.js";
 import { allocationFactory, instrumentConfiguration } from "./templates.js";
 
 /** A registrar's instruments, from the newest configuration of each, on any synchronizer. */

@@ -19,7 +19,7 @@ import { type ChoiceOperation, isExit } from "./contexts/definition.js";
 import { groupOfInstruction } from "./group.js";
 import { type Instruction, instrumentsOf } from "./instructions.js";
 import { type LinesByOperation, linesByOperation, type OperationLines } from "./inventory/operations.js";
-import { requireSynchronizer } from "./selector.js";
+import { requireSynchronizer } from "../needed.js";
 import {
   allocationFactory,
   claimsOn,

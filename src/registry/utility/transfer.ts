@@ -15,7 +15,7 @@ import { candidateConfigurations, type Group, ofGroup } from "./group.js";
 import { indexKeys } from "./index-keys.js";
 import { transferArguments } from "../factory-arguments.js";
 import { answerWithFactory, findGroupFactories, hasVersion2, onFirst, version2Of } from "./factory.js";
-import { isInReassignment, type Needed } from "./selector.js";
+import { isInReassignment, type Needed } from "../needed.js";
 import { transferPreapproval, type TransferPreapproval, transferRule } from "./templates.js";
 
 const operations = {

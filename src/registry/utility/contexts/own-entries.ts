@@ -9,7 +9,8 @@ import { valuesAt } from "../../engine/paths.js";
 import type { AnyValue } from "../../sdk/registry.js";
 import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "../context.js";
 import { selectProvider } from "../entries.js";
-import { type ContractSelector, type Needed, neededContract } from "../selector.js";
+import { type Needed, neededContract } from "../../needed.js";
+import type { ContractSelector } from "../selector.js";
 
 /** `holder`: each holder of a mint, burn or settlement. `party`: each of sender, receiver and holders. */
 const requestValues = ["registrar", "provider", "instrument", "sender", "receiver", "holder", "party"] as const;

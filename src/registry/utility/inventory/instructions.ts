@@ -6,7 +6,7 @@ import type { UtilityContexts } from "../contexts/contexts.js";
 import { type ChoiceOperation, isExit } from "../contexts/definition.js";
 import type { EntryInputs } from "../context.js";
 import { contextOn, findFactories, instructionInputs } from "../choice.js";
-import { inReassignment } from "../selector.js";
+import { inReassignment } from "../../needed.js";
 import { candidateConfigurations, groupOf, groupOfInstruction } from "../group.js";
 import type { Instruction } from "../instructions.js";
 import {

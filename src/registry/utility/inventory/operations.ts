@@ -25,7 +25,7 @@ import {
 } from "../entries.js";
 import { answerWithFactory, hasVersion2 } from "../factory.js";
 import { candidateConfigurations, type Group, ofGroup } from "../group.js";
-import { inReassignment, isInReassignment, missing } from "../selector.js";
+import { inReassignment, isInReassignment, missing } from "../../needed.js";
 import type { AllocationFactory } from "../templates.js";
 import { directTransferReach } from "../transfer.js";
 import { type Attempt, findProblems, type RecordingContext, remedies, toWarning } from "./problems.js";

@@ -1,0 +1,92 @@
+/** What an answer needs on one synchronizer, and the errors that say what is missing, elsewhere or between two. */
+import type { CauseFields } from "../domain/cause.js";
+import type { Contract } from "../domain/contract.js";
+import { conflict, notFound, RegistryError } from "../domain/errors.js";
+import type { Considered, Recorder } from "./sdk/recorder.js";
+
+/** A contract that an answer needs, for messages and causes. */
+export interface Needed extends CauseFields {
+  /** What messages call it, such as `the TransferRule of registrar acme`. */
+  readonly name: string;
+  /** Begins the codes of its causes: `rule` gives `rule-missing` and `rule-moving`. */
+  readonly kind: string;
+}
+
+/** A contract of no particular kind. Entries of a module give the name alone. */
+export const neededContract = (name: string, about: CauseFields = {}): Needed => ({ ...about, name, kind: "contract" });
+
+/** The newest candidate on the synchronizer. Candidates come newest first. */
+export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: string): Contract<F> | undefined {
+  for (const candidate of candidates) if (candidate.synchronizerId === synchronizer) return candidate;
+  return undefined;
+}
+
+/** The "not-found" for a contract that does not exist. */
+export function missing({ name, kind, ...about }: Needed): RegistryError {
+  return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
+}
+
+/** The "conflict" for a contract that is not on the synchronizer of the answer. */
+export function notOnSynchronizer(contract: Contract, synchronizer: string, needed: Needed): RegistryError {
+  if (isInReassignment(contract)) return inReassignment(contract, needed);
+  const { contractId, synchronizerId = "", template } = contract;
+  const { name, kind: _kind, ...about } = needed;
+  return conflict(
+    `${name} (contract ${contractId}) is on synchronizer ${synchronizerId}, ` +
+      `but the contracts it is needed with are on ${synchronizer}`,
+    {
+      code: "no-common-synchronizer",
+      about: { ...about, contractId, template: template.qualifiedName, synchronizers: [synchronizer, synchronizerId] },
+    },
+  );
+}
+
+/** The contract's synchronizer. Throws "conflict" if the contract is in reassignment. */
+export function requireSynchronizer(contract: Contract, needed: Needed): string {
+  if (contract.synchronizerId === undefined) throw inReassignment(contract, needed);
+  return contract.synchronizerId;
+}
+
+/**
+ * Tries the newest candidate of each synchronizer. If all fail, throws "not-found" in preference to "conflict".
+ * `considered`: what to record in place of the candidates.
+ */
+export function onOneSynchronizer<F, T>(
+  candidates: readonly Contract<F>[],
+  needed: () => Needed,
+  recorder: Recorder | undefined,
+  attempt: (candidate: Contract<F>, synchronizer: string) => T,
+  considered?: Considered,
+): T {
+  const tried: string[] = [];
+  const failures: RegistryError[] = [];
+  for (const candidate of candidates) {
+    const synchronizer = candidate.synchronizerId;
+    if (synchronizer === undefined || tried.includes(synchronizer)) continue;
+    tried.push(synchronizer);
+    recorder?.attempt(needed(), considered?.candidates ?? candidates, candidate, considered?.reasons);
+    try {
+      return attempt(candidate, synchronizer);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
+      recorder?.gaveUp(error);
+      failures.push(error);
+    }
+  }
+  if (tried.length === 0) recorder?.search({ needed: needed(), candidates, chosen: undefined, required: true });
+  const [first] = candidates;
+  if (first === undefined) throw missing(needed());
+  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? inReassignment(first, needed());
+}
+
+export function isInReassignment(contract: Contract): boolean {
+  return contract.synchronizerId === undefined;
+}
+
+/** The "conflict" for a contract in reassignment. */
+export function inReassignment({ contractId, template }: Contract, { name, kind, ...about }: Needed): RegistryError {
+  return conflict(
+    `${name} (contract ${contractId}) is being reassigned between synchronizers: retry when it has arrived`,
+    { code: `${kind}-moving`, about: { ...about, contractId, template: template.qualifiedName } },
+  );
+}
