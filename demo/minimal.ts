@@ -1,5 +1,5 @@
 /** The demo of the minimal registry: one token, a pending transfer, an allocation. */
-import { allocation, rules, transferInstruction } from "../src/registry/minimal/templates.js";
+import { allocation, rules, transferInstruction } from "../src/registry/minimal.js";
 import type { JsonObject } from "../src/domain/json.js";
 import { createElements, party } from "./element.js";
 

@@ -7,7 +7,7 @@ import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { checkRegistryFile } from "../registry/engine/load.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
-import { minimalRegistry } from "../registry/minimal/index.js";
+import { minimalRegistry } from "../registry/minimal.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts/contexts.js";
 import { isAsyncFunction } from "../util/async-function.js";

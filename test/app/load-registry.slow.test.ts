@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SettingError } from "../../src/config/setting-error.js";
 import { loadRegistry } from "../../src/app/load-registry.js";
-import { minimalRegistry } from "../../src/registry/minimal/index.js";
+import { minimalRegistry } from "../../src/registry/minimal.js";
 import { elements } from "../../demo/minimal.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet } from "../fixtures/run-service.js";

@@ -47,7 +47,7 @@ test("exits with 1 where one does not, and says what differs", async () => {
 });
 
 test("tests a module", async () => {
-  const module = join(process.cwd(), "dist/src/registry/minimal/index.js");
+  const module = join(process.cwd(), "dist/src/registry/minimal.js");
   await writeFile(join(folder, "own.js"), `export { minimalRegistry as default } from ${JSON.stringify(module)};\n`);
   const cases = "cases: [{ name: unknown, request: { operation: instruments }, expect: { status: 404 } }]\n";
   await writeFile(join(folder, "own.test.yaml"), `registrar: nobody\ncontracts: []\n${cases}`);

@@ -4,7 +4,7 @@ import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { backgroundContext } from "../../src/registry/query-context.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { minimalRegistry } from "../../src/registry/minimal/index.js";
+import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { AnyValue, ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import type { View } from "../../src/store/port.js";
 

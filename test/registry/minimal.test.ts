@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
 import { elements } from "../../demo/minimal.js";
-import { allocation, rules, transferInstruction } from "../../src/registry/minimal/templates.js";
+import { allocation, rules, transferInstruction } from "../../src/registry/minimal.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { serving } from "../fixtures/registries.js";

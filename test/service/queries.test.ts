@@ -10,7 +10,7 @@ import { invalid } from "../../src/domain/errors.js";
 import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import { minimalRegistry } from "../../src/registry/minimal/index.js";
+import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { ChoiceQuery, FactoryQuery, Registry } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";

@@ -4,7 +4,7 @@ import { loadRegistry } from "../../src/app/load-registry.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/load.js";
-import { minimalRegistry } from "../../src/registry/minimal/index.js";
+import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import { scanInventory } from "../../../src/registry/check/scan.js";
-import { minimalRegistry } from "../../../src/registry/minimal/index.js";
+import { minimalRegistry } from "../../../src/registry/minimal.js";
 import type { Inventory, Registry } from "../../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";

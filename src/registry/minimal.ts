@@ -1,20 +1,65 @@
 /** Smallest registry: one Rules contract is every factory, no choice needs context. See docs/your-own-registry.md. */
 import {
+  argumentsReader,
   type Choice,
   conflict,
   type Contract,
   type FactoryAnswer,
   type FactoryQuery,
-  argumentsReader,
-  type JsonReader,
+  indexKey,
+  type Instrument,
   invalid,
-  type Template,
+  JsonReader,
   notFound,
   partyOf,
   type Registry,
   type RequestContext,
-} from "../sdk/index.js";
-import { allocation, type Instruction, type Rules, rules, rulesOf, transferInstruction } from "./templates.js";
+  type Template,
+} from "./sdk/index.js";
+
+const PACKAGE = "minimal-token-v1";
+
+/** The token's rules: the factory of transfers, allocations and settlements. */
+export interface Rules {
+  readonly admin: string;
+  readonly instrument: Instrument;
+}
+
+export const rulesOf = (admin: string): string => indexKey("rules", admin);
+
+export const rules: Template<Rules> = {
+  packageName: PACKAGE,
+  qualifiedName: "Minimal.Token:Rules",
+  parse(payload) {
+    const fields = new JsonReader(payload, "");
+    const admin = fields.id("admin");
+    const instrument = {
+      id: fields.id("symbol"),
+      otherIds: [],
+      name: fields.text("name"),
+      symbol: fields.id("symbol"),
+      decimals: fields.wholeNumber("decimals", 0, 10),
+    };
+    return { fields: { admin, instrument }, indexKeys: [rulesOf(admin)] };
+  },
+  registrarOf: ({ admin }) => admin,
+};
+
+export interface Instruction {
+  readonly admin: string;
+}
+
+export const transferInstruction = instruction("Minimal.Token:TransferInstruction");
+export const allocation = instruction("Minimal.Token:Allocation");
+
+function instruction(qualifiedName: string): Template<Instruction> {
+  return {
+    packageName: PACKAGE,
+    qualifiedName,
+    parse: (payload) => ({ fields: { admin: new JsonReader(payload, "").id("admin") }, indexKeys: [] }),
+    registrarOf: ({ admin }) => admin,
+  };
+}
 
 export const minimalRegistry: Registry = {
   name: "minimal token",
