@@ -12,7 +12,7 @@ import type {
 } from "./sdk/registry.js";
 
 /** An answer that the rules of answers do not allow. The response is 500; the log has the message. */
-export class WrongAnswer extends Error {
+class WrongAnswer extends Error {
   constructor(registry: string, problem: string) {
     super(`registry ${registry} gave an answer that cannot be used: ${problem}`);
     this.name = "WrongAnswer";

@@ -54,7 +54,7 @@ const MAX_STEP = 200;
 const REST_PER_CPU = 3;
 
 /** Searches all contracts in short steps, with rests in between. Throws what a read throws. */
-export async function searchParty(
+async function searchParty(
   scan: StoreScan,
   searches: readonly PartySearch[],
   party: string,

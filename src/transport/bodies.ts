@@ -128,7 +128,7 @@ export function readBody(
   raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
 }
 
-export const messageTooLarge = (limit: number): ConnectError =>
+const messageTooLarge = (limit: number): ConnectError =>
   rejection("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
 
 export const tooManyBodies = (): ConnectError =>
@@ -250,7 +250,7 @@ const unsupported = (message: string): Error => Object.assign(new Error(message)
 const clientGone = (): Error => Object.assign(new Error("the client is gone"), { statusCode: 499 });
 
 /** What is wrong with the charset of a JSON body; undefined if it is UTF-8, which JSON is without the parameter. */
-export function charsetProblem(contentType = ""): string | undefined {
+function charsetProblem(contentType = ""): string | undefined {
   const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? [];
   return /^utf-?8$/i.test(charset)
     ? undefined

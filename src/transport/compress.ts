@@ -12,7 +12,7 @@ export const GZIP = "gzip";
 /** Shorter responses fit in a packet anyway. */
 export const MIN_COMPRESSED_BYTES = 1_024;
 /** Fastest: it takes most of what there is to gain, and a request waits for it. */
-export const GZIP_LEVEL = 1;
+const GZIP_LEVEL = 1;
 
 /** Of the routes of a scope. Not of the server as a whole: it would compress the frames of gRPC. */
 export async function compressResponses(scope: FastifyInstance): Promise<void> {

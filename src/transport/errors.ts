@@ -262,7 +262,7 @@ function detailedError(
   return error;
 }
 
-export function errorInfo(reason: string, metadata: Readonly<Record<string, string>> = {}): Detail {
+function errorInfo(reason: string, metadata: Readonly<Record<string, string>> = {}): Detail {
   return { desc: ErrorInfoSchema, value: { reason, domain: DOMAIN, metadata: boundedMetadata(metadata) } };
 }
 

@@ -88,8 +88,7 @@ export function isHealth(operation: string): boolean {
   return HEALTH_PACKAGES.some((prefix) => operation.startsWith(prefix));
 }
 
-export const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean =>
-  isHealth(routeOptions.config.operation ?? "");
+const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean => isHealth(routeOptions.config.operation ?? "");
 
 /** Allowed origins: any, none but the service's own, or those listed. */
 export type Origins = "any" | "none" | readonly string[];

@@ -12,7 +12,7 @@ const OWN_CONDITION = "offledger-if-none-match";
 /** Asks by GET, for which HTTP has 304. */
 const CONDITION = "if-none-match";
 
-export const ETAG = "etag";
+const ETAG = "etag";
 export const GENERATION = "offledger-generation";
 /** The response is empty because the client has it. */
 export const NOT_MODIFIED = "offledger-not-modified";
@@ -63,7 +63,7 @@ export function shortForm(request: Request, { [ETAG]: etag }: Validators): "304"
 export const cacheControl = (isEmpty: boolean): string => (isEmpty ? "no-store" : "no-cache");
 
 /** Whether a client has the content with this entity tag. Weak comparison: tags name what a response says, not its bytes. */
-export function matchesEtag(condition: string | readonly string[] | undefined, etag: string): boolean {
+function matchesEtag(condition: string | readonly string[] | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   const known = String(condition).split(",");
   return known.some((one) => one.trim() === "*" || opaqueTag(one.trim()) === opaqueTag(etag));

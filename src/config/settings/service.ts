@@ -4,7 +4,7 @@ import { count, optional, seconds, setting } from "./setting.js";
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export const compressions = ["gzip", "off"] as const;
+const compressions = ["gzip", "off"] as const;
 export type Compression = (typeof compressions)[number];
 
 export const serviceSettings = {

@@ -1,7 +1,7 @@
 import { boolean, hostName, httpUrl, integer, nonEmpty, oneOf } from "../parsers.js";
 import { count, optional, setting } from "./setting.js";
 
-export const loggedRequests = ["all", "failed", "none"] as const;
+const loggedRequests = ["all", "failed", "none"] as const;
 export type LoggedRequests = (typeof loggedRequests)[number];
 
 export const telemetrySettings = {

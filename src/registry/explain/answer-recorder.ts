@@ -192,13 +192,13 @@ const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.v
 /** Why candidates are passed over, as predicates. */
 
 /** As many contracts as a person can read. */
-export const MAX_CANDIDATES = 50;
+const MAX_CANDIDATES = 50;
 
-export function whyNot(contract: Contract, chosen: Contract | undefined, synchronizer: string | undefined): string {
+function whyNot(contract: Contract, chosen: Contract | undefined, synchronizer: string | undefined): string {
   return whyElsewhere(contract, synchronizer) ?? (chosen === undefined ? "does not serve" : "a newer one is chosen");
 }
 
-export function whyElsewhere({ synchronizerId }: Contract, synchronizer: string | undefined): string | undefined {
+function whyElsewhere({ synchronizerId }: Contract, synchronizer: string | undefined): string | undefined {
   if (synchronizerId === undefined) return "is between synchronizers";
   return synchronizer === undefined || synchronizerId === synchronizer
     ? undefined
@@ -227,7 +227,7 @@ export interface FewestChanges {
  * What would have to change on the synchronizer where least has to. `refused` is the one on which the error is, if any:
  * of equally few changes those on it are preferred.
  */
-export function fewestChanges(
+function fewestChanges(
   error: RegistryError,
   refused: string | undefined,
   found: Iterable<string>,

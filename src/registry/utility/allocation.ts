@@ -201,7 +201,7 @@ function measure(settlement: SettlementArguments, legs: number): SettlementLimit
 }
 
 /** Throws "invalid" that names all limits that a request exceeds. `label` is what the message calls the request. */
-export function checkSize(label: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
+function checkSize(label: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
   const exceeded = units.filter((unit) => (size[unit] ?? 0) > limits[unit]);
   if (exceeded.length === 0) return;
   const [first, ...others] = exceeded.map((unit) =>

@@ -139,7 +139,7 @@ export function selectInstruction(
  * As `selectInstruction`. Throws "not-found" without one. One that exists is answered even if the registrar has no
  * factory any more: reject, withdraw and cancel must always be possible.
  */
-export function requireInstruction(
+function requireInstruction(
   context: RequestContext,
   registrar: string | undefined,
   label: string,
@@ -155,7 +155,7 @@ export function requireInstruction(
 /** Explanations say what would have to change for a refused request to succeed. */
 
 /** Records nothing: only the request itself is recorded. */
-export const withoutRecorder = (context: RequestContext): RequestContext => ({
+const withoutRecorder = (context: RequestContext): RequestContext => ({
   view: context.view,
   now: context.now,
   hasReachedEnd: context.hasReachedEnd,

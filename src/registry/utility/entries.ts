@@ -20,7 +20,7 @@ import {
 } from "./templates.js";
 
 /** The configuration of the instrument; left out if there is not exactly one instrument. */
-export const instrumentConfigurationEntry: ContextEntry = {
+const instrumentConfigurationEntry: ContextEntry = {
   value(builder, selector, { instruments }, required) {
     const [only] = instruments;
     if (only === undefined || instruments.length > 1) return undefined;
@@ -30,7 +30,7 @@ export const instrumentConfigurationEntry: ContextEntry = {
 };
 
 /** The configurations of all instruments, by instrument id. */
-export const instrumentConfigurationsEntry: ContextEntry = {
+const instrumentConfigurationsEntry: ContextEntry = {
   value(builder, selector, { instruments }, required) {
     const configurations: NamedValue[] = [];
     for (const id of instruments) {
@@ -76,7 +76,7 @@ export const holderCredentialsEntry: ContextEntry = {
   },
 };
 
-export const transferRuleEntry: ContextEntry = {
+const transferRuleEntry: ContextEntry = {
   value(builder, selector, _inputs, required) {
     const { view, registrar } = selector;
     const rule = selector.selectOfGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), required, {
@@ -93,7 +93,7 @@ export const transferRuleEntry: ContextEntry = {
  * Whether the service of the group asks for result contracts. Left out if it does not say or does not exist: the packages
  * read that as true, so a value would change what happens on the ledger.
  */
-export const enableResultContractsEntry: ContextEntry = {
+const enableResultContractsEntry: ContextEntry = {
   value(_builder, selector) {
     const { context, view, registrar } = selector;
     const all = view.byKey(registrarService, indexKeys.service(registrar));
@@ -123,7 +123,7 @@ export function selectProvider(selector: ContractSelector, { provider, instrumen
   return instrument === undefined ? undefined : selector.configuration(instrument, false)?.fields.provider;
 }
 
-export const appRewardConfigurationEntry: ContextEntry = {
+const appRewardConfigurationEntry: ContextEntry = {
   value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
@@ -133,7 +133,7 @@ export const appRewardConfigurationEntry: ContextEntry = {
   },
 };
 
-export const featuredAppRightEntry: ContextEntry = {
+const featuredAppRightEntry: ContextEntry = {
   value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
@@ -183,7 +183,7 @@ function rightsOfDso(
   return rights;
 }
 
-export const factoryDisclosure: Disclosure = {
+const factoryDisclosure: Disclosure = {
   disclose(builder, _selector, { factory }) {
     if (factory !== undefined) builder.disclose(factory);
   },
@@ -196,7 +196,7 @@ export const lockedHoldingDisclosure: Disclosure = {
   },
 };
 
-export const allocationsDisclosure: Disclosure = {
+const allocationsDisclosure: Disclosure = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
@@ -209,7 +209,7 @@ export const allocationsDisclosure: Disclosure = {
   },
 };
 
-export const allocationHoldingsDisclosure: Disclosure = {
+const allocationHoldingsDisclosure: Disclosure = {
   disclose(builder, selector, { allocations = [] }, required) {
     for (const { fields } of allocations) discloseHoldings(builder, selector, fields, required);
   },

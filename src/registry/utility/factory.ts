@@ -42,7 +42,7 @@ interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsN
 }
 
 /** The first version of utility-registry-app-v0 whose factories implement version 2 of the token standard. */
-export const FIRST_APP_WITH_VERSION_2 = "0.9.0";
+const FIRST_APP_WITH_VERSION_2 = "0.9.0";
 
 /** Whether the contract of utility-registry-app-v0 may have version 2: one of an unknown package counts as current. */
 export const hasVersion2 = ({ templateId }: Contract, versions: PackageVersions): boolean =>

@@ -62,7 +62,7 @@ export function utilityRegistry({
 }
 
 /** The minor versions are those of the published documents. holding, allocation-request and transfer-events have no HTTP side. */
-export const SUPPORTED_APIS: SupportedApis = {
+const SUPPORTED_APIS: SupportedApis = {
   "splice-api-token-metadata-v1": 2,
   "splice-api-token-holding-v1": 1,
   "splice-api-token-holding-v2": 1,

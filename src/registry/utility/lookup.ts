@@ -85,10 +85,7 @@ function servedInstruments(configurations: readonly Contract<InstrumentConfigura
 }
 
 /** Instructions of which a party is sender, receiver or holder: a search for each template. */
-export function findInstructions(
-  contexts: UtilityContexts,
-  lines: LinesByOperation,
-): readonly PartySearch<Instruction>[] {
+function findInstructions(contexts: UtilityContexts, lines: LinesByOperation): readonly PartySearch<Instruction>[] {
   const templates = new Set(Object.values(contexts.choices).flatMap((definition) => definition.templates));
   return [...templates].map((template) => findOfTemplate(template, contexts, lines));
 }
@@ -140,7 +137,7 @@ function lacking(
 }
 
 /** Credentials with claims on a party, whether they are valid now or not. */
-export const findCredentials: PartySearch<Credential> = {
+const findCredentials: PartySearch<Credential> = {
   template: credential,
   find: (_context, contracts, party) => ({
     credentials: contracts.flatMap((contract) => {
@@ -154,7 +151,7 @@ export const findCredentials: PartySearch<Credential> = {
 };
 
 /** Preapprovals of a party as the receiver. */
-export const findPreapprovals: PartySearch<TransferPreapproval> = {
+const findPreapprovals: PartySearch<TransferPreapproval> = {
   template: transferPreapproval,
   find: (_context, contracts, party) => ({
     preapprovals: contracts
@@ -168,17 +165,17 @@ export const findPreapprovals: PartySearch<TransferPreapproval> = {
 };
 
 /** The operations on the instructions of a template; none for another template. */
-export const operationsOn = ({ choices }: UtilityContexts, template: Template): readonly ChoiceOperation[] =>
+const operationsOn = ({ choices }: UtilityContexts, template: Template): readonly ChoiceOperation[] =>
   // The record has exactly the names of its type.
   (Object.keys(choices) as ChoiceOperation[]).filter((name) =>
     choices[name].templates.some((known) => known === template),
   );
 
 /** The operation whose choice completes the instructions of a template, as accept does. */
-export const completionOn = (contexts: UtilityContexts, template: Template): ChoiceOperation | undefined =>
+const completionOn = (contexts: UtilityContexts, template: Template): ChoiceOperation | undefined =>
   operationsOn(contexts, template).find((operation) => !isExit(operation));
 
-export function choicesOn(contexts: UtilityContexts, contract: Contract): readonly ChoiceCall[] {
+function choicesOn(contexts: UtilityContexts, contract: Contract): readonly ChoiceCall[] {
   // Only templates of instructions have operations.
   return operationsOn(contexts, contract.template).map((choice) =>
     choiceCall(choice, contract as Contract<Instruction>),

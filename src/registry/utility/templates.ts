@@ -12,7 +12,7 @@ export interface GroupParties {
   readonly registrar: string;
 }
 
-export const groupParties = (payload: JsonReader): GroupParties => ({
+const groupParties = (payload: JsonReader): GroupParties => ({
   operator: payload.id("operator"),
   provider: payload.id("provider"),
   registrar: payload.id("registrar"),

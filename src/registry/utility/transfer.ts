@@ -81,7 +81,7 @@ type Preapprovals = readonly Contract<TransferPreapproval>[];
  * The preapprovals of the receiver for the instrument, newest first, where the transfer can run: the operator of the
  * preapproval is that of the rule, and configuration and rule of the group are on its synchronizer.
  */
-export function coveringPreapprovals(
+function coveringPreapprovals(
   view: View,
   group: Group,
   instrumentId: string,
@@ -113,7 +113,7 @@ function whyNotCovering(
     : "is on a synchronizer without the configuration or the rule of the instrument";
 }
 
-export const neededPreapproval = (party: string, registrar: string): Needed => ({
+const neededPreapproval = (party: string, registrar: string): Needed => ({
   name: `the TransferPreapproval of receiver ${party}`,
   kind: "preapproval",
   party,
@@ -122,7 +122,7 @@ export const neededPreapproval = (party: string, registrar: string): Needed => (
 });
 
 /** For explanations: why the preapprovals that do not count are passed over. If none counts, the transfer is an offer. */
-export function explainPreapprovals(
+function explainPreapprovals(
   recorder: Recorder,
   view: View,
   group: Group,

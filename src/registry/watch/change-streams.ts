@@ -25,7 +25,7 @@ export interface Waiter {
 }
 
 /** Streams that wait for something to send. */
-export class Waiters<T extends Waiter> {
+class Waiters<T extends Waiter> {
   readonly #waiters = new Set<T>();
 
   get count(): number {
@@ -65,7 +65,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 const streamsHaveRun = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** Heartbeats of one position that are due within `mergeMs` are one object, which is encoded once. */
-export class Heartbeats {
+class Heartbeats {
   readonly #clock: () => number;
   readonly #mergeMs: number;
   readonly #age: () => number | undefined;

@@ -41,7 +41,7 @@ export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<ty
   return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
 }
 
-export function disclosedByUtility(contract: Contract) {
+function disclosedByUtility(contract: Contract) {
   return { ...contractMeta(contract), createdEventBlob: blobOf(contract) };
 }
 

@@ -24,7 +24,7 @@ export function flatten(binary: BinaryString): BinaryString {
 }
 
 /** Tag and length of a string, bytes or message field. */
-export function lengthPrefix(fieldNumber: number, length: number): BinaryString {
+function lengthPrefix(fieldNumber: number, length: number): BinaryString {
   return String.fromCharCode((fieldNumber << 3) | WireType.LengthDelimited) + varint(length);
 }
 

@@ -99,7 +99,7 @@ export const LIST_VALUES = 1;
 export const ENTRY_KEY = 1;
 export const ENTRY_VALUE = 2;
 
-export function writeStruct(writer: BinaryWriter, object: JsonObject): void {
+function writeStruct(writer: BinaryWriter, object: JsonObject): void {
   for (const [name, value] of Object.entries(object)) {
     writer.tag(STRUCT_FIELDS, WireType.LengthDelimited).fork();
     writer.tag(ENTRY_KEY, WireType.LengthDelimited).string(name);

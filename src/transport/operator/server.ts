@@ -64,7 +64,7 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
 }
 
 /** Prometheus and a few people need no more. */
-export const OPERATOR_CONNECTIONS: ConnectionLimits = {
+const OPERATOR_CONNECTIONS: ConnectionLimits = {
   maxHeaderBytes: 16 * 1024,
   requestMs: 5_000,
   maxConnections: 16,
@@ -72,10 +72,10 @@ export const OPERATOR_CONNECTIONS: ConnectionLimits = {
 };
 
 /** Its own, so that no load of the public port makes the metrics unreadable, and none of its own disturbs clients. */
-export const OPERATOR_BUDGETS: BudgetLimits = { bodyMegabytes: 16, responseMegabytes: 32, requests: 256 };
+const OPERATOR_BUDGETS: BudgetLimits = { bodyMegabytes: 16, responseMegabytes: 32, requests: 256 };
 
 /** No page of another origin may read a response. Metrics are answered under any load. */
-export const OPERATOR_HOOKS: HookOptions = {
+const OPERATOR_HOOKS: HookOptions = {
   corsOrigins: "none",
   maxPathBytes: 12 * 1024,
   maxDelayMs: 0,
@@ -90,7 +90,7 @@ const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Serves GET /metrics and GET /warnings. Other methods, and other spellings of the paths, get 404. */
-export function expositionRoutes(exposition: Exposition) {
+function expositionRoutes(exposition: Exposition) {
   const { contentType, warnings } = exposition;
   const hint = `not found; use GET ${METRICS}${warnings === undefined ? "" : ` or GET ${WARNINGS}`}\n`;
   const notFound = (reply: FastifyReply) => reply.code(404).type(TEXT).send(hint);

@@ -85,7 +85,7 @@ const operations: readonly Operation[] = [
 export const isExit = (operation: Operation): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);
 
 /** The prefix of every key of the Registry Utility. */
-export const KEY_PREFIX = "utility.digitalasset.com/";
+const KEY_PREFIX = "utility.digitalasset.com/";
 
 /** `prefixed`: under KEY_PREFIX. `both`: also under the bare name, which packages before Registry App 0.12 read. */
 const keyForm = z.enum(["prefixed", "both"]);

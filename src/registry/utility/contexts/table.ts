@@ -196,7 +196,7 @@ function partNamed<T>(parts: ReadonlyMap<string, T>, name: string): T {
 /** Whether a line of the table applies to a request. */
 export type CompiledCondition = (selector: ContractSelector, inputs: EntryInputs) => boolean;
 
-export function compileCondition(condition: Condition, versions: PackageVersions): CompiledCondition {
+function compileCondition(condition: Condition, versions: PackageVersions): CompiledCondition {
   return typeof condition === "string" ? named[condition] : packageCondition(condition, versions);
 }
 
@@ -227,7 +227,7 @@ function isInRange({ from, before }: PackageCondition, version: string | undefin
 }
 
 /** Whether no request meets both: a request is about one contract, which has one package and version. */
-export function areExclusive(a: Condition | undefined, b: Condition | undefined): boolean {
+function areExclusive(a: Condition | undefined, b: Condition | undefined): boolean {
   if (typeof a !== "object" || typeof b !== "object") return false;
   return a.package !== b.package || isBelow(a, b) || isBelow(b, a);
 }

@@ -9,7 +9,7 @@ import { instrumentConfiguration } from "../templates.js";
 import type { OperationLines } from "./operations.js";
 
 /** Passes every read on, and records the first contract in reassignment that was read. */
-export class RecordingView implements View {
+class RecordingView implements View {
   readonly #view: View;
   #moving: Contract | undefined;
 
