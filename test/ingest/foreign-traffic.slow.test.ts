@@ -91,7 +91,11 @@ test.each(["mirror", "replica"] as const)(
     }
     const all = { created: figures(created), unknown: figures(unknown), known: figures(known) };
     console.log(`${kind}: ${JSON.stringify(all)}`);
-    expect(Object.fromEntries(statuses)).toEqual({ "created 200": REQUESTS, "unknown 404": REQUESTS / 4 });
+    // Where a loaded machine does not reach the ledger's end in time, an unknown contract is 503, and nothing else.
+    const late = statuses.get("unknown 503") ?? 0;
+    expect(late).toBeLessThan(REQUESTS / 4 / 20);
+    statuses.delete("unknown 503");
+    expect(Object.fromEntries(statuses)).toEqual({ "created 200": REQUESTS, "unknown 404": REQUESTS / 4 - late });
     // On a loaded machine every process on the way is late, as the one process is that answers without a wait.
     const bound = BOUND_MS + 3 * all.known.p99;
     expect(all.created.p99).toBeLessThan(bound);

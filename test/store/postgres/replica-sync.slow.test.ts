@@ -242,8 +242,10 @@ describe("catchUp", () => {
     // The replies are not there yet. These may have seen what is later than the requests.
     const later = Array.from({ length: 20 }, () => soon(sync.catchUp(60_000)));
     expect(new Set((await Promise.all([...first, ...later])).flat())).toEqual(new Set(["reached"]));
-    expect(requests).toHaveLength(4);
-    expect(new Set(requests).size).toBe(4);
+    // One request for the later ones, and another for those that came while it was being sent. The second of the first ones
+    // may have arrived before its sender knew.
+    expect([3, 4]).toContain(requests.length);
+    expect(new Set(requests).size).toBe(requests.length);
   });
 
   test("gives up after its time", async () => {
