@@ -24,9 +24,10 @@ export interface AllocationArguments extends FactoryArguments {
   readonly instruments: readonly string[];
   readonly sent: readonly string[];
   readonly sides: number;
-  /** The accounts on the other sides of its legs, where the request names them. */
-  readonly others: readonly Account[];
-  readonly executors: readonly string[];
+  /** The accounts on the other sides of its legs, where the request names them. Reading them may throw "invalid". */
+  readonly others: () => readonly Account[];
+  /** As `others`. */
+  readonly executors: () => readonly string[];
 }
 
 export interface SettlementArguments {
@@ -34,7 +35,8 @@ export interface SettlementArguments {
   readonly legs: readonly Leg[];
   /** The allocations to settle, each contract id once. */
   readonly allocations: readonly SettledAllocation[];
-  readonly executors: readonly string[];
+  /** Reading them may throw "invalid". */
+  readonly executors: () => readonly string[];
 }
 
 export interface Leg {
@@ -78,7 +80,11 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
   };
   if (allocation.raw("transferLegSides") === undefined) {
     if (allocation.raw("transferLeg") !== undefined)
-      return { ...readLeg(registrar, allocation.object("transferLeg")), executors: executorsIn(allocation), ...more };
+      return {
+        ...readLeg(registrar, allocation.object("transferLeg")),
+        executors: () => executorsIn(allocation),
+        ...more,
+      };
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
     throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
   }
@@ -87,7 +93,7 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
   const sides = allocation.objects("transferLegSides").map((side) => ({
     instrumentId: side.id("instrumentId"),
     isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
-    other: side.optionalObject("otherside"),
+    side,
   }));
   const funded = allocation.mapKeys("nextIterationFunding");
   const sent = sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId);
@@ -96,15 +102,19 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
     instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
     sent: [...new Set([...sent, ...funded])],
     sides: sides.length,
-    others: sides.flatMap(({ other }) => (other === undefined ? [] : [accountOf(other, registrar)])),
-    executors: executorsIn(fields),
+    others: () =>
+      sides.flatMap(({ side }) => {
+        const other = side.optionalObject("otherside");
+        return other === undefined ? [] : [accountOf(other, registrar)];
+      }),
+    executors: () => executorsIn(fields),
     ...more,
   };
 }
 
 function readLeg(registrar: string, leg: JsonReader): Omit<AllocationArguments, keyof FactoryArguments | "executors"> {
   const instruments = [readInstrumentId(registrar, leg)];
-  const others = leg.raw("receiver") === undefined ? [] : [accountIn(leg, "receiver", registrar)];
+  const others = () => (leg.raw("receiver") === undefined ? [] : [accountIn(leg, "receiver", registrar)]);
   return { sender: accountIn(leg, "sender", registrar), others, instruments, sent: instruments, sides: 1 };
 }
 
@@ -127,7 +137,7 @@ export function settlementArguments(query: FactoryQuery): SettlementArguments {
   return {
     legs,
     allocations: [...allocations.values()],
-    executors: executorsIn(fields),
+    executors: () => executorsIn(fields),
     targetSynchronizer: targetSynchronizer(fields),
   };
 }

@@ -46,10 +46,11 @@ export function transferSubject(query: FactoryQuery): Subject {
 }
 
 export function allocationSubject(query: FactoryQuery): Subject {
-  const { sender, others, executors, instruments, inputHoldings } = allocationArguments(query);
+  const { sender, others: readOthers, executors, instruments, inputHoldings } = allocationArguments(query);
+  const others = readOthers();
   return {
     registrar: query.registrar,
-    roles: { sender: [sender.party], receiver: partiesOf(others), executor: executors },
+    roles: { sender: [sender.party], receiver: partiesOf(others), executor: executors() },
     accounts: { own: ordinary([sender]), others: ordinary(others) },
     refs: { holdings: inputHoldings },
     hasOwnRefs: true,
@@ -64,7 +65,7 @@ export function settlementSubject(query: FactoryQuery): Subject {
   const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];
   return {
     registrar: query.registrar,
-    roles: { sender: partiesOf(senders), receiver: partiesOf(receivers), executor: executors },
+    roles: { sender: partiesOf(senders), receiver: partiesOf(receivers), executor: executors() },
     accounts: { own: ordinary([...senders, ...receivers]) },
     refs: { allocations: allocations.map(({ contractId }) => contractId) },
     hasOwnRefs: true,
