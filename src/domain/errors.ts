@@ -139,3 +139,14 @@ export const unavailable = (message: string, details?: RegistryErrorDetails): Re
   new RegistryError("unavailable", message, details);
 export const unsupported = (message: string, details?: RegistryErrorDetails): RegistryError =>
   new RegistryError("unsupported", message, details);
+
+/** The RegistryError that it throws; undefined if it throws none. */
+export function errorIn(attempt: () => unknown): RegistryError | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RegistryError) return error;
+    throw error;
+  }
+}

@@ -96,6 +96,20 @@ test("of a contract that could not be parsed, on which the answer depends", asyn
   expect(warnings[1]).toMatchObject({ remedy: expect.stringContaining("correct the registry file") as string });
 });
 
+test("of an entry only where no factory of the registrar has it beside it", async () => {
+  const other = contract("rules-2", "ExternalPartyAmuletRules", { dso }, "other");
+  expect((await check(other, rules, amuletRules, openRound)).warnings).toEqual([]);
+  const moving = { ...rules, synchronizerId: undefined };
+  expect((await check(moving, amuletRules, openRound)).warnings.map(summary)).toEqual([
+    [
+      "contract-in-reassignment",
+      undefined,
+      "conflict",
+      ["transfer-factory", "allocation-factory", "settlement-factory"],
+    ],
+  ]);
+});
+
 test("of a pending instruction whose choices fail", async () => {
   const { warnings } = await check(rules, amuletRules, openRound, offer);
   // Without its holding it can be rejected and withdrawn.

@@ -1,9 +1,10 @@
 /** What will fail for the contracts of a registry file: what its operations lack, and choices on pending instructions. */
 import type { Contract } from "../../domain/contract.js";
-import { causesOf, RegistryError } from "../../domain/errors.js";
+import { causesOf, errorIn, type RegistryError } from "../../domain/errors.js";
+import { neededContract, onOneSynchronizer } from "../needed.js";
 import type { Check, Choice, ContextAnswer, RequestContext, Warning, WarningKind } from "../sdk/registry.js";
 import { TableAnswer } from "./answer.js";
-import { type Table, templateOf } from "./candidates.js";
+import { candidatesOf, type Table, templateOf } from "./candidates.js";
 import { type Line, type Operation, OPERATIONS } from "./definition.js";
 import type { Subject } from "./subject.js";
 import type { TableFields } from "./templates.js";
@@ -20,23 +21,41 @@ export function tableChecks(table: Table, answerChoice: ChoiceAnswer): readonly 
   return [checkRegistrars(table), ...ofInstructions] as readonly Check[];
 }
 
-/** The entries that every request of a registrar has, whoever asks. Only the newest factory of each registrar counts. */
+/** The entries that every request of a registrar has, whoever asks: missing where no factory of it has them beside it. */
 function checkRegistrars(table: Table): Check<TableFields> {
   const needed = commonEntries(table);
+  const { template } = table.file.factory;
   return {
     template: templateOf(table, table.file.factory),
-    warnings(context, factories) {
-      const registrars = new Map(factories.toReversed().map((one) => [one.fields.registrar, one]));
-      return [...registrars].flatMap(([registrar = "", { synchronizerId }]) =>
-        [...needed].flatMap(([entry, operations]): Warning[] => {
-          const answer = new TableAnswer(table, context, anyRequest(registrar), synchronizerId ?? "");
-          const error = synchronizerId === undefined ? undefined : answer.problemOf(entry);
+    warnings: (context, factories) =>
+      factories.flatMap((factory) => {
+        const { registrar = "" } = factory.fields;
+        const all = candidatesOf(table, context, { template }, registrar, []);
+        // Once for each registrar.
+        if (all[0]?.contractId !== factory.contractId) return [];
+        const failure = (attempt: (synchronizer: string) => void) =>
+          errorIn(() =>
+            onOneSynchronizer(
+              all,
+              () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
+              undefined,
+              (_factory, synchronizer) => attempt(synchronizer),
+            ),
+          );
+        const moving = failure(() => undefined);
+        if (moving !== undefined) return [{ ...about(moving), registrar, operations: FACTORIES }];
+        return [...needed].flatMap(([entry, operations]): Warning[] => {
+          const error = failure((synchronizer) => {
+            const problem = new TableAnswer(table, context, anyRequest(registrar), synchronizer).problemOf(entry);
+            if (problem !== undefined) throw problem;
+          });
           return error === undefined ? [] : [{ ...about(error), registrar, operations }];
-        }),
-      );
-    },
+        });
+      }),
   };
 }
+
+const FACTORIES = OPERATIONS.filter((operation) => operation.endsWith("-factory"));
 
 /** The entries that are found by the registrar alone and written without a condition, each with its operations. */
 function commonEntries({ file: { entries = {}, operations = {} } }: Table): ReadonlyMap<string, readonly Operation[]> {
@@ -82,26 +101,22 @@ function checkInstructions(
     warnings: (context, contracts) =>
       contracts.flatMap((contract) =>
         choices.flatMap((choice): Warning[] => {
-          try {
-            answerChoice(context, choice, contract);
-            return [];
-          } catch (error) {
-            if (!(error instanceof RegistryError)) throw error;
-            const { contractId, synchronizerId, fields } = contract;
-            const found = about(error);
-            const kind: WarningKind = synchronizerId === undefined ? "instruction-in-reassignment" : found.kind;
-            return [
-              {
-                ...found,
-                kind,
-                problem: `${label} ${contractId}: ${found.problem}`,
-                registrar: fields.registrar ?? "",
-                instrument: fields.instruments[0],
-                contractId,
-                operations: [choice],
-              },
-            ];
-          }
+          const error = errorIn(() => answerChoice(context, choice, contract));
+          if (error === undefined) return [];
+          const { contractId, synchronizerId, fields } = contract;
+          const found = about(error);
+          const kind: WarningKind = synchronizerId === undefined ? "instruction-in-reassignment" : found.kind;
+          return [
+            {
+              ...found,
+              kind,
+              problem: `${label} ${contractId}: ${found.problem}`,
+              registrar: fields.registrar ?? "",
+              instrument: fields.instruments[0],
+              contractId,
+              operations: [choice],
+            },
+          ];
         }),
       ),
   };

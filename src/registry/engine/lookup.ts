@@ -1,7 +1,7 @@
 /** What operators look up in a registry file: its registrars, the choices on a contract, and a party's instructions. */
 import type { Contract } from "../../domain/contract.js";
 import type { Cause } from "../../domain/cause.js";
-import { causesOf, RegistryError } from "../../domain/errors.js";
+import { causesOf, errorIn } from "../../domain/errors.js";
 import type { View } from "../../store/port.js";
 import type { Choice, ChoiceCall, PartySearch, RegistryLookup, ServedRegistrar } from "../sdk/registry.js";
 import { type Found, type Table, templateOf } from "./candidates.js";
@@ -97,11 +97,6 @@ const search = (
 });
 
 function lacking(attempt: () => void): readonly Cause[] {
-  try {
-    attempt();
-    return [];
-  } catch (error) {
-    if (error instanceof RegistryError) return causesOf(error);
-    throw error;
-  }
+  const error = errorIn(attempt);
+  return error === undefined ? [] : causesOf(error);
 }

@@ -1,3 +1,4 @@
+import { errorIn } from "../../../domain/errors.js";
 /** What is wrong with the factories of registrars and the configurations of their instruments. */
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
@@ -17,7 +18,7 @@ import {
   type LinesByOperation,
   usableFor,
 } from "./operations.js";
-import { errorIn, findProblems, recording, type RecordingContext, remedies } from "./problems.js";
+import { findProblems, recording, type RecordingContext, remedies } from "./problems.js";
 
 type Configuration = Contract<InstrumentConfiguration>;
 

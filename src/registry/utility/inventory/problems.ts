@@ -1,6 +1,6 @@
 /** Trying operations on what is stored, without a request, and what their failures are warnings of. */
 import type { Contract } from "../../../domain/contract.js";
-import { RegistryError, type RegistryErrorReason } from "../../../domain/errors.js";
+import { errorIn, type RegistryError, type RegistryErrorReason } from "../../../domain/errors.js";
 import type { Template } from "../../../domain/template.js";
 import type { TemplateCount, View } from "../../../store/port.js";
 import type { CheckContext, Warning, WarningKind } from "../../sdk/registry.js";
@@ -144,17 +144,6 @@ export function findProblems(
   if (error === undefined) return [];
   const scope = errorOf(answered, withoutParties(inputs)) === undefined ? "inputs" : "instrument";
   return [{ line: undefined, error, refusal: error.reason, moving: undefined, scope }];
-}
-
-/** The RegistryError that it throws; undefined if it throws none. */
-export function errorIn(attempt: () => unknown): RegistryError | undefined {
-  try {
-    attempt();
-    return undefined;
-  } catch (error) {
-    if (error instanceof RegistryError) return error;
-    throw error;
-  }
 }
 
 function scopeOf(fails: (inputs: EntryInputs) => boolean, inputs: EntryInputs): Problem["scope"] {
