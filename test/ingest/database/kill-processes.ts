@@ -153,7 +153,8 @@ export class RequestLoop {
     const shown = await askAccept(this.#url, pair, tag);
     const isCurrent = isOfThisHistory && this.#pairs.now.tags[pair] === tag && this.#pairs.restores === restores;
     if (isCurrent) this.current++;
-    this.#note(shown, isCurrent ? [200] : [200, 404]);
+    // While no mirror runs, another that the service does not know may exist: 503 after the wait.
+    this.#note(shown, isCurrent ? [200] : [200, 404, 503]);
   }
 
   /** Mostly one that the ledger still has as it was shown: on a slow machine the others would be nearly all. */
