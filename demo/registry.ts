@@ -1,8 +1,6 @@
 /** The demo registry: two registrars, three instruments, and pending instructions of a few parties. */
 import { holding, instrumentConfiguration } from "../src/registry/utility/templates.js";
-import * as instructions from "../src/registry/utility/instructions.js";
-import * as parties from "../src/registry/utility/templates.js";
-import * as services from "../src/registry/utility/templates.js";
+import * as templates from "../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { active, contractId, inReassignment, party } from "./element.js";
 
@@ -40,7 +38,7 @@ function configuration(registrar: Registrar, id: string, more: JsonObject): Json
 }
 
 function credential(label: string, holder: string, claims: JsonObject[], validity: JsonObject = {}): JsonObject {
-  return active(parties.credential, `credential ${label}`, {
+  return active(templates.credential, `credential ${label}`, {
     issuer: verifier,
     holder,
     id: label,
@@ -94,7 +92,7 @@ function allocation(
   id: string,
   amount: string,
 ) {
-  return active(instructions.dvpLegAllocation, `allocation ${label}`, {
+  return active(templates.dvpLegAllocation, `allocation ${label}`, {
     operator,
     provider: registrar.provider,
     allocation: {
@@ -143,19 +141,19 @@ const requirement = ({ property, value }: typeof holderClaim) => [
 
 export const elements: readonly JsonObject[] = [
   ...[acme, nordic].flatMap((registrar) => [
-    active(services.allocationFactory, `factory of ${registrar.party}`, serviceParties(registrar)),
-    active(services.registrarService, `service of ${registrar.party}`, {
+    active(templates.allocationFactory, `factory of ${registrar.party}`, serviceParties(registrar)),
+    active(templates.registrarService, `service of ${registrar.party}`, {
       ...serviceParties(registrar),
       enableResultContracts: registrar === acme ? true : null,
     }),
-    active(services.transferRule, `rule of ${registrar.party}`, serviceParties(registrar)),
+    active(templates.transferRule, `rule of ${registrar.party}`, serviceParties(registrar)),
   ]),
-  active(services.appRewardConfiguration, "rewards of acme", {
+  active(templates.appRewardConfiguration, "rewards of acme", {
     operator,
     provider: acme.provider,
     details: { dso, operatorAppRewardBeneficiary: { beneficiary: operator, weight: "0.2000000000" } },
   }),
-  active(services.featuredAppRight, "featured right of acme", { dso, provider: acme.provider }),
+  active(templates.featuredAppRight, "featured right of acme", { dso, provider: acme.provider }),
 
   // One instrument requires credentials, one has several identifiers, one has neither.
   configuration(acme, "ACME-BOND", {
@@ -171,7 +169,7 @@ export const elements: readonly JsonObject[] = [
   credential("bob", bob, [holderClaim], { validUntil: "2036-01-01T00:00:00Z" }),
   // Carol has none; dave's has expired.
   credential("dave", dave, [holderClaim], { validUntil: "2026-02-01T00:00:00Z" }),
-  active(parties.transferPreapproval, "preapproval of bob", {
+  active(templates.transferPreapproval, "preapproval of bob", {
     operator,
     receiver: bob,
     instrumentAdmin: acme.party,
@@ -180,25 +178,25 @@ export const elements: readonly JsonObject[] = [
 
   locked("bond to bob", acme, alice, "ACME-BOND", "100.0000000000"),
   active(
-    instructions.transferOffer,
+    templates.transferOffer,
     "offer bond to bob",
     offer("bond to bob", acme, [alice, bob], "ACME-BOND", "100.0000000000"),
   ),
   locked("bond to dave", acme, alice, "ACME-BOND", "5.0000000000"),
   active(
-    instructions.transferOffer,
+    templates.transferOffer,
     "offer bond to dave",
     offer("bond to dave", acme, [alice, dave], "ACME-BOND", "5.0000000000"),
   ),
   locked("cash to carol", nordic, bob, "NOK-CASH", "250.0000000000"),
   active(
-    instructions.transferOffer,
+    templates.transferOffer,
     "offer cash to carol",
     offer("cash to carol", nordic, [bob, carol], "NOK-CASH", "250.0000000000"),
   ),
   locked("moving", nordic, bob, "NOK-CASH", "75.0000000000"),
   inReassignment(
-    instructions.transferOffer,
+    templates.transferOffer,
     "offer moving",
     offer("moving", nordic, [bob, alice], "NOK-CASH", "75.0000000000"),
   ),
@@ -209,13 +207,13 @@ export const elements: readonly JsonObject[] = [
   allocation("euro leg", acme, [bob, alice], "ACME-EUR", "39500.0000000000"),
 
   locked("redemption", acme, alice, "ACME-BOND", "10.0000000000"),
-  active(instructions.burnRequest, "burn request", {
+  active(templates.burnRequest, "burn request", {
     ...issuance("burn", acme, alice, "ACME-BOND", "10.0000000000"),
     lockedHoldingCid: contractId("holding redemption"),
   }),
-  active(instructions.mintRequest, "mint request", issuance("mint", acme, alice, "ACME-BOND", "25.0000000000")),
-  active(instructions.mintOffer, "mint offer", issuance("mint", nordic, carol, "NOK-CASH", "500.0000000000")),
-  active(instructions.burnOffer, "burn offer", issuance("burn", nordic, bob, "NOK-CASH", "20.0000000000")),
+  active(templates.mintRequest, "mint request", issuance("mint", acme, alice, "ACME-BOND", "25.0000000000")),
+  active(templates.mintOffer, "mint offer", issuance("mint", nordic, carol, "NOK-CASH", "500.0000000000")),
+  active(templates.burnOffer, "burn offer", issuance("burn", nordic, bob, "NOK-CASH", "20.0000000000")),
 
   // An export also contains unlocked holdings and contracts that no rule reads.
   active(holding, "holding free", {

@@ -1,5 +1,5 @@
 /** Changes of the demo registry for `npm run demo:ledger`: transfer offers are created, reassigned and rejected. */
-import { transferOffer } from "../src/registry/utility/instructions.js";
+import { transferOffer } from "../src/registry/utility/templates.js";
 import type { JsonObject } from "../src/domain/json.js";
 import { active, contractId, otherSynchronizer } from "./element.js";
 import { acme, alice, bob, carol, locked, nordic, offer } from "./registry.js";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { registryFile } from "../src/registry/engine/definition.js";
-import { contextsForm } from "../src/registry/utility/contexts/definition.js";
+import { contextsForm } from "../src/registry/utility/definition.js";
 
 const [, , folder = "gen"] = process.argv;
 for (const [name, form] of Object.entries({ registry: registryFile, contexts: contextsForm() })) {

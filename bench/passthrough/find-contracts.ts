@@ -7,7 +7,7 @@ import {
   registrarService,
   transferRule,
 } from "../../src/registry/utility/templates.js";
-import { transferOffer } from "../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../src/registry/utility/templates.js";
 import type { Template } from "../registries/element.js";
 import type { ParticipantContract, Participant } from "./participant-client.js";
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { party } from "../../demo/element.js";
 import { credential, holding, instrumentConfiguration } from "../../src/registry/utility/templates.js";
-import { transferOffer } from "../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../src/registry/utility/templates.js";
 import { createElement, contractId, type Element } from "./element.js";
 import { provider, registrar, serviceParties, createServices } from "./services.js";
 

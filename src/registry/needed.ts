@@ -68,7 +68,9 @@ export function onOneSynchronizer<F, T>(
     try {
       return attempt(candidate, synchronizer);
     } catch (error) {
-      if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
+      // What is wrong with the request, or with the service, is so on every synchronizer.
+      if (!(error instanceof RegistryError) || error.reason === "unavailable" || error.reason === "invalid")
+        throw error;
       recorder?.gaveUp(error);
       failures.push(error);
     }

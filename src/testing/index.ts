@@ -1,5 +1,5 @@
 /** The public package `offledger/testing`: tests of a registry, docs/your-own-registry.md, "Tests". */
-export { parseRegistryFile } from "../registry/engine/load.js";
+export { parseRegistryFile } from "../registry/engine/definition.js";
 export type { RegistryFile } from "../registry/engine/definition.js";
 export {
   answer,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/error-message.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
-import { type Loaded, loadForm } from "../registry/engine/load.js";
+import { type Loaded, loadForm } from "../registry/engine/definition.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { ask, asServed, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "./answer.js";
 

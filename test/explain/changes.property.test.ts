@@ -12,7 +12,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import type { Cause } from "../../src/domain/cause.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import type { Explained } from "../../src/service/explain/explainer.js";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isStored } from "../../src/domain/contract.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { holding, templates } from "../../src/registry/utility/templates.js";
-import type { Instruction } from "../../src/registry/utility/instructions.js";
+import type { TableFields } from "../../src/registry/engine/templates.js";
 import { hasEvidence, ledgerEffects } from "./evidence.js";
 import { creationsOf, recordedElement } from "./reconstruct.js";
 import { unseenContracts } from "./registry-of-load.js";
@@ -65,9 +65,10 @@ describe.skipIf(!hasEvidence)("recorded contracts (skipped without the recording
   test("have the parties, the instrument and the locked holding that the rules read", () => {
     const instructions = recorded().flatMap(({ index, decoded }) => {
       if (decoded === undefined || !isStored(decoded) || decoded.template === holding) return [];
-      const { admin, instrumentId, provider, sender, receiver, issuers, lockedHolding } = decoded.fields as Instruction;
-      const parties = [admin, provider, sender, receiver, issuers?.join(" ")].map((party) => party?.split("::")[0]);
-      return [[index, instrumentId, lockedHolding?.slice(0, 8), ...parties]];
+      const { registrar, instruments, roles, refs } = decoded.fields as TableFields;
+      const named = ["provider", "sender", "receiver", "holder"].map((role) => roles[role]?.join(" "));
+      const parties = [registrar, ...named].map((party) => party?.split("::")[0]);
+      return [[index, ...instruments, refs["locked"]?.join(" ").slice(0, 8), ...parties]];
     });
     const [registrar, provider] = ["test-registrar", "test-provider"];
     expect(instructions).toEqual([

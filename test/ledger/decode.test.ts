@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decoder, type DecodedContract, laterState } from "../../src/ledger/decode.js";
 import { allocationFactory, holding, templates } from "../../src/registry/utility/templates.js";
-import { transferOffer } from "../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
 
@@ -44,14 +44,15 @@ describe("an active contract", () => {
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
         payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
         fields: {
-          admin: "registrar::1220",
-          instrumentId: "USD",
-          operator: "operator::1220",
-          provider: "provider::1220",
-          sender: "alice",
-          receiver: "bob",
-          issuers: undefined,
-          lockedHolding: "locked",
+          registrar: "registrar::1220",
+          roles: {
+            operator: ["operator::1220"],
+            provider: ["provider::1220"],
+            sender: ["alice"],
+            receiver: ["bob"],
+          },
+          refs: { locked: ["locked"] },
+          instruments: ["USD"],
           deadline: Date.parse("2036-01-05T09:00:00Z") * 1_000,
         },
         indexKeys: [],
@@ -67,7 +68,7 @@ describe("an active contract", () => {
   });
 
   test("has the index keys of its template", () => {
-    expect(decoded(factory()).contract).toHaveProperty("indexKeys", ["factory/15:registrar::1220"]);
+    expect(decoded(factory()).contract).toHaveProperty("indexKeys", ["table//15:registrar::1220"]);
   });
 
   test.each(["pkg-1", "ab".repeat(32), "#utility-registry-app-v0"])(
@@ -217,10 +218,13 @@ describe("an error names the field", () => {
     ]),
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "arriving" })],
-    ["registrar must be a string, but is missing", changed({ createArgument: { operator: "o", provider: "p" } })],
-    ["registrar is empty", changed({ createArgument: { operator: "o", provider: "p", registrar: "" } })],
+    ["registrar must not be empty or missing", changed({ createArgument: { operator: "o", provider: "p" } })],
     [
-      "transfer.inputHoldingCids must be a list, but is missing",
+      "registrar must not be empty or missing",
+      changed({ createArgument: { operator: "o", provider: "p", registrar: "" } }),
+    ],
+    [
+      "transfer.inputHoldingCids must not be empty or missing",
       element("TransferOffer", "offer", {
         operator: "o",
         provider: "p",

@@ -5,7 +5,7 @@ import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshnes
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, ContextAnswer, Registry, TransferFactoryAnswer } from "../../src/registry/sdk/registry.js";

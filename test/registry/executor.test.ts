@@ -7,7 +7,7 @@ import { QueryExecutor } from "../../src/registry/executor.js";
 import { Recording } from "../../src/registry/recorder.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
-import { burnOffer, transferOffer } from "../../src/registry/utility/instructions.js";
+import { burnOffer, transferOffer } from "../../src/registry/utility/templates.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { type Contract, isStored } from "../../src/domain/contract.js";

@@ -1,7 +1,7 @@
 /** What a module gives to `extendUtility` is checked: each kind of problem has a reason. */
 import { describe, expect, test } from "vitest";
-import { checkContexts, compileContexts, ExtensionError } from "../../src/registry/utility/contexts/contexts.js";
-import { dvpLegAllocation } from "../../src/registry/utility/instructions.js";
+import { checkContexts, compileContexts, ExtensionError } from "../../src/registry/utility/contexts.js";
+import { dvpLegAllocation } from "../../src/registry/utility/templates.js";
 
 const value = () => undefined;
 const parse = () => undefined;

@@ -12,11 +12,11 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../../src/registry/sdk/registry.js";
-import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
-import type { UtilityExtension } from "../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../src/registry/utility/contexts.js";
+import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
-import type { Instruction } from "../../src/registry/utility/instructions.js";
+import type { TableFields } from "../../src/registry/engine/templates.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/read/replica.js";
@@ -67,21 +67,16 @@ const licence: Template<null> = {
   parse: (arguments_) => ({ fields: null, indexKeys: [licenceKey(new JsonReader(arguments_, "").id("registrar"))] }),
 };
 const licenceKey = (party: string) => indexKey("licence", party);
-const multiLeg: Template<Instruction> = {
+const multiLeg: Template<TableFields> = {
   packageName: "module",
   qualifiedName: "Module:MultiLegAllocation",
   revision: "1",
   parse: () => ({
     fields: {
-      admin: registrar,
-      instrumentId: "USD",
-      otherInstrumentIds: ["EUR", "GBP"],
-      provider: undefined,
-      sender: "alice",
-      receiver: undefined,
-      issuers: undefined,
-      lockedHolding: "locked",
-      otherLockedHoldings: ["locked-2", "locked-3"],
+      registrar,
+      instruments: ["USD", "EUR", "GBP"],
+      roles: { sender: ["alice"] },
+      refs: { locked: ["locked", "locked-2", "locked-3"] },
     },
     indexKeys: [],
   }),

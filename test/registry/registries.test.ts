@@ -1,7 +1,7 @@
 /** The tables in registries/ pass their tests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { parseRegistryTests, runRegistryTests } from "../../src/testing/registry-tests.js";
 
 const tables = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml"));

@@ -1,6 +1,6 @@
 /** Mistakes in a registry file: each is found, with its line and column, and the reason. */
 import { expect, test } from "vitest";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 
 const GOOD = `name: coffee token
 package: coffee-token-v1

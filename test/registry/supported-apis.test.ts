@@ -7,7 +7,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { InstrumentDirectory } from "../../src/registry/instrument-directory.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { metadata } from "../../src/service/metadata.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";

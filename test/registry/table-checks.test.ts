@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { unreadableTemplate } from "../../src/domain/template.js";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { backgroundContext } from "../../src/registry/query-context.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Recorder, Registry, Search, Warning } from "../../src/registry/sdk/registry.js";
@@ -79,7 +79,7 @@ test("of an entry on another synchronizer, or between two", async () => {
   expect(elsewhere.warnings.map(summary)).toMatchObject([["no-common-synchronizer", undefined, "conflict", {}]]);
   const moving = { ...openRound, synchronizerId: undefined };
   expect((await check(rules, amuletRules, moving)).warnings.map(summary)).toMatchObject([
-    ["contract-in-reassignment", undefined, "conflict", {}],
+    ["contract-in-reassignment", "round", "conflict", {}],
   ]);
 });
 
@@ -101,12 +101,7 @@ test("of an entry only where no factory of the registrar has it beside it", asyn
   expect((await check(other, rules, amuletRules, openRound)).warnings).toEqual([]);
   const moving = { ...rules, synchronizerId: undefined };
   expect((await check(moving, amuletRules, openRound)).warnings.map(summary)).toEqual([
-    [
-      "contract-in-reassignment",
-      undefined,
-      "conflict",
-      ["transfer-factory", "allocation-factory", "settlement-factory"],
-    ],
+    ["contract-in-reassignment", "rules", "conflict", ["transfer-factory", "allocation-factory", "settlement-factory"]],
   ]);
 });
 

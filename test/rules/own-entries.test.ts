@@ -217,7 +217,7 @@ describe("fields", () => {
   test("of another type than text are reported with their path", async () => {
     const contexts = addAll(entry("inner", "contract-id", "details.admin is registrar"));
     const starting = servingWith(contexts, document("wrong", { details: { admin: 5 } }));
-    await expect(starting).rejects.toThrow(/ndjson:\d+: details\.admin must be a string, but is 5$/);
+    await expect(starting).rejects.toThrow(/ndjson:\d+: details\.admin must be a text or an account, but is 5$/);
   });
 
   test("are compared with a prefix of the value", async () => {

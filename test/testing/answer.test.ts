@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadRegistry } from "../../src/app/load-registry.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";

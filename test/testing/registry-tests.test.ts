@@ -1,6 +1,6 @@
 /** Tables of tests: what differs is told, and mistakes in them are found with line and column. */
 import { describe, expect, test } from "vitest";
-import { parseRegistryFile } from "../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { parseRegistryTests, runRegistryTests } from "../../src/testing/registry-tests.js";
 
 const { file: table } = parseRegistryFile(`name: tea

@@ -1,5 +1,5 @@
-import type { Condition, LineOptions, OperationRow } from "../../registry/utility/contexts/definition.js";
-import type { ContextTable } from "../../registry/utility/contexts/table.js";
+import type { Condition, LineOptions, OperationRow } from "../../registry/utility/definition.js";
+import type { ContextTable } from "../../registry/utility/changes.js";
 
 /** The table of operations for an auditor: operations with the same row stand together. */
 export function formatContexts(table: ContextTable): string {

@@ -1,282 +1,207 @@
-/** One run of a table: looks contracts up, checks them, and writes the answer. */
-import { combineErrors, notFound, type RegistryError } from "../../domain/errors.js";
-import { hasUnreadable } from "../../store/port.js";
-import type { AnyValue, ContextAnswer, NamedValue, RequestContext } from "../sdk/registry.js";
-import { candidatesOf, choose, type Found, type Table, templateOf, unreadable } from "./candidates.js";
-import { missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
-import type { EntryDefinition, Line, Operation } from "./definition.js";
-import type { Subject } from "./subject.js";
-import { accountKey, type TableTemplate } from "./templates.js";
+/** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
+import { memoizeByContract } from "../../domain/contract-slots.js";
+import type { Contract } from "../../domain/contract.js";
+import { RegistryError } from "../../domain/errors.js";
+import type { Account } from "../sdk/accounts.js";
+import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
+import type { ContractSelector, Group } from "./selector.js";
+import type { Named, TableFields } from "./templates.js";
 
-/** A look-up that a request makes: the values, and what was found for them. */
-interface Lookup {
-  readonly values: readonly string[];
-  readonly contract: Found | undefined;
+/** A party with the instruments that it sends, receives or holds. */
+export interface Holder {
+  readonly party: string;
+  readonly instruments: readonly string[];
 }
 
-const OWN = ["own"];
+/**
+ * What the entries of one request are about. A field is undefined if the operation has no such thing. Parties are never
+ * those of special accounts (the source of a mint, the target of a burn).
+ */
+export interface EntryInputs {
+  /**
+   * Ids of the instruments, each once. One for most operations, several for a settlement or an allocation with several
+   * legs, none for a committed allocation whose legs are given later.
+   */
+  readonly instruments: readonly string[];
+  /**
+   * Parties by role: `sender` and `receiver` of a transfer or of the leg of an allocation (of version 2 its authorizer is
+   * the sender), `holder` whose holdings are minted or burned, `provider`, `executor`, and those that a registry file names.
+   */
+  readonly roles: Named<string>;
+  /** Accounts of version 2 by what they are of: `own` are those of the parties who act. */
+  readonly accounts?: Named<Account> | undefined;
+  /** Contract ids by what they are of: `locked` holdings, input `holdings`, `allocations`, and those of a registry file. */
+  readonly refs?: Named<string> | undefined;
+  /** Whether `refs` come from the request: the ledger may have contracts of them that the store does not have yet. */
+  readonly hasOwnRefs?: boolean | undefined;
+  /** Whether a transfer is to its sender. */
+  readonly isSelf?: boolean | undefined;
+  /** The instruments that the sender gives away; undefined means all. */
+  readonly sent?: readonly string[] | undefined;
+  /** The parties of a settlement, each once. */
+  readonly holders?: readonly Holder[] | undefined;
+  /** The factory of a factory operation, on the synchronizer of the answer. */
+  readonly factory?: Contract | undefined;
+  /** The known allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
+  readonly allocations?: readonly Contract<TableFields>[] | undefined;
+  /** The contract on which the choice is exercised: the factory or the instruction. */
+  readonly subject?: Contract | undefined;
+}
 
-export class TableAnswer {
-  readonly #table: Table;
-  readonly #context: RequestContext;
-  readonly #subject: Subject;
-  /** That of all contracts of the answer. */
-  readonly #synchronizer: string;
+/** What a choice on an instruction is about. */
+export const inputsOf = (instruction: Contract<TableFields>): EntryInputs => {
+  const { instruments, roles, refs, accounts } = instruction.fields;
+  return {
+    instruments: instruments.length < 2 ? instruments : [...new Set(instruments)],
+    roles,
+    accounts,
+    refs,
+    subject: instruction,
+  };
+};
+
+/**
+ * An entry of a choice context: how its contracts are found and written. The table of operations has the keys
+ * under which the value stands. Methods are synchronous and keep no state, and rethrow what is not a RegistryError: a
+ * store that has to fetch lets them find nothing, and calls them again.
+ */
+export interface ContextEntry<S extends ContractSelector = ContractSelector> {
+  /**
+   * Finds the contracts and returns the value; undefined leaves the entry out. `builder` makes values that refer to
+   * contracts, and discloses these. `selector` has the contracts, and chooses among candidates. The rules that every
+   * entry should follow:
+   *
+   * - Found on the synchronizer of the answer: the newest (`selector.newest`).
+   * - Otherwise `selector.missing` decides: "conflict" (409) for a candidate in reassignment; if the entry is `required`,
+   *   "not-found" (404) without candidates and "conflict" with candidates elsewhere. Else it returns undefined.
+   *
+   * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
+   */
+  value(builder: ChoiceContextBuilder, selector: S, inputs: EntryInputs, required: boolean): AnyValue | undefined;
+}
+
+/** Contracts that a choice needs although no entry refers to them. */
+export interface Disclosure<S extends ContractSelector = ContractSelector> {
+  /** Finds the contracts and passes each to `builder.disclose`. Throws as `ContextEntry.value` does. */
+  disclose(builder: ChoiceContextBuilder, selector: S, inputs: EntryInputs, required: boolean): void;
+}
+
+/** Whether a line applies to a request. */
+export type LineCondition<S extends ContractSelector> = (selector: S, inputs: EntryInputs) => boolean;
+
+/** One line of an operation. */
+export interface ContextLine<S extends ContractSelector = ContractSelector> {
+  /** Of the entry or disclosure, as in the table. */
+  readonly name: string;
+  /** Those under which the value stands; none for a disclosure. */
+  readonly keys: readonly string[];
+  /** Returns the value of an entry. */
+  readonly write: (
+    builder: ChoiceContextBuilder,
+    selector: S,
+    inputs: EntryInputs,
+    required: boolean,
+  ) => AnyValue | undefined | void;
+  readonly required: boolean;
+  readonly requiredWhen?: LineCondition<S> | undefined;
+  readonly when?: LineCondition<S> | undefined;
+}
+
+/** Makes the selector of an answer. */
+export type SelectorOf<S extends ContractSelector> = (context: RequestContext, group: Group, synchronizer: string) => S;
+
+/** The context of one operation. */
+export interface ContextDefinition<S extends ContractSelector = ContractSelector> {
+  /** Written in this order. */
+  readonly lines: readonly ContextLine<S>[];
+  readonly selector: SelectorOf<S>;
+}
+
+/**
+ * Writes an answer whose contracts are all of the group and on the synchronizer. Throws a RegistryError that names all
+ * causes if it cannot be given.
+ */
+export function writeContext<S extends ContractSelector>(
+  context: RequestContext,
+  { lines, selector: selectorOf }: ContextDefinition<S>,
+  group: Group,
+  synchronizer: string,
+  inputs: EntryInputs,
+): ChoiceContextBuilder {
+  const { recorder } = context;
+  const builder = new ChoiceContextBuilder(recorder);
+  const selector = selectorOf(context, group, synchronizer);
+  for (const { name, keys, write, required, requiredWhen, when } of lines) {
+    recorder?.entry(keys.length === 0 ? [name] : keys);
+    try {
+      if (when !== undefined && !when(selector, inputs)) continue;
+      const isRequired = required && (requiredWhen === undefined || requiredWhen(selector, inputs));
+      const value = write(builder, selector, inputs, isRequired);
+      if (value !== undefined) builder.set(keys, value);
+    } catch (error) {
+      // The part of a module may throw; the others are asked all the same.
+      if (!(error instanceof RegistryError)) throw error;
+      selector.fail(error);
+    }
+  }
+  selector.finish();
+  return builder;
+}
+
+/** One value object per contract, so that encoders can keep its encoding with it. */
+const referenceTo = memoizeByContract((contract): AnyValue => ({
+  tag: "AV_ContractId",
+  value: contract.contractId,
+  contract,
+}));
+
+/**
+ * Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed, each
+ * contract once, in the order of the first reference. An entry uses `reference`, `referenceAll` and `disclose`; the
+ * operation calls the others.
+ */
+export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
-  readonly #disclosed = new Set<Found>();
-  readonly #failures: RegistryError[] = [];
-  readonly #found = new Map<string, readonly Lookup[]>();
-  /** Entries that the answer leaves out, or is another for, where they are not found. */
-  readonly #optional = new Set<string>();
-  /** Those of which it says, or asks, whether they exist. */
-  readonly #decisive = new Set<string>();
+  readonly #disclosed = new Set<Contract>();
+  readonly #recorder: Recorder | undefined;
 
-  constructor(table: Table, context: RequestContext, subject: Subject, synchronizer: string) {
-    this.#table = table;
-    this.#context = context;
-    this.#subject = subject;
-    this.#synchronizer = synchronizer;
+  /** `recorder` is undefined unless the answer is explained. */
+  constructor(recorder?: Recorder) {
+    this.#recorder = recorder;
   }
 
-  /** Whether the request has this entry. */
-  has(entry: string): boolean {
-    this.#decisive.add(entry);
-    return this.#lookUp(entry).some(({ contract }) => contract !== undefined);
+  /** Sets the value of each key. Call it once per key. */
+  set(keys: readonly string[], value: AnyValue): void {
+    for (let index = 0; index < keys.length; index += 2) {
+      const name = keys[index];
+      if (name !== undefined) this.#values.push({ name, alias: keys[index + 1], value });
+    }
   }
 
-  disclose(contract: Found): void {
+  /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
+  reference(contract: Contract): AnyValue {
+    this.disclose(contract);
+    return referenceTo(contract);
+  }
+
+  /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */
+  referenceAll(contracts: readonly Contract[]): AnyValue {
+    return { tag: "AV_List", value: contracts.map((contract) => this.reference(contract)) };
+  }
+
+  /** Discloses a contract that no value refers to. It must be on the synchronizer of the answer. */
+  disclose(contract: Contract): void {
     this.#disclosed.add(contract);
-    this.#context.recorder?.disclosed(contract);
+    this.#recorder?.disclosed(contract);
   }
 
-  /** Why no answer on the synchronizer can have the entry; undefined if one can. */
-  problemOf(entry: string): RegistryError | undefined {
-    this.#select(entry);
-    return this.#failures.pop();
-  }
-
-  /** Writes the lines of an operation. All that is missing is collected: the error names every cause. */
-  write(operation: Operation): void {
-    const { operations = {} } = this.#table.file;
-    for (const line of [...(operations["*"] ?? []), ...(operations[operation] ?? [])]) this.#line(line);
-  }
-
-  /** Throws RegistryError for what is missing or cannot be disclosed, or is not known to be missing. */
+  /** Builds the answer for a choice on an instruction. */
   build(): ContextAnswer {
-    // Before any error: a store notes what is looked up here.
-    const unproven = this.#unproven();
-    const [first, ...others] = this.#failures;
-    if (first !== undefined) throw combineErrors(first, others);
-    if (unproven !== undefined) throw unproven;
     return { values: this.#values, disclosed: [...this.#disclosed] };
   }
 
-  #line({ key = [], of, include, disclose, ...line }: Line): void {
-    // First: a transfer to oneself needs no look-up.
-    if (line.unless !== undefined && this.#holds(line.unless)) return;
-    if (line.if !== undefined && !this.has(line.if)) return;
-    const keys = typeof key === "string" ? [key] : key;
-    if (line.entry !== undefined) this.#entry(line.entry, keys, of);
-    else if (line.disclosure !== undefined)
-      this.#select(line.disclosure, of).forEach((contract) => this.disclose(contract));
-    else if (line.require !== undefined) this.#require(line.require);
-    else if (line.exists !== undefined) this.#exists(line.exists, keys, disclose);
-    else if (line.archived !== undefined) this.#set(keys, { tag: "AV_Bool", value: !this.has(line.archived) });
-    else if (line.constant !== undefined) this.#set(keys, line.constant as AnyValue);
-    // The file was checked: an operation that is included includes none itself.
-    else for (const inner of this.#table.file.operations?.[include as Operation] ?? []) this.#line(inner);
+  /** Builds the answer for a choice on a factory, which must be disclosed. */
+  buildForFactory(factory: Contract): FactoryAnswer {
+    return { factoryId: factory.contractId, values: this.#values, disclosed: [...this.#disclosed] };
   }
-
-  #holds(condition: string): boolean {
-    return condition === "self" ? this.#subject.isSelf : this.has(condition);
-  }
-
-  #entry(name: string, keys: readonly string[], of?: readonly string[]): void {
-    this.#context.recorder?.entry(keys);
-    const { value: form = "contract-id" } = this.#definition(name);
-    const contracts = this.#select(name, of);
-    const [only] = contracts;
-    if (only === undefined) return;
-    if (form === "contract-id") this.#set(keys, this.#reference(only));
-    else if (form === "list") this.#set(keys, { tag: "AV_List", value: contracts.map((one) => this.#reference(one)) });
-    else {
-      const entries = this.#lookUp(name, of).flatMap(({ values, contract }): NamedValue[] =>
-        contract === undefined ? [] : [{ name: values.join(", "), value: this.#reference(contract) }],
-      );
-      this.#set(keys, { tag: "AV_Map", value: entries });
-    }
-  }
-
-  #reference(contract: Found): AnyValue {
-    this.disclose(contract);
-    return { tag: "AV_ContractId", value: contract.contractId, contract };
-  }
-
-  #set(keys: readonly string[], value: AnyValue): void {
-    for (const name of keys) this.#values.push({ name, value });
-  }
-
-  #exists(entry: string, keys: readonly string[], disclose = true): void {
-    const contracts = this.#select(entry);
-    if (disclose) for (const contract of contracts) this.disclose(contract);
-    this.#set(keys, { tag: "AV_Bool", value: this.has(entry) });
-  }
-
-  /**
-   * Not to find a contract is no proof that it does not exist. It may be one that could not be parsed: "unavailable". Or the
-   * ledger is ahead: "not-found", with which the request waits until the store has all that the ledger had when it came.
-   */
-  #unproven(): RegistryError | undefined {
-    const { view, hasReachedEnd } = this.#context;
-    const unknown: { readonly entry: string; readonly contractId: string }[] = [];
-    for (const entry of new Set([...this.#decisive, ...this.#optional])) {
-      const unfound = this.#lookUpsOf(entry).filter(({ contract }) => contract === undefined);
-      if (unfound.length === 0) continue;
-      const { byId, ...definition } = this.#definition(entry);
-      if (byId === undefined) {
-        const template = templateOf(this.#table, definition);
-        if (hasUnreadable(view, template)) return unreadable(template, entry);
-        continue;
-      }
-      const mayBeAhead = this.#decisive.has(entry) || (this.#subject.hasOwnRefs && !byId.includes("."));
-      for (const contractId of unfound.flatMap(({ values }) => values)) {
-        const template = this.#templatesOf(entry).find((one) => hasUnreadable(view, one, contractId));
-        if (template !== undefined) return unreadable(template, entry, contractId);
-        if (mayBeAhead && !hasReachedEnd) unknown.push({ entry, contractId });
-      }
-    }
-    // Last: a store that lacks anything ends the run here.
-    const first = unknown.find(({ contractId }) => !view.wasArchived(contractId));
-    if (first === undefined) return undefined;
-    const { entry, contractId } = first;
-    return notFound(`contract ${contractId} (entry ${entry}) is not known here`, { about: { contractId } });
-  }
-
-  /** All that was looked up of an entry, for whatever accounts. */
-  #lookUpsOf(entry: string): Lookup[] {
-    return [...this.#found].flatMap(([id, lookups]) => (id.split(" ", 1)[0] === entry ? lookups : []));
-  }
-
-  #templatesOf(entry: string): TableTemplate[] {
-    const { template, or = [] } = this.#definition(entry);
-    return [template, ...or].map((one) => templateOf(this.#table, { template: one }));
-  }
-
-  #require(name: string): void {
-    for (const { values, contract } of this.#lookUp(name))
-      if (contract === undefined) this.#failures.push(this.#missing(name, values));
-  }
-
-  /** The contracts of an entry, each once, that are on the synchronizer. */
-  #select(name: string, of?: readonly string[]): Found[] {
-    const { optional = false } = this.#definition(name);
-    if (optional) this.#optional.add(name);
-    const selected = new Set<Found>();
-    for (const { values, contract } of this.#lookUp(name, of)) {
-      if (contract === undefined) {
-        if (!optional) this.#failures.push(this.#missing(name, values));
-      } else if (contract.synchronizerId === this.#synchronizer) selected.add(contract);
-      else this.#failures.push(notOnSynchronizer(contract, this.#synchronizer, this.#needed(name, values)));
-    }
-    return [...selected];
-  }
-
-  #definition(name: string): EntryDefinition {
-    const definition = this.#table.file.entries?.[name];
-    if (definition === undefined) throw new Error(`entry ${name} is not defined`);
-    return definition;
-  }
-
-  #lookUp(name: string, of: readonly string[] = OWN): readonly Lookup[] {
-    const id = `${name} ${of.join()}`;
-    const known = this.#found.get(id);
-    if (known !== undefined) return known;
-    const definition = this.#definition(name);
-    const lookups = this.#lookUpAll(name, definition, of);
-    this.#found.set(id, lookups);
-    return lookups;
-  }
-
-  #lookUpAll(name: string, definition: EntryDefinition, of: readonly string[]): Lookup[] {
-    const { view, recorder } = this.#context;
-    const template = templateOf(this.#table, definition);
-    const lookups: Lookup[] = [];
-    const note = (values: readonly string[], candidates: readonly Found[], contract: Found | undefined) => {
-      lookups.push({ values, contract });
-      recorder?.search({
-        needed: { name: `the ${template.qualifiedName} for ${values.join(", ")}`, template: template.qualifiedName },
-        candidates,
-        chosen: contract,
-        required: definition.optional !== true && this.#isWritten(name),
-      });
-    };
-    if (definition.byId !== undefined) {
-      const templates = this.#templatesOf(name);
-      for (const contractId of this.#idsOf(definition.byId)) {
-        const contract = templates.map((one) => view.byId(one, contractId)).find((one) => one !== undefined);
-        note([contractId], contract === undefined ? [] : [contract], contract);
-      }
-      return lookups;
-    }
-    const find = Object.entries(definition.find ?? {});
-    const terms = find.map(([, term]) => this.#valuesOf(term, definition, of));
-    for (const values of combinations(terms)) {
-      const candidates = candidatesOf(this.#table, this.#context, definition, this.#subject.registrar, values);
-      note(values, candidates, choose(this.#table, this.#context, definition, candidates, this.#synchronizer));
-    }
-    return lookups;
-  }
-
-  /** Whether a line needs the entry itself: others only lead to further ones. */
-  #isWritten(name: string): boolean {
-    return Object.values(this.#table.file.operations ?? {}).some((lines) =>
-      lines.some(({ entry, disclosure, require }) => [entry, disclosure, require].includes(name)),
-    );
-  }
-
-  /** The contract ids of references, each once. */
-  #idsOf(byId: string): readonly string[] {
-    const [entry = "", ref] = byId.split(".");
-    if (ref === undefined) return [...new Set(this.#subject.refs[entry])];
-    return [...new Set(this.#lookUpOther(entry).flatMap(({ contract }) => contract?.fields.refs[ref] ?? []))];
-  }
-
-  /** The values of the request for a field. */
-  #valuesOf(term: string, { only }: EntryDefinition, of: readonly string[]): readonly string[] {
-    const { registrar, instruments, accounts, roles } = this.#subject;
-    if (term === "registrar") return [registrar];
-    if (term === "instrument") return instruments;
-    if (term === "account") {
-      const named = of.flatMap((group) => accounts[group] ?? []);
-      return [...new Set(named.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
-    }
-    const [entry = "", role] = term.split(".");
-    if (role === undefined) return [...new Set(roles[entry])];
-    const found = this.#lookUpOther(entry).flatMap(({ contract }) => contract?.fields.roles[role] ?? []);
-    return [...new Set(found)];
-  }
-
-  /** For values of it: without it nothing is looked for. */
-  #lookUpOther(entry: string): readonly Lookup[] {
-    this.#optional.add(entry);
-    return this.#lookUp(entry);
-  }
-
-  #missing(entry: string, values: readonly string[]): RegistryError {
-    return missing(this.#needed(entry, values));
-  }
-
-  #needed(entry: string, values: readonly string[]): Needed {
-    const { registrar } = this.#subject;
-    const { qualifiedName } = templateOf(this.#table, this.#definition(entry));
-    const forValues = values.length === 0 ? `of registrar ${registrar}` : `for ${values.join(", ")}`;
-    return neededContract(`the ${qualifiedName} ${forValues} (entry ${entry})`, { registrar, template: qualifiedName });
-  }
-}
-
-/** Every combination of one value of each list. */
-function combinations(lists: readonly (readonly string[])[]): string[][] {
-  let all: string[][] = [[]];
-  for (const values of lists) all = all.flatMap((before) => values.map((value) => before.concat(value)));
-  return all;
 }

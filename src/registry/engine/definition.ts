@@ -1,13 +1,21 @@
 /** The form of a registry file, docs/your-own-registry.md. Its JSON schema, for editors, is made of this one. */
 import { z } from "zod";
-import { integer, type Mistake, mustBe, textOf } from "../../util/operator-file.js";
+import {
+  check,
+  type Checked,
+  integer,
+  type Mistake,
+  mustBe,
+  parseOperatorFile,
+  textOf,
+} from "../../util/operator-file.js";
 import { PATH } from "./paths.js";
 
 const name = textOf(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "a name of letters, digits, - and _ that begins with a letter");
 /** Fields of a payload with dots between them; `*` stands for each element of a list, or each value of a map. */
 const path = textOf(
   PATH,
-  "a path such as transfer.sender, allocation.legs.*.receiver, keys(preapprovals) or hint(admin)",
+  "a path such as transfer.sender, allocation.legs.*.receiver, keys(preapprovals), first(holdings) or hint(admin)",
 );
 const oneOrMore = <T extends z.ZodType>(one: T, expected: string) =>
   z.union([one, z.array(one).min(1)], mustBe(expected));
@@ -15,7 +23,7 @@ const paths = oneOrMore(path, "a path, or a list of paths");
 
 const CHOICES = ["transfer-instruction", "allocation", "allocation-instruction"] as const;
 
-const templateForm = z.strictObject({
+export const templateForm = z.strictObject({
   /** `Module:Entity`, behind the module of the file. */
   name: z.string().min(1),
   /** The package, where it is not that of the file. */
@@ -32,19 +40,27 @@ const templateForm = z.strictObject({
   accounts: z.record(name, paths).optional(),
   /** Contract ids, by what they are of. */
   refs: z.record(name, paths).optional(),
+  /** Fields that are true or false. */
+  flags: z.record(name, path).optional(),
   /** The instruments that it is about; by default that of the standard's transfer or transfer leg. */
   instrument: paths.optional(),
   /** When it begins and ends. Outside of these times it is not found. */
   from: path.optional(),
   until: path.optional(),
+  /** When an instruction can no longer be accepted or executed. It is still found: `check` warns of it. */
+  deadline: path.optional(),
   /** Seconds before its end in which it is not used any more. */
   margin: integer(0, 86_400).optional(),
   /** Of several the one with the highest value, a number or a time; one without a value counts as the highest. */
   newest: path.optional(),
+  /** Fields that every contract has: one without them is reported, and not used. */
+  requires: paths.optional(),
   /** Only contracts that have this field are stored. */
   keep: path.optional(),
   /** What a contract adds to the total supply of an instrument, stored or not. */
   supply: z.strictObject({ instrument: path, amount: path }).optional(),
+  /** Begins the codes of errors about it, `contract` by default: `contract-missing`, `contract-moving`. */
+  kind: name.optional(),
 });
 
 /** Where a contract is looked for: by its id, or by fields of its payload that equal values of the request. */
@@ -60,7 +76,7 @@ const find = {
   unique: z.boolean().optional(),
 };
 
-const entry = z
+export const entryForm = z
   .strictObject({
     ...find,
     /** Whether the request is answered without it; otherwise 404. */
@@ -159,15 +175,18 @@ export const registryFile = z.strictObject({
   instruments,
   /** The entry whose presence makes a transfer direct: without it the receiver gets an offer. */
   direct: name.optional(),
-  entries: z.record(name, entry).optional(),
+  entries: z.record(name, entryForm).optional(),
   /** What each operation writes, in order; `*` before all of them. */
   operations: z.partialRecord(z.enum(["*", ...OPERATIONS]), z.array(line)).optional(),
 });
 
 export type RegistryFile = z.infer<typeof registryFile>;
-export type TemplateDefinition = z.infer<typeof templateForm>;
-export type EntryDefinition = z.infer<typeof entry>;
-export type Find = Pick<EntryDefinition, "template" | "find" | "byId" | "or" | "unique">;
+export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> & {
+  /** Registries in TypeScript have choices of their own. */
+  readonly choices?: string | undefined;
+};
+export type EntryDefinition = z.infer<typeof entryForm>;
+export type InstrumentsDefinition = z.infer<typeof instruments>;
 export type Line = z.infer<typeof line>;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -225,4 +244,24 @@ export function mistakesOf(file: RegistryFile): Mistake[] {
         found.push({ path: [...at, "include"], message: `operation ${one.include} includes another one itself` });
     }
   return found;
+}
+
+export type Loaded<T> =
+  | { readonly file: T; readonly problems?: undefined }
+  /** Each as `line:column: path: what is wrong`, in the order of the file. */
+  | { readonly file?: undefined; readonly problems: readonly string[] };
+
+export const checkRegistryFile = (value: unknown): Checked<RegistryFile> => check(registryFile, value, mistakesOf);
+
+export const parseRegistryFile = (content: Uint8Array | string): Loaded<RegistryFile> =>
+  loadForm(content, registryFile, mistakesOf);
+
+/** `more` finds the mistakes that the form does not show. */
+export function loadForm<T>(
+  content: Uint8Array | string,
+  form: z.ZodType<T>,
+  more: (file: T) => readonly Mistake[],
+): Loaded<T> {
+  const { value, problems } = parseOperatorFile(content, (file) => check(form, file, more));
+  return problems === undefined ? { file: value } : { problems };
 }

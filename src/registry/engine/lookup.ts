@@ -1,55 +1,109 @@
 /** What operators look up in a registry file: its registrars, the choices on a contract, and a party's instructions. */
 import type { Contract } from "../../domain/contract.js";
-import type { Cause } from "../../domain/cause.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
 import type { View } from "../../store/port.js";
-import type { Choice, ChoiceCall, PartySearch, RegistryLookup, ServedRegistrar } from "../sdk/registry.js";
-import { type Found, type Table, templateOf } from "./candidates.js";
-import { type ChoiceAnswer, choicesOf } from "./checks.js";
-import type { TableFields } from "./templates.js";
+import type {
+  Choice,
+  ChoiceCall,
+  IssuanceChoice,
+  PartySearch,
+  RegistryLookup,
+  ServedRegistrar,
+} from "../sdk/registry.js";
+import { answerOn, type ChoiceDefinition, type GroupOf } from "./operations.js";
+import type { ContractSelector } from "./selector.js";
+import { groupOf, type Table } from "./table.js";
+import { roleOf, type TableFields } from "./templates.js";
 
-/** `idsOf` are the instruments of a registrar that are not listed by contracts. */
-export function tableLookup(
-  table: Table,
-  answerChoice: ChoiceAnswer,
-  idsOf: (registrar: string) => readonly string[],
-): RegistryLookup {
-  const choices = new Map(
-    Object.entries(table.file.templates).flatMap(([name, { choices: kind }]) => {
-      const template = table.templates.get(name);
-      return template === undefined || kind === undefined ? [] : [[template, choicesOf(kind)] as const];
-    }),
-  );
-  const callsOn = (contract: Found): ChoiceCall[] =>
-    (choices.get(contract.template) ?? []).map((choice) => callOn(contract, choice));
-  return {
-    registrars: (view) => registrars(table, view, idsOf),
-    partySearches: [...choices].map(([template, [completion]]) => search(template, completion, answerChoice)),
-    // Only contracts of the templates of this table have choices.
-    choices: (contract) => callsOn(contract as Found),
-    packageVersion: () => undefined,
-  };
+/** The choices on instructions: as they are looked up, and as the ledger needs them. */
+export interface LookupChoice<S extends ContractSelector = ContractSelector> {
+  readonly choice: Choice | IssuanceChoice;
+  readonly strict: ChoiceDefinition<S>;
 }
 
-const callOn = ({ contractId, fields }: Found, choice: Choice): ChoiceCall => ({
+/** The choices on a contract; none if it is of no template of instructions. */
+export const choicesOn = <S extends ContractSelector>(
+  choices: readonly LookupChoice<S>[],
+  contract: Contract,
+): readonly ChoiceCall[] =>
+  choices
+    .filter(({ strict }) => strict.templates.some((template) => template === contract.template))
+    // Only instructions have these templates.
+    .map(({ choice }) => callOn(choice, contract as Contract<TableFields>));
+
+const callOn = (choice: Choice | IssuanceChoice, { contractId, fields }: Contract<TableFields>): ChoiceCall => ({
   choice,
   query: { registrar: fields.registrar, contractId },
 });
 
+/** Instructions in which a party has a role: a search for each template. The first choice on them completes them. */
+export function instructionSearches<S extends ContractSelector>(
+  choices: readonly LookupChoice<S>[],
+  groupOfInstruction: GroupOf,
+): readonly PartySearch<TableFields>[] {
+  const templates = new Set(choices.flatMap(({ strict }) => strict.templates));
+  return [...templates].map((template) => {
+    const completion = choices.find(({ strict }) => strict.templates.includes(template));
+    return {
+      template,
+      find: (context, contracts, party) => ({
+        instructions: contracts
+          .filter(({ fields }) => concerns(fields, party))
+          .map((contract) => {
+            const { registrar = "", instruments, roles } = contract.fields;
+            const error =
+              completion && errorIn(() => answerOn(context, completion.strict, contract, groupOfInstruction(contract)));
+            return {
+              contract,
+              registrar,
+              instruments: [...new Set(instruments)],
+              sender: roleOf({ roles }, "sender"),
+              receiver: roleOf({ roles }, "receiver"),
+              causes: error === undefined ? [] : causesOf(error),
+              completion: completion && callOn(completion.choice, contract),
+            };
+          }),
+      }),
+    };
+  });
+}
+
+/** The parties of the registry have a part in every instruction. */
+const concerns = ({ roles }: TableFields, party: string): boolean =>
+  Object.entries(roles).some(
+    ([role, parties]) => role !== "operator" && role !== "provider" && parties.includes(party),
+  );
+
+/** `AllocationFactory` of `Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory`. */
+export const entityOf = ({ template: { qualifiedName } }: Contract): string =>
+  qualifiedName.split(":")[1] ?? qualifiedName;
+
+/** `idsOf` are the instruments of a registrar that are not listed by contracts. */
+export function tableLookup(table: Table, idsOf: (registrar: string) => readonly string[]): RegistryLookup {
+  const choices = [...table.choices].map(([choice, strict]) => ({ choice, strict }));
+  return {
+    registrars: (view) => registrars(table, view, idsOf),
+    partySearches: instructionSearches(choices, ({ fields }) => groupOf(fields.registrar ?? "")),
+    choices: (contract) => choicesOn(choices, contract),
+    packageVersion: () => undefined,
+  };
+}
+
 function registrars(table: Table, view: View, idsOf: (registrar: string) => readonly string[]): ServedRegistrar[] {
-  const { factory: ofFactory, instruments: listed } = table.file;
-  const factories = view.all(templateOf(table, ofFactory));
-  const listing = typeof listed === "object" && !Array.isArray(listed) ? view.all(templateOf(table, listed)) : [];
+  const { instruments: listed } = table.file;
+  const listing =
+    typeof listed === "object" && !Array.isArray(listed) ? table.templates.get(listed.template) : undefined;
+  const factories = view.all(table.factoryTemplate);
+  const lists = listing === undefined ? [] : view.all(listing);
   const parties = [...new Set(factories.flatMap(({ fields }) => fields.registrar ?? []))].toSorted();
   return parties.map((party): ServedRegistrar => {
     const mine = factories.filter(({ fields }) => fields.registrar === party);
     const [factory] = mine;
-    const byId = new Map<string, Contract>(
-      factory === undefined ? [] : idsOf(party).map((id) => [id, factory] as const),
-    );
+    const byId = new Map<string, Contract>(factory && idsOf(party).map((id) => [id, factory] as const));
     // Newest first: the newest of several stays.
-    for (const contract of listing.toReversed())
-      if (contract.fields.registrar === party) for (const { id } of contract.fields.listed) byId.set(id, contract);
+    for (const contract of lists.toReversed())
+      if (contract.fields.registrar === party)
+        for (const { id } of contract.fields.listed ?? []) byId.set(id, contract);
     return {
       party,
       instruments: [...byId]
@@ -63,40 +117,7 @@ function registrars(table: Table, view: View, idsOf: (registrar: string) => read
           issuerRequirements: [],
           configuration,
         })),
-      services: mine.map((contract) => ({
-        name: contract.template.qualifiedName.split(":")[1] ?? contract.template.qualifiedName,
-        contract,
-      })),
+      services: mine.map((contract) => ({ name: entityOf(contract), contract })),
     };
   });
-}
-
-/** The instructions in which a party has a role. The first choice on them is the one that completes them. */
-const search = (
-  template: Found["template"],
-  completion: Choice | undefined,
-  answerChoice: ChoiceAnswer,
-): PartySearch<TableFields> => ({
-  template,
-  find: (context, contracts, party) => ({
-    instructions: contracts
-      .filter(({ fields }) => Object.values(fields.roles).some((parties) => parties.includes(party)))
-      .map((contract) => {
-        const { registrar = "", instruments, roles } = contract.fields;
-        return {
-          contract,
-          registrar,
-          instruments,
-          sender: roles["sender"]?.[0],
-          receiver: roles["receiver"]?.[0],
-          causes: completion === undefined ? [] : lacking(() => void answerChoice(context, completion, contract)),
-          completion: completion === undefined ? undefined : callOn(contract, completion),
-        };
-      }),
-  }),
-});
-
-function lacking(attempt: () => void): readonly Cause[] {
-  const error = errorIn(attempt);
-  return error === undefined ? [] : causesOf(error);
 }

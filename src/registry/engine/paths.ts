@@ -1,13 +1,13 @@
 /** Paths into the payload of a contract. */
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 
-const FUNCTION = /^(keys|hint)\((.+)\)$/;
+const FUNCTION = /^(keys|hint|first)\((.+)\)$/;
 const STEPS = /(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*/.source;
-export const PATH = new RegExp(`^(?:${STEPS}|(?:keys|hint)\\(${STEPS}\\))$`);
+export const PATH = new RegExp(`^(?:${STEPS}|(?:keys|hint|first)\\(${STEPS}\\))$`);
 
 /**
- * The values at a path, none where a field is absent or null. `keys(…)`: the keys of a map, as text. `hint(…)`: the text of
- * a party before its `::`.
+ * The values at a path, none where a field is absent or null. `keys(…)`: the keys of a map, as text. `first(…)`: the first
+ * element of a list. `hint(…)`: the text of a party before its `::`.
  */
 export function valuesAt(payload: JsonValue, path: string): JsonValue[] {
   const [, named, inner = path] = FUNCTION.exec(path) ?? [];
@@ -15,6 +15,7 @@ export function valuesAt(payload: JsonValue, path: string): JsonValue[] {
   for (const step of inner.split("."))
     values = values.flatMap((value) => (step === "*" ? elementsOf(value) : fieldOf(value, step)));
   if (named === "keys") return values.flatMap(keysOf);
+  if (named === "first") return values.flatMap((value) => elementsOf(value).slice(0, 1));
   if (named === "hint")
     return values.map((value) => (typeof value === "string" ? (value.split("::", 1)[0] ?? "") : value));
   return values;

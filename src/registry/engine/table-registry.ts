@@ -1,27 +1,28 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
-import { notFound, RegistryError } from "../../domain/errors.js";
+import { notFound } from "../../domain/errors.js";
+import { checkContext, runChecks } from "../check/scan.js";
+import { transferArguments } from "../factory-arguments.js";
+import { neededContract } from "../needed.js";
 import { decimalText } from "../sdk/json-reader.js";
 import type {
   Choice,
   ChoiceQuery,
-  ContextAnswer,
   FactoryAnswer,
   Instrument,
   Registry,
   RequestContext,
   SupportedApis,
+  TransferKind,
 } from "../sdk/registry.js";
-import { hasUnreadable } from "../../store/port.js";
-import { checkContext, runChecks } from "../check/scan.js";
-import { neededContract, onOneSynchronizer, requireSynchronizer } from "../needed.js";
-import { unknownInstruction } from "../unknown-instruction.js";
-import { type ChoiceAnswer, tableChecks } from "./checks.js";
-import { TableAnswer } from "./answer.js";
-import { candidatesOf, choose, type Table, templateOf, unreadable, validNow } from "./candidates.js";
+import type { ContextLine, EntryInputs } from "./answer.js";
+import { tableChecks } from "./checks.js";
 import type { Operation, RegistryFile } from "./definition.js";
-import { allocationSubject, settlementSubject, type Subject, subjectOf, transferSubject } from "./subject.js";
+import { allOf, validNow } from "./entries.js";
+import { allocationInputs, settlementInputs, transferInputs } from "./inputs.js";
 import { tableLookup } from "./lookup.js";
-import { lookupKey, supplyOf, tableTemplates } from "./templates.js";
+import { answerChoice, answerWithFactory } from "./operations.js";
+import { compileTable, groupOf, tableSelector } from "./table.js";
+import { supplyOf } from "./templates.js";
 
 export interface TableOptions {
   /** The ids of a registrar's instruments in the instruments file, where the registry file leaves them to it. */
@@ -30,78 +31,100 @@ export interface TableOptions {
 
 /** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
 export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
-  const table: Table = { file, templates: tableTemplates(file) };
-  const templates = [...table.templates.values()];
+  const table = compileTable(file);
+  const { factoryTemplate } = table;
   const listedIds = (registrar: string): readonly string[] =>
     file.instruments === "file" ? instrumentsOf(registrar) : Array.isArray(file.instruments) ? file.instruments : [];
-  const choiceTemplates = (choice: Choice) =>
-    Object.entries(file.templates)
-      .filter(([, { choices }]) => choices === choice.split("/", 1)[0])
-      .flatMap(([name]) => table.templates.get(name) ?? []);
+
+  const requireServed = ({ view }: RequestContext, registrar: string): void => {
+    if (allOf(factoryTemplate, view, registrar).length > 0) return;
+    const { qualifiedName } = factoryTemplate;
+    throw notFound(`registrar ${registrar} is not served here: no ${qualifiedName} of that party is known`, {
+      code: "registrar-not-served",
+      about: { registrar, template: qualifiedName },
+    });
+  };
 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
-    requireServed(table, context, registrar);
+    requireServed(context, registrar);
     const { instruments: listed } = file;
     if (listed === "file" || Array.isArray(listed)) return listedIds(registrar).map((id) => ({ id, otherIds: [] }));
-    const contracts = candidatesOf(table, context, { template: listed.template }, registrar, []);
-    const found = validNow(table, context, listed.template, contracts).flatMap(({ fields }) => fields.listed);
+    const template = table.templates.get(listed.template);
+    const contracts = template === undefined ? [] : allOf(template, context.view, registrar);
+    const found = validNow(context, contracts).flatMap(({ fields }) => fields.listed ?? []);
     // Newest first: an instrument that several contracts list counts once.
     return [...new Map(found.toReversed().map((instrument) => [instrument.id, instrument])).values()];
   };
 
   /** On the synchronizer of the first factory on which all of the answer can be. */
-  const factory = (context: RequestContext, subject: Subject, write: (answer: TableAnswer) => void): FactoryAnswer => {
+  const factory = (
+    context: RequestContext,
+    registrar: string,
+    operation: Operation,
+    inputs: EntryInputs,
+    first: readonly ContextLine[] = [],
+  ): FactoryAnswer => {
     const terms = Object.values(file.factory.find ?? {}).map((term) =>
-      term === "instrument" ? (subject.instruments[0] ?? "") : (subject.roles[term]?.[0] ?? subject.registrar),
+      term === "instrument" ? (inputs.instruments[0] ?? "") : (inputs.roles[term]?.[0] ?? registrar),
     );
-    const candidates = candidatesOf(table, context, file.factory, subject.registrar, terms);
-    const chosen = choose(table, context, file.factory, candidates);
-    if (chosen === undefined) throw notServed(table, subject.registrar);
-    const needed = neededContract(`the factory of registrar ${subject.registrar}`, { registrar: subject.registrar });
-    const inOrder = [chosen, ...validNow(table, context, file.factory.template, candidates)];
-    return onOneSynchronizer(
-      inOrder,
-      () => needed,
-      context.recorder,
-      (candidate, synchronizer) => {
-        const answer = new TableAnswer(table, context, subject, synchronizer);
-        write(answer);
-        answer.disclose(candidate);
-        return { factoryId: candidate.contractId, ...answer.build() };
-      },
-      { candidates },
-    );
+    const candidates = table.factory.candidates(context.view, registrar, terms);
+    const factories = table.factory.inOrder(context, candidates);
+    if (factories.length === 0) requireServed(context, registrar);
+    const { lines = [] } = table.contexts.get(operation) ?? {};
+    return answerWithFactory(context, {
+      definition: { lines: [...first, ...lines], selector: tableSelector },
+      group: groupOf(registrar),
+      factories,
+      needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
+      considered: { candidates },
+      inputs,
+    });
   };
 
-  const answerChoice = (context: RequestContext, choice: Choice, query: ChoiceQuery) =>
-    choiceContext(table, context, choice, choiceTemplates(choice), query);
-  const answerOn: ChoiceAnswer = (context, choice, { contractId, fields: { registrar } }) =>
-    answerChoice(context, choice, { registrar, contractId });
-  const checks = tableChecks(table, answerOn);
+  const answer = (context: RequestContext, choice: Choice, query: ChoiceQuery) => {
+    const definition = table.choices.get(choice);
+    if (definition === undefined || definition.templates.length === 0)
+      throw notFound(`the registry ${file.name} has no choice ${choice}`);
+    return answerChoice(
+      context,
+      definition,
+      query,
+      ({ fields }) => groupOf(fields.registrar ?? query.registrar ?? ""),
+      () => undefined,
+    );
+  };
+  const checks = tableChecks(table);
   return {
     name: file.name,
-    templates,
+    templates: [...table.templates.values()],
     checks,
-    lookup: tableLookup(table, answerOn, listedIds),
+    lookup: tableLookup(table, listedIds),
     supportedApis: supportedApis(file),
     instruments,
     transferFactory(context, query) {
-      const subject = transferSubject(query);
-      let transferKind: "self" | "direct" | "offer" = subject.isSelf ? "self" : "offer";
-      const answer = factory(context, subject, (run) => {
-        if (!subject.isSelf && file.direct !== undefined) transferKind = run.has(file.direct) ? "direct" : "offer";
-        run.write("transfer-factory");
-      });
-      return { ...answer, transferKind, instrumentId: subject.instruments[0] };
+      const inputs = transferInputs(transferArguments(query));
+      let transferKind: TransferKind = inputs.isSelf === true ? "self" : "offer";
+      const direct = inputs.isSelf === true || file.direct === undefined ? undefined : table.entries.get(file.direct);
+      const decide: ContextLine = {
+        name: "direct",
+        keys: [],
+        required: false,
+        write(_builder, one) {
+          transferKind = direct?.has(one, inputs) === true ? "direct" : "offer";
+        },
+      };
+      const first = direct === undefined ? [] : [decide];
+      const found = factory(context, query.registrar, "transfer-factory", inputs, first);
+      return { ...found, transferKind, instrumentId: inputs.instruments[0] };
     },
     allocationFactory: (context, query) =>
-      factory(context, allocationSubject(query), (run) => run.write("allocation-factory")),
+      factory(context, query.registrar, "allocation-factory", allocationInputs(query)),
     settlementFactory: (context, query) =>
-      factory(context, settlementSubject(query), (run) => run.write("settlement-factory")),
-    choiceContext: answerChoice,
+      factory(context, query.registrar, "settlement-factory", settlementInputs(query)),
+    choiceContext: answer,
     inventory(view, options) {
       const context = checkContext(view, options.now, options.credentialDays);
-      const parties = view.all(templateOf(table, file.factory)).flatMap(({ fields }) => fields.registrar ?? []);
+      const parties = view.all(factoryTemplate).flatMap(({ fields }) => fields.registrar ?? []);
       return {
         registrars: [...new Set(parties)].map((party) => ({
           party,
@@ -119,42 +142,6 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       },
     }),
   };
-}
-
-function choiceContext(
-  table: Table,
-  context: RequestContext,
-  choice: Choice,
-  templates: readonly ReturnType<typeof templateOf>[],
-  { registrar, contractId }: ChoiceQuery,
-): ContextAnswer {
-  if (templates.length === 0) throw notFound(`the registry ${table.file.name} has no choice ${choice}`);
-  const contract = templates
-    .map((template) => context.view.byId(template, contractId))
-    .find((one) => one !== undefined);
-  const admin = contract?.fields.registrar ?? registrar;
-  const unparsed = contract === undefined && templates.find((one) => hasUnreadable(context.view, one, contractId));
-  if (unparsed) throw unreadable(unparsed, choice, contractId);
-  if (contract === undefined || admin === undefined || (registrar !== undefined && admin !== registrar))
-    throw unknownInstruction(context.view, registrar, (choice.split("/", 1)[0] ?? "").replaceAll("-", " "), contractId);
-  const label = `the ${(choice.split("/", 1)[0] ?? "").replaceAll("-", " ")}`;
-  const synchronizerId = requireSynchronizer(contract, { name: label, kind: "instruction", registrar: admin });
-  const answer = new TableAnswer(table, context, subjectOf(contract, admin), synchronizerId);
-  answer.write(choice);
-  return answer.build();
-}
-
-function requireServed(table: Table, { view }: RequestContext, registrar: string): void {
-  const key = lookupKey([], registrar, []);
-  if (view.byKey(templateOf(table, table.file.factory), key).length === 0) throw notServed(table, registrar);
-}
-
-function notServed(table: Table, registrar: string): RegistryError {
-  const { qualifiedName } = templateOf(table, table.file.factory);
-  return notFound(`registrar ${registrar} is not served here: no ${qualifiedName} of that party is known`, {
-    code: "registrar-not-served",
-    about: { registrar, template: qualifiedName },
-  });
 }
 
 /** The APIs of the standard for which the file has a factory or templates. */

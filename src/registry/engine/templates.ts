@@ -1,33 +1,61 @@
-/** The templates of a registry file: what is read of each contract when it is stored, and how it is found. */
+/** The templates of a table: what is read of each contract when it is stored, and how it is found. */
+import { formatValue } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
-import { type Account, accountOf, NO_OWNER } from "../sdk/accounts.js";
+import { type Account, accountIn } from "../sdk/accounts.js";
 import { JsonReader, parseDecimal } from "../sdk/json-reader.js";
 import type { Instrument } from "../sdk/instruments.js";
-import type { RegistryFile, TemplateDefinition } from "./definition.js";
+import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./definition.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
 
 /** Values by the name of a role. */
 export type Named<T> = Readonly<Record<string, readonly T[]>>;
 
-/** What the engine keeps of a contract. */
+/** What is kept of a contract. Further fields are those of a table's times, order and instruments. */
 export interface TableFields {
   readonly registrar: string | undefined;
+  /** Parties by role. A special account has none. */
   readonly roles: Named<string>;
-  readonly accounts: Named<Account>;
+  /** Contract ids by what they are of. */
   readonly refs: Named<string>;
   readonly instruments: readonly string[];
+  /** When it can no longer be accepted or executed, in microseconds since 1970; undefined if it always can. */
+  readonly deadline?: number | undefined;
+  readonly accounts?: Named<Account> | undefined;
+  readonly flags?: Readonly<Record<string, boolean>> | undefined;
   /** In microseconds since 1970; undefined if it has always been valid, or does not end. */
-  readonly from: number | undefined;
-  readonly until: number | undefined;
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
   /** What `newest` orders by; undefined counts as the highest. */
-  readonly rank: number | undefined;
+  readonly rank?: number | undefined;
   /** The instruments that the registry lists because of it. */
-  readonly listed: readonly Instrument[];
+  readonly listed?: readonly Instrument[] | undefined;
 }
 
-export type TableTemplate = Template<TableFields>;
+export interface TableTemplate extends Template<TableFields> {
+  /** Whether only its registrar's answers may use a contract. */
+  readonly hasRegistrar: boolean;
+  /** Begins the codes of errors about it; undefined for `contract`. */
+  readonly kind: string | undefined;
+  /** In microseconds before its end. */
+  readonly margin: number;
+  /** Whether the one with the highest value counts, and not the newest. */
+  readonly isRanked: boolean;
+}
+
+/** A table as far as its templates depend on it. */
+export interface TemplatesFile {
+  readonly package: string;
+  readonly module?: string | undefined;
+  readonly templates: Readonly<Record<string, TemplateDefinition>>;
+  readonly entries?: Readonly<Record<string, EntryDefinition>> | undefined;
+  readonly factory?: Pick<EntryDefinition, "template" | "find">;
+  readonly instruments?: InstrumentsDefinition;
+}
+
+/** The party in a role, of which a contract has one. */
+export const roleOf = ({ roles }: Pick<TableFields, "roles">, role: string): string | undefined => roles[role]?.[0];
 
 /** The key under which contracts with these values at these paths are found. Without paths: all of a registrar. */
 export const lookupKey = (paths: readonly string[], registrar: string, values: readonly string[]): string =>
@@ -38,34 +66,40 @@ export const accountKey = ({ owner, provider, id }: Account): string =>
   JSON.stringify([owner ?? null, provider ?? null, id]);
 
 /** By their names in the file. */
-export function tableTemplates(file: RegistryFile): ReadonlyMap<string, TableTemplate> {
+export function tableTemplates(file: TemplatesFile): ReadonlyMap<string, TableTemplate> {
   return new Map(
     Object.entries(file.templates).map(([name, definition]) => [name, tableTemplate(file, name, definition)]),
   );
 }
 
-function tableTemplate(file: RegistryFile, name: string, definition: TemplateDefinition): TableTemplate {
-  const finds = [file.factory, ...Object.values(file.entries ?? {})].filter(({ template }) => template === name);
-  const indexes = new Map(finds.map(({ find = {} }) => [Object.keys(find).join("&"), Object.keys(find)]));
-  // Instruments are listed by the registrar alone.
-  indexes.set("", []);
-  const { instruments } = file;
+function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDefinition): TableTemplate {
+  const { factory, instruments } = file;
+  const finds = [factory, ...Object.values(file.entries ?? {})].filter(
+    (one) => one?.template === name && !("byId" in one && one.byId !== undefined),
+  );
+  const indexes = new Map(finds.map((one) => Object.keys(one?.find ?? {})).map((paths) => [paths.join("&"), paths]));
   const listed =
-    typeof instruments === "object" && !Array.isArray(instruments) && instruments.template === name
+    typeof instruments === "object" && "template" in instruments && instruments.template === name
       ? instruments
       : undefined;
+  // Instruments and registrars are listed by the registrar alone.
+  if (listed !== undefined || factory?.template === name) indexes.set("", []);
   const { at, keep, supply } = definition;
   const unwrap = (payload: JsonObject): JsonValue => (at === undefined ? payload : (valuesAt(payload, at)[0] ?? {}));
   return {
     packageName: definition.package ?? file.package,
     qualifiedName: `${file.module ?? ""}${definition.name}`,
+    hasRegistrar: definition.registrar !== undefined,
+    kind: definition.kind,
+    margin: (definition.margin ?? 0) * 1_000_000,
+    isRanked: definition.newest !== undefined,
     // Whatever changes it changes what is stored.
     revision: JSON.stringify([definition, [...indexes.keys()], listed]),
     registrarOf: ({ registrar }) => registrar,
     parse(payload) {
       const content = unwrap(payload);
       if (keep !== undefined && valuesAt(content, keep).length === 0) return undefined;
-      const fields = fieldsOf(definition, content, listed === undefined ? [] : instrumentsOf(listed, content));
+      const fields = fieldsOf(definition, content, listed);
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)] };
     },
@@ -73,12 +107,6 @@ function tableTemplate(file: RegistryFile, name: string, definition: TemplateDef
       supplyContribution: (payload: JsonObject) => contribution(definition, supply, unwrap(payload)),
     }),
   };
-}
-
-const list = (paths: string | readonly string[]): readonly string[] => (typeof paths === "string" ? [paths] : paths);
-
-function named<T>(definition: Record<string, string | string[]> | undefined, read: (path: string) => T[]): Named<T> {
-  return Object.fromEntries(Object.entries(definition ?? {}).map(([name, paths]) => [name, list(paths).flatMap(read)]));
 }
 
 /** Where the payload of an instruction of the token standard has its parties, unless the file says otherwise. */
@@ -92,45 +120,71 @@ const STANDARD_ROLES: Readonly<Record<string, Record<string, string[]>>> = {
 };
 const STANDARD_INSTRUMENTS = ["transfer.instrumentId.id", "allocation.transferLeg.instrumentId.id"];
 
-function fieldsOf(definition: TemplateDefinition, payload: JsonValue, listed: readonly Instrument[]): TableFields {
-  const { registrar, choices, from, until, newest } = definition;
+const NONE: Named<never> = {};
+
+function fieldsOf(
+  definition: TemplateDefinition,
+  payload: JsonValue,
+  listed: ListedInstruments | undefined,
+): TableFields {
+  const { registrar, choices, accounts, refs, flags, from, until, deadline, newest } = definition;
+  for (const path of [...list(definition.requires ?? []), ...(registrar === undefined ? [] : [registrar])])
+    if (valuesAt(payload, path).every((value) => value === "")) throw new Error(`${path} must not be empty or missing`);
   const party = registrar === undefined ? undefined : textAt(payload, registrar);
   const admin = party ?? "";
-  if (registrar !== undefined && party === undefined) throw new Error(`${registrar}, the registrar, is missing`);
-  const roles = { ...(choices === undefined ? {} : STANDARD_ROLES[choices]), ...definition.roles };
-  const instruments = definition.instrument ?? (choices === undefined ? [] : STANDARD_INSTRUMENTS);
+  const standard = choices === undefined ? undefined : STANDARD_ROLES[choices];
+  const roles = standard === undefined ? definition.roles : { ...standard, ...definition.roles };
+  const instruments = definition.instrument ?? (standard === undefined ? [] : STANDARD_INSTRUMENTS);
+  const timeAt = (path: string | undefined) => {
+    const text = path === undefined ? undefined : textAt(payload, path);
+    return text === undefined ? undefined : parseLedgerTime(text);
+  };
   return {
     registrar: party,
-    roles: named(roles, (path) => valuesAt(payload, path).map((value) => partyIn(value, admin, path))),
-    accounts: named(definition.accounts, (path) =>
-      valuesAt(payload, path).map((value) => accountIn(value, admin, path)),
+    roles: named(roles, (path) =>
+      accountsAt(payload, path, admin).flatMap(({ party: one, isSpecial }) => (isSpecial ? [] : one)),
     ),
-    refs: named(definition.refs, (path) => textsAt(payload, path)),
+    refs: named(refs, (path) => textsAt(payload, path)),
     instruments: list(instruments).flatMap((path) => textsAt(payload, path)),
-    from: from === undefined ? undefined : timeAt(payload, from),
-    until: until === undefined ? undefined : timeAt(payload, until),
+    deadline: timeAt(deadline),
+    accounts: accounts && named(accounts, (path) => accountsAt(payload, path, admin)),
+    flags: flags && flagsAt(payload, flags),
+    from: timeAt(from),
+    until: timeAt(until),
     rank: newest === undefined ? undefined : rankAt(payload, newest),
-    listed,
+    listed: listed && instrumentsOf(listed, payload),
   };
 }
 
-/** An account, or a party of version 1, which is an account without provider. */
-function accountIn(value: JsonValue, admin: string, path: string): Account {
-  if (typeof value === "string")
-    return value === NO_OWNER
-      ? { owner: undefined, provider: undefined, id: "", party: admin, isSpecial: true }
-      : { owner: value, provider: undefined, id: "", party: value, isSpecial: false };
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error(`${path} must be an account`);
-  return accountOf(new JsonReader(value, path), admin);
+const list = (paths: string | readonly string[]): readonly string[] => (typeof paths === "string" ? [paths] : paths);
+
+function named<T>(definition: TemplateDefinition["roles"], read: (path: string) => T[]): Named<T> {
+  if (definition === undefined) return NONE;
+  return Object.fromEntries(Object.entries(definition).map(([name, paths]) => [name, list(paths).flatMap(read)]));
 }
 
-const partyIn = (value: JsonValue, admin: string, path: string): string => accountIn(value, admin, path).party;
-
-function timeAt(payload: JsonValue, path: string): number | undefined {
-  const text = textAt(payload, path);
-  return text === undefined ? undefined : parseLedgerTime(text);
+/** Accounts of version 2 of the token standard, or parties of version 1, whose accounts the `meta` beside them may say. */
+function accountsAt(payload: JsonValue, path: string, admin: string): Account[] {
+  const read = (value: JsonObject, name: string, at: string) => accountIn(new JsonReader(value, at), name, admin);
+  const [, parent, name] = /^(?:(.+)\.)?(\w+)$/.exec(path) ?? [];
+  // An element of a list, or what a function makes, has nothing beside it.
+  if (name === undefined) return valuesAt(payload, path).map((value) => read({ [path]: value }, path, ""));
+  const holders = parent === undefined ? [payload] : valuesAt(payload, parent);
+  return holders.flatMap((value) =>
+    valuesAt(value, name).length > 0 ? read(value as JsonObject, name, parent ?? "") : [],
+  );
 }
+
+/** Those that are there. */
+const flagsAt = (payload: JsonValue, flags: Readonly<Record<string, string>>): Readonly<Record<string, boolean>> =>
+  Object.fromEntries(
+    Object.entries(flags).flatMap(([name, path]) =>
+      valuesAt(payload, path).map((value) => {
+        if (typeof value !== "boolean") throw new Error(`${path} must be a boolean`);
+        return [name, value] as const;
+      }),
+    ),
+  );
 
 /** A number or a time as a number. */
 function rankAt(payload: JsonValue, path: string): number | undefined {
@@ -149,10 +203,13 @@ function keysOf(paths: readonly string[], registrar: string, payload: JsonValue)
   return combinations.map((values) => lookupKey(paths, registrar, values));
 }
 
-const indexText = (value: JsonValue, admin: string, path: string): string =>
-  typeof value === "string" ? value : accountKey(accountIn(value, admin, path));
+function indexText(value: JsonValue, admin: string, path: string): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object") throw new Error(`${path} must be a text or an account, but is ${formatValue(value)}`);
+  return accountKey(accountIn(new JsonReader({ [path]: value }, ""), path, admin));
+}
 
-type ListedInstruments = Exclude<RegistryFile["instruments"], string | string[]>;
+type ListedInstruments = Exclude<InstrumentsDefinition, string | string[]>;
 
 function instrumentsOf(listed: ListedInstruments, payload: JsonValue): Instrument[] {
   if ("list" in listed) {

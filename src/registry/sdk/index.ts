@@ -25,11 +25,10 @@ export type {
   ConditionOfChange,
   OperationChange,
   UtilityExtension,
-} from "../utility/contexts/contexts.js";
-export type { ContextEntry, Disclosure, EntryInputs } from "../utility/context.js";
-export type { ChoiceContextBuilder } from "../utility/context.js";
-export type { Group } from "../utility/group.js";
-export type { ContractSelector } from "../utility/selector.js";
-export type { Holder } from "../utility/credentials.js";
-export type { Instruction } from "../utility/instructions.js";
+} from "../utility/contexts.js";
+export type { ChoiceContextBuilder, EntryInputs, Holder } from "../engine/answer.js";
+export type { UtilityDisclosure as Disclosure, UtilityEntry as ContextEntry } from "../utility/entries.js";
+export type { Group } from "../engine/selector.js";
+export type { UtilitySelector as ContractSelector } from "../utility/selector.js";
+export type { TableFields as Instruction } from "../engine/templates.js";
 export { hasUnreadable, type TemplateCount, type View } from "../../store/port.js";

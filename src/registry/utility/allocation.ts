@@ -1,20 +1,21 @@
-import type { Contract } from "../../domain/contract.js";
 import { combineErrors, invalid, type RegistryError } from "../../domain/errors.js";
-import type { Account } from "../sdk/accounts.js";
-import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import { unknownInstruction } from "../unknown-instruction.js";
-import type { UtilityContexts } from "./contexts/contexts.js";
-import { type Holder, holderOf } from "./credentials.js";
-import { type Group, groupOfInstruction, isOfGroup } from "./group.js";
-import type { Instruction } from "./instructions.js";
+import type { Holder } from "../engine/answer.js";
+import type { Found } from "../engine/entries.js";
+import { answerWithFactory, findInstruction, selectInstruction } from "../engine/operations.js";
+import { type Group, isOfGroup } from "../engine/selector.js";
+import { roleOf } from "../engine/templates.js";
 import {
   allocationArguments,
   distinctInstruments,
   type SettlementArguments,
   settlementArguments,
 } from "../factory-arguments.js";
-import { answerWithFactory, findGroupFactories, version2Of } from "./factory.js";
-import { findInstruction, requireFactories, selectInstruction } from "./choice.js";
+import type { Account } from "../sdk/accounts.js";
+import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
+import { unknownInstruction } from "../unknown-instruction.js";
+import type { UtilityContexts } from "./contexts.js";
+import { findGroupFactories, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
+import { groupOf } from "./group.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(
@@ -26,23 +27,25 @@ export function allocationFactory(
   const { registrar } = query;
   const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  const version2 = version2Of(query, contexts.packageVersions);
+  notePaused(context, registrar, instruments);
+  const factories = findGroupFactories(context, {
+    registrar,
+    instruments,
+    inputHoldings,
+    needsNoConfiguration: instruments.length === 0,
+    targetSynchronizer,
+    version2: version2Of(query, contexts.packageVersions),
+  });
+  const roles = { sender: sender.isSpecial ? [] : [sender.party] };
   return answerWithFactory(context, {
-    ...findGroupFactories(context, {
-      registrar,
-      instruments,
-      inputHoldings,
-      needsNoConfiguration: instruments.length === 0,
-      targetSynchronizer,
-      version2,
-    }),
+    ...factories,
     definition: contexts.factories["allocation-factory"],
-    inputs: { instruments, sender: holderOf(sender), sent },
+    inputs: withProvider({ instruments, roles, sent }, factories.group),
   });
 }
 
 /** The known allocations of a settlement by contract id. */
-type Allocations = ReadonlyMap<string, Contract<Instruction>>;
+type Allocations = ReadonlyMap<string, Found>;
 
 /**
  * The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`), which is of version 2. An
@@ -61,12 +64,13 @@ export function settlementFactory(
   const settlement = settlementArguments(query);
   checkSettlement(settlement, limits);
   const instruments = distinctInstruments(settlement);
+  notePaused(context, registrar, instruments);
   const { allocationTemplates, packageVersions } = contexts;
-  const allocations = new Map<string, Contract<Instruction>>();
+  const allocations = new Map<string, Found>();
   /** The others, with what is there of another registrar. */
-  const unknown = new Map<string, Contract<Instruction> | undefined>();
+  const unknown = new Map<string, Found | undefined>();
   for (const { contractId } of settlement.allocations) {
-    const found = findInstruction(view, allocationTemplates, contractId);
+    const found = findInstruction(context, { label: "allocation", templates: allocationTemplates }, contractId);
     const allocation = selectInstruction(context, registrar, "allocation", contractId, found);
     if (allocation !== undefined) allocations.set(contractId, allocation);
     else unknown.set(contractId, found);
@@ -88,29 +92,34 @@ export function settlementFactory(
   return answerWithFactory(context, {
     ...factories,
     definition: contexts.factories["settlement-factory"],
-    inputs: {
-      instruments,
-      holders: accountHolders(settlement, allocations),
-      allocations: [...allocations.values()],
-    },
+    inputs: withProvider(
+      {
+        instruments,
+        roles: {},
+        holders: accountHolders(settlement, allocations),
+        allocations: [...allocations.values()],
+      },
+      factories.group,
+    ),
     refusals: refusals.length === 0 ? undefined : refusals,
   });
 }
 
 /** The group that the allocations name; undefined if none does. Throws "invalid" if they name several. */
 function groupOfAllocations(allocations: Allocations): Group | undefined {
-  const [first, ...others] = [...allocations.values()].filter(
-    ({ fields }) => fields.operator !== undefined && fields.provider !== undefined,
+  const named = [...allocations.values()].filter(
+    ({ fields }) => roleOf(fields, "operator") !== undefined && roleOf(fields, "provider") !== undefined,
   );
+  const [first] = named;
   if (first === undefined) return undefined;
-  const group = groupOfInstruction(first.fields);
-  const other = others.find(({ fields }) => !isOfGroup(fields, group));
+  const group = groupOf(first);
+  const other = named.find((one) => !isOfGroup(one, group));
   if (other === undefined) return group;
-  const { operator, provider, admin } = other.fields;
+  const { operator, provider, registrar } = groupOf(other);
   throw invalid(
     `allocations ${first.contractId} and ${other.contractId} cannot be settled together: the first is of operator ` +
       `${group.operator} and provider ${group.provider}, the second of operator ${operator} and provider ${provider}`,
-    { code: "several-groups", about: { registrar: admin, contractId: other.contractId } },
+    { code: "several-groups", about: { registrar, contractId: other.contractId } },
   );
 }
 
@@ -134,7 +143,8 @@ function accountHolders({ legs, allocations: settled }: SettlementArguments, all
   }
   for (const { contractId, extraSides, nextIterationFunding } of settled) {
     // The one whose allocation it is takes the other side of each extra leg, and funds the next iteration.
-    const authorizer = allocations.get(contractId)?.fields.sender;
+    const allocation = allocations.get(contractId);
+    const authorizer = allocation && roleOf(allocation.fields, "sender");
     for (const { otherSide, instrumentId } of extraSides) {
       add(otherSide, instrumentId);
       if (authorizer !== undefined) addParty(authorizer, instrumentId);

@@ -1,27 +1,17 @@
 /** The credentials of an answer: looked up, chosen, and recorded for explanations. */
 import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../store/port.js";
-import type { Account } from "../sdk/accounts.js";
 import type { InstrumentConfiguration, Requirement } from "../sdk/registry.js";
-import { indexKeys } from "./index-keys.js";
 import { changeTimes, chooseCredentials, type CredentialSelection, meets, whyInvalid } from "./choose-credentials.js";
 import { missing, type Needed, notOnSynchronizer } from "../needed.js";
-import type { ContractSelector } from "./selector.js";
-import { claimsOn, type Credential, credential } from "./templates.js";
+import type { UtilitySelector } from "./selector.js";
+import { claimsOn, type Credential, credential, indexKeys } from "./templates.js";
 
 /** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */
 export type Role = "holder" | "issuer";
 
-export interface Holder {
-  readonly party: string;
-  readonly instruments: readonly string[];
-}
-
 export const requirementsFor = (role: Role, configuration: InstrumentConfiguration): readonly Requirement[] =>
   role === "holder" ? configuration.holderRequirements : configuration.issuerRequirements;
-
-/** The party whose credentials an account needs; undefined for a special account, which needs none. */
-export const holderOf = ({ party, isSpecial }: Account): string | undefined => (isSpecial ? undefined : party);
 
 /**
  * The credentials by which a party meets the requirements of instruments. If some are missing, what there is of them;
@@ -29,7 +19,7 @@ export const holderOf = ({ party, isSpecial }: Account): string | undefined => (
  * another synchronizer, or in reassignment.
  */
 export function selectCredentials(
-  selector: ContractSelector,
+  selector: UtilitySelector,
   party: string,
   role: Role,
   instruments: readonly string[],
@@ -57,11 +47,7 @@ export function selectCredentials(
 }
 
 /** The requirements of the instruments, each once; none of one whose configuration is not there. */
-function requirementsOf(
-  selector: ContractSelector,
-  role: Role,
-  instruments: readonly string[],
-): readonly Requirement[] {
+function requirementsOf(selector: UtilitySelector, role: Role, instruments: readonly string[]): readonly Requirement[] {
   const ofInstrument = (id: string): readonly Requirement[] => {
     const configuration = selector.configuration(id, false);
     return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
@@ -109,7 +95,7 @@ function neededFor(party: string, { issuer, requiredClaims }: Requirement): Need
 
 /** Tells the recorder which credentials were found for which requirements. */
 function record(
-  selector: ContractSelector,
+  selector: UtilitySelector,
   party: string,
   role: Role,
   instruments: readonly string[],

@@ -1,26 +1,27 @@
+/** The entries and disclosures of the Registry Utility that a table cannot say, by the names that utility.yaml uses. */
 import type { Contract } from "../../domain/contract.js";
-import type { Template } from "../../domain/template.js";
-import type { View } from "../../store/port.js";
+import { neededContract } from "../needed.js";
 import type { Considered, NamedValue } from "../sdk/registry.js";
-import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "./context.js";
-import { indexKeys } from "./index-keys.js";
-import type { LockedHoldings } from "./instructions.js";
-import { type Needed, neededContract } from "../needed.js";
-import type { ContractSelector } from "./selector.js";
-import { selectCredentials } from "./credentials.js";
-import { ofGroup, otherGroups } from "./group.js";
+import type { ChoiceContextBuilder, ContextEntry, Disclosure } from "../engine/answer.js";
+import { allOf } from "../engine/entries.js";
+import { ofGroup, otherGroups } from "../engine/selector.js";
+import { roleOf } from "../engine/templates.js";
+import { type Role, selectCredentials } from "./credentials.js";
+import type { UtilitySelector } from "./selector.js";
 import {
-  type AppRewardConfiguration,
-  appRewardConfiguration,
+  entryNamed,
   type FeaturedAppRight,
   featuredAppRight,
   holding,
+  indexKeys,
   registrarService,
-  transferRule,
 } from "./templates.js";
 
+export type UtilityEntry = ContextEntry<UtilitySelector>;
+export type UtilityDisclosure = Disclosure<UtilitySelector>;
+
 /** The configuration of the instrument; left out if there is not exactly one instrument. */
-const instrumentConfigurationEntry: ContextEntry = {
+const instrumentConfigurationEntry: UtilityEntry = {
   value(builder, selector, { instruments }, required) {
     const [only] = instruments;
     if (only === undefined || instruments.length > 1) return undefined;
@@ -30,7 +31,7 @@ const instrumentConfigurationEntry: ContextEntry = {
 };
 
 /** The configurations of all instruments, by instrument id. */
-const instrumentConfigurationsEntry: ContextEntry = {
+const instrumentConfigurationsEntry: UtilityEntry = {
   value(builder, selector, { instruments }, required) {
     const configurations: NamedValue[] = [];
     for (const id of instruments) {
@@ -42,31 +43,27 @@ const instrumentConfigurationsEntry: ContextEntry = {
 };
 
 /** The sender's credentials for the instruments that it gives away. */
-export const senderCredentialsEntry: ContextEntry = {
-  value(builder, selector, { sender, instruments, sent = instruments }, required) {
-    const chosen = sender === undefined ? [] : selectCredentials(selector, sender, "holder", sent, required);
-    return builder.referenceAll(chosen);
+const senderCredentialsEntry: UtilityEntry = {
+  value(builder, selector, { roles, instruments, sent = instruments }, required) {
+    return builder.referenceAll(credentialsOf(selector, roles["sender"], "holder", sent, required));
   },
 };
 
-export const receiverCredentialsEntry: ContextEntry = {
-  value(builder, selector, { receiver, instruments }, required) {
-    const chosen = receiver === undefined ? [] : selectCredentials(selector, receiver, "holder", instruments, required);
-    return builder.referenceAll(chosen);
+const receiverCredentialsEntry: UtilityEntry = {
+  value(builder, selector, { roles, instruments }, required) {
+    return builder.referenceAll(credentialsOf(selector, roles["receiver"], "holder", instruments, required));
   },
 };
 
 /** The credentials of all parties whose holdings are minted or burned, in one list. */
-export const issuerCredentialsEntry: ContextEntry = {
-  value(builder, selector, { issuers = [], instruments }, required) {
-    const chosen = issuers.flatMap((party) => selectCredentials(selector, party, "issuer", instruments, required));
-    // One credential of an issuer may serve several parties.
-    return builder.referenceAll(issuers.length > 1 ? [...new Set(chosen)] : chosen);
+const issuerCredentialsEntry: UtilityEntry = {
+  value(builder, selector, { roles, instruments }, required) {
+    return builder.referenceAll(credentialsOf(selector, roles["holder"], "issuer", instruments, required));
   },
 };
 
 /** The credentials of each account party of a settlement, by party. */
-export const holderCredentialsEntry: ContextEntry = {
+const holderCredentialsEntry: UtilityEntry = {
   value(builder, selector, { holders = [] }, required) {
     const byParty = holders.map(({ party, instruments }) => ({
       name: party,
@@ -76,27 +73,26 @@ export const holderCredentialsEntry: ContextEntry = {
   },
 };
 
-const transferRuleEntry: ContextEntry = {
-  value(builder, selector, _inputs, required) {
-    const { view, registrar } = selector;
-    const rule = selector.selectOfGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), required, {
-      name: `the TransferRule of registrar ${registrar}`,
-      kind: "rule",
-      registrar,
-      template: transferRule.qualifiedName,
-    });
-    return rule === undefined ? undefined : builder.reference(rule);
-  },
-};
+/** Those of all the parties. One credential of an issuer may serve several. */
+function credentialsOf(
+  selector: UtilitySelector,
+  parties: readonly string[] = [],
+  role: Role,
+  instruments: readonly string[],
+  required: boolean,
+): readonly Contract[] {
+  const chosen = parties.flatMap((party) => selectCredentials(selector, party, role, instruments, required));
+  return parties.length > 1 ? [...new Set(chosen)] : chosen;
+}
 
 /**
  * Whether the service of the group asks for result contracts. Left out if it does not say or does not exist: the packages
  * read that as true, so a value would change what happens on the ledger.
  */
-const enableResultContractsEntry: ContextEntry = {
+const enableResultContractsEntry: UtilityEntry = {
   value(_builder, selector) {
     const { context, view, registrar } = selector;
-    const all = view.byKey(registrarService, indexKeys.service(registrar));
+    const all = allOf(registrarService, view, registrar);
     const services = ofGroup(all, selector.group);
     // The service is only read, not disclosed, so any synchronizer will do.
     const chosen = selector.newest(services) ?? services[0];
@@ -111,60 +107,37 @@ const enableResultContractsEntry: ContextEntry = {
       chosen,
       required: false,
     });
-    const enabled = chosen?.fields.enableResultContracts;
+    const enabled = chosen?.fields.flags?.["enableResultContracts"];
     return enabled === undefined ? undefined : { tag: "AV_Bool", value: enabled };
   },
 };
 
-/** The provider of the request: that of its group, else of the first instrument's configuration. */
-export function selectProvider(selector: ContractSelector, { provider, instruments }: EntryInputs): string | undefined {
-  if (provider !== undefined) return provider;
-  const instrument = instruments[0];
-  return instrument === undefined ? undefined : selector.configuration(instrument, false)?.fields.provider;
-}
-
-const appRewardConfigurationEntry: ContextEntry = {
+const featuredAppRightEntry: UtilityEntry = {
   value(builder, selector, inputs, required) {
-    const provider = selectProvider(selector, inputs);
-    if (provider === undefined) return undefined;
-    const candidates = rewardsOf(selector.view, provider);
-    const found = selector.selectOfGroup(candidates, required, neededOf(appRewardConfiguration, provider));
-    return found === undefined ? undefined : builder.reference(found);
-  },
-};
-
-const featuredAppRightEntry: ContextEntry = {
-  value(builder, selector, inputs, required) {
-    const provider = selectProvider(selector, inputs);
+    const [provider] = selector.partiesOf(inputs, "provider");
     if (provider === undefined) return undefined;
     const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
     const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);
     const considered =
       candidates === rights || selector.context.recorder === undefined ? undefined : explainRights(rights, candidates);
-    const found = selector.select(candidates, required, () => neededOf(featuredAppRight, provider), considered);
+    const needed = () =>
+      neededContract(`the FeaturedAppRight of provider ${provider}`, { template: featuredAppRight.qualifiedName });
+    const found = selector.select(candidates, required, needed, considered);
     return found === undefined ? undefined : builder.reference(found);
   },
 };
 
-const neededOf = ({ qualifiedName }: Template, provider: string): Needed =>
-  neededContract(`the ${qualifiedName.split(":")[1]} of provider ${provider}`, {
-    party: provider,
-    template: qualifiedName,
-  });
-
-function rewardsOf(view: View, provider: string): readonly Contract<AppRewardConfiguration>[] {
-  return view.byKey(appRewardConfiguration, indexKeys.appReward(provider));
-}
-
 /** Anyone can create a FeaturedAppRight. If the provider has any reward configuration, only rights of its DSO count. */
 function rightsThatCount(
-  selector: ContractSelector,
+  selector: UtilitySelector,
   rights: readonly Contract<FeaturedAppRight>[],
   provider: string,
 ): readonly Contract<FeaturedAppRight>[] {
-  const rewards = ofGroup(rewardsOf(selector.view, provider), selector.group);
-  const dso = (selector.newest(rewards) ?? rewards[0])?.fields.dso;
-  return dso === undefined ? rights : rightsOfDso(rights, dso);
+  const all = entryNamed("app-reward-configuration").candidates(selector.view, selector.registrar, [provider]);
+  const rewards = ofGroup(all, selector.group);
+  const reward = selector.newest(rewards) ?? rewards[0];
+  const dso = reward && roleOf(reward.fields, "dso");
+  return dso === undefined ? rights : rights.filter(({ fields }) => fields.dso === dso);
 }
 
 function explainRights(rights: readonly Contract[], candidates: readonly Contract[]): Considered {
@@ -174,92 +147,80 @@ function explainRights(rights: readonly Contract[], candidates: readonly Contrac
   return { candidates: rights, reasons };
 }
 
-/** Returns the given list if nothing is to be filtered out, which is the usual case. */
-function rightsOfDso(
-  rights: readonly Contract<FeaturedAppRight>[],
-  dso: string,
-): readonly Contract<FeaturedAppRight>[] {
-  for (const right of rights) if (right.fields.dso !== dso) return rights.filter(({ fields }) => fields.dso === dso);
-  return rights;
-}
-
-const factoryDisclosure: Disclosure = {
+const factoryDisclosure: UtilityDisclosure = {
   disclose(builder, _selector, { factory }) {
     if (factory !== undefined) builder.disclose(factory);
   },
 };
 
 /** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
-export const lockedHoldingDisclosure: Disclosure = {
-  disclose(builder, selector, inputs, required) {
-    discloseHoldings(builder, selector, inputs, required);
+const lockedHoldingDisclosure: UtilityDisclosure = {
+  disclose(builder, selector, { refs }, required) {
+    discloseHoldings(builder, selector, refs?.["locked"], required);
   },
 };
 
-const allocationsDisclosure: Disclosure = {
+const allocationsDisclosure: UtilityDisclosure = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
         name: `allocation ${allocation.contractId}`,
         kind: "instruction",
-        registrar: allocation.fields.admin,
+        registrar: allocation.fields.registrar,
       });
       if (selector.select([allocation], true, needed) !== undefined) builder.disclose(allocation);
     }
   },
 };
 
-const allocationHoldingsDisclosure: Disclosure = {
+const allocationHoldingsDisclosure: UtilityDisclosure = {
   disclose(builder, selector, { allocations = [] }, required) {
-    for (const { fields } of allocations) discloseHoldings(builder, selector, fields, required);
+    for (const { fields } of allocations) discloseHoldings(builder, selector, fields.refs["locked"], required);
   },
 };
 
 function discloseHoldings(
   builder: ChoiceContextBuilder,
-  selector: ContractSelector,
-  { lockedHolding, otherLockedHoldings }: LockedHoldings,
+  selector: UtilitySelector,
+  contractIds: readonly string[] = [],
   required: boolean,
 ): void {
-  if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding, required);
-  if (otherLockedHoldings === undefined) return;
-  for (const id of otherLockedHoldings) discloseHolding(builder, selector, id, required);
+  for (const contractId of contractIds) {
+    const found = selector.view.byId(holding, contractId);
+    const chosen = selector.select(found === undefined ? [] : [found], required, () => ({
+      name: `the locked holding ${contractId}`,
+      kind: "holding",
+      contractId,
+      template: holding.qualifiedName,
+    }));
+    if (chosen !== undefined) builder.disclose(chosen);
+  }
 }
 
-function discloseHolding(
-  builder: ChoiceContextBuilder,
-  selector: ContractSelector,
-  contractId: string,
-  required: boolean,
-): void {
-  const found = selector.view.byId(holding, contractId);
-  const chosen = selector.select(found === undefined ? [] : [found], required, () => ({
-    name: `the locked holding ${contractId}`,
-    kind: "holding",
-    contractId,
-    template: holding.qualifiedName,
-  }));
-  if (chosen !== undefined) builder.disclose(chosen);
-}
-
-/** The built-in entries and disclosures, by the names that contexts.yaml uses. */
-
-export const builtInEntries: Readonly<Record<string, ContextEntry>> = {
+export const builtInEntries: Readonly<Record<string, UtilityEntry>> = {
   "instrument-configuration": instrumentConfigurationEntry,
   "instrument-configurations": instrumentConfigurationsEntry,
   "sender-credentials": senderCredentialsEntry,
   "receiver-credentials": receiverCredentialsEntry,
   "issuer-credentials": issuerCredentialsEntry,
   "holder-credentials": holderCredentialsEntry,
-  "transfer-rule": transferRuleEntry,
-  "app-reward-configuration": appRewardConfigurationEntry,
+  "transfer-rule": entryNamed("transfer-rule"),
+  "app-reward-configuration": entryNamed("app-reward-configuration"),
   "featured-app-right": featuredAppRightEntry,
   "enable-result-contracts": enableResultContractsEntry,
 };
 
-export const builtInDisclosures: Readonly<Record<string, Disclosure>> = {
+export const builtInDisclosures: Readonly<Record<string, UtilityDisclosure>> = {
   factory: factoryDisclosure,
   "locked-holding": lockedHoldingDisclosure,
   allocations: allocationsDisclosure,
   "allocation-holdings": allocationHoldingsDisclosure,
 };
+
+/** The role whose credentials an entry has; undefined for other entries. */
+export const credentialRoles: ReadonlyMap<string, Role> = new Map([
+  ["sender-credentials", "holder"],
+  ["receiver-credentials", "holder"],
+  ["holder-credentials", "holder"],
+  ["issuer-credentials", "issuer"],
+]);

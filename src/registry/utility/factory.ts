@@ -1,35 +1,47 @@
-/** Answers with a factory: which one, and the context of its choice. */
+/** The factories of a registrar: which of them may answer a request. */
 import { type Contract, packageIdOf } from "../../domain/contract.js";
-import { attemptAll, notFound, type RegistryError } from "../../domain/errors.js";
-import type { Considered, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import { explainingFailure, findFactories, neededFactory, notServed } from "./choice.js";
-import { ChoiceContextBuilder, type ContextDefinition, type EntryInputs, writeContext } from "./context.js";
-import type { PackageVersions } from "./contexts/versions.js";
-import { chooseGroup, type Group, type GroupQuery, groupsOf, ofGroup, otherGroups } from "./group.js";
-import { activeOn, missing, type Needed, notOnSynchronizer, onOneSynchronizer } from "../needed.js";
-import { ContractSelector } from "./selector.js";
-import { type AllocationFactory, allocationFactory, type TransferPreapproval } from "./templates.js";
+import { notFound, type RegistryError } from "../../domain/errors.js";
+import type { View } from "../../store/port.js";
+import type { EntryInputs } from "../engine/answer.js";
+import { allOf, type Found } from "../engine/entries.js";
+import { type FactoryRequest, onFirst } from "../engine/operations.js";
+import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
+import { missing, type Needed } from "../needed.js";
+import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
+import { candidateConfigurations, chooseGroup, type GroupQuery, groupsOf } from "./group.js";
+import { allocationFactory } from "./templates.js";
+import type { PackageVersions } from "./versions.js";
 
-type Factory = Contract<AllocationFactory | TransferPreapproval>;
+/** The AllocationFactories of a registrar, newest first; empty for a registrar that is not served. */
+export const findFactories = (view: View, registrar: string): readonly Found[] =>
+  allOf(allocationFactory, view, registrar);
 
-export interface FactoryRequest {
-  readonly definition: ContextDefinition;
-  readonly group: Group;
-  /** The candidates for the factory, in the order in which they are tried. */
-  readonly factories: readonly Factory[];
-  readonly needed: () => Needed;
-  /** What the explanation shows in place of the factories. */
-  readonly considered?: Considered | undefined;
-  /** The choice's inputs, without what follows from the factory. */
-  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
-  /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
-  readonly refusals?: readonly RegistryError[] | undefined;
+/** Those of a group. */
+export const factoriesOf = (view: View, group: Group): readonly Found[] =>
+  ofGroup(findFactories(view, group.registrar), group);
+
+export const neededFactory = (view: View, group: Group): Needed => ({
+  name: `the AllocationFactory of registrar ${group.registrar}${namingGroup(findFactories(view, group.registrar), group)}`,
+  kind: "factory",
+  registrar: group.registrar,
+  template: allocationFactory.qualifiedName,
+});
+
+/** As `findFactories`, at least one: a registrar without any is not served. */
+export function requireFactories(view: View, registrar: string): readonly Found[] {
+  const factories = findFactories(view, registrar);
+  if (factories.length > 0) return factories;
+  throw notServed(registrar);
 }
 
-/** The AllocationFactories of one group, for `FactoryRequest`. */
-export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "considered"> & {
-  readonly factories: readonly Contract<AllocationFactory>[];
-};
+export const notServed = (registrar: string): RegistryError =>
+  notFound(`registrar ${registrar} is not served here: no AllocationFactory of that party is known`, {
+    code: "registrar-not-served",
+    about: { registrar, template: allocationFactory.qualifiedName },
+  });
+
+/** The AllocationFactories of one group, for an answer with one of them. */
+export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "considered" | "factories">;
 
 interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
   /** As in GroupQuery. Default false. */
@@ -87,93 +99,22 @@ const noVersion2 = (registrar: string, { templateId }: Contract, versions: Packa
     { code: "version-not-supported", about: { registrar, template: allocationFactory.qualifiedName } },
   );
 
-/** The candidates on the synchronizer first. Otherwise the order stays. */
-export const onFirst = <F>(
-  candidates: readonly Contract<F>[],
-  synchronizer: string | undefined,
-): readonly Contract<F>[] =>
-  synchronizer === undefined || candidates.length < 2
-    ? candidates
-    : candidates.toSorted(
-        (a, b) => Number(b.synchronizerId === synchronizer) - Number(a.synchronizerId === synchronizer),
-      );
-
-/** Answers with the first factory on whose synchronizer everything is that its choice requires. */
-export function answerWithFactory(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { group, inputs } = request;
-  if (context.recorder === undefined) return answer(context, request);
-  return explainingFailure(
-    context,
-    { registrar: group.registrar, instruments: inputs.instruments },
-    () => answer(context, request),
-    (plain, synchronizer) => attemptOn(plain, request, synchronizer),
-  );
+/** The rules do not refuse an instrument that is paused; the ledger may. */
+export function notePaused(
+  { recorder, view }: RequestContext,
+  registrar: string,
+  instruments: readonly string[],
+): void {
+  for (const configuration of recorder === undefined
+    ? []
+    : instruments.flatMap((id) => candidateConfigurations(view, registrar, id))) {
+    const { paused, defaultIdentifier }: InstrumentConfiguration = configuration.fields;
+    if (!paused) continue;
+    const sentence = `Instrument "${defaultIdentifier.id}" of registrar ${registrar} is paused: the choice may fail on the ledger.`;
+    recorder?.note(configuration, sentence);
+  }
 }
 
-function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  // This throws: the answer is only attempted to find what else is missing.
-  if (request.refusals !== undefined)
-    attemptAll([...refusalSteps(request), () => void answerOnOneSynchronizer(context, request)]);
-  return answerOnOneSynchronizer(context, request);
-}
-
-const refusalSteps = ({ refusals = [] }: FactoryRequest): (() => never)[] =>
-  refusals.map((error) => () => {
-    throw error;
-  });
-
-function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { definition, factories, considered, needed } = request;
-  const { builder, selector, factory } = onOneSynchronizer(
-    factories,
-    needed,
-    context.recorder,
-    (candidate, synchronizer) => write(context, request, candidate, synchronizer),
-    considered,
-  );
-  if (definition.refusesBlocklist) selector.rejectBlocklist();
-  return builder.buildForFactory(factory);
-}
-
-/** `factory` is undefined only where it is explained what else is missing. */
-function write<F extends Factory | undefined>(
-  context: RequestContext,
-  { group, definition, inputs }: FactoryRequest,
-  factory: F,
-  synchronizer: string,
-): { readonly builder: ChoiceContextBuilder; readonly selector: ContractSelector; readonly factory: F } {
-  const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
-  const builder = new ChoiceContextBuilder(context.recorder);
-  const selector = new ContractSelector(context, group, synchronizer, definition);
-  // A literal instead of a spread: all factories pass objects of one shape.
-  writeContext(definition, builder, selector, {
-    instruments,
-    provider: group.provider,
-    sender,
-    sent,
-    receiver,
-    issuers,
-    holders,
-    factory,
-    subject: factory,
-    allocations,
-  });
-  return { builder, selector, factory };
-}
-
-/** Throws a RegistryError that names all that has to change for an answer on the synchronizer. */
-function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
-  const { definition, factories, needed } = request;
-  const [first] = factories;
-  const here = activeOn(factories, synchronizer);
-  attemptAll([
-    ...refusalSteps(request),
-    () => {
-      if (first !== undefined && here === undefined) throw notOnSynchronizer(first, synchronizer, needed());
-    },
-    () => {
-      const selector = write(context, request, here ?? first, synchronizer).selector;
-      if (definition.refusesBlocklist) selector.rejectBlocklist();
-    },
-  ]);
-}
+/** What a request is about, with the provider of its group. */
+export const withProvider = (inputs: EntryInputs, { provider }: Group): EntryInputs =>
+  provider === undefined ? inputs : { ...inputs, roles: { ...inputs.roles, provider: [provider] } };

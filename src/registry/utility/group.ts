@@ -5,59 +5,22 @@
 import type { Contract } from "../../domain/contract.js";
 import type { HoldingFields } from "../../domain/holdings.js";
 import type { View } from "../../store/port.js";
-import type { Considered, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
-import { indexKeys } from "./index-keys.js";
-import type { Instruction } from "./instructions.js";
-import { type GroupParties, holding, instrumentConfiguration } from "./templates.js";
+import type { RequestContext } from "../sdk/registry.js";
+import type { Group } from "../engine/selector.js";
+import { roleOf, type TableFields } from "../engine/templates.js";
+import { type ConfigurationFields, holding, indexKeys, instrumentConfiguration } from "./templates.js";
 
-export interface Group {
-  readonly registrar: string;
-  /** Undefined if any will do: an instruction of a module may name none. `provider` too. */
-  readonly operator: string | undefined;
-  readonly provider: string | undefined;
-}
+type WithGroup = Contract<Pick<TableFields, "registrar" | "roles">>;
 
-/** The parties that a contract names. */
-export interface Parties {
-  readonly operator?: string | undefined;
-  readonly provider?: string | undefined;
-}
-
-export const isOfGroup = (parties: Parties, { operator, provider }: Group): boolean =>
-  (operator === undefined || parties.operator === undefined || parties.operator === operator) &&
-  (provider === undefined || parties.provider === undefined || parties.provider === provider);
-
-export const groupOf = ({ fields }: Contract<GroupParties>): Group => ({
-  registrar: fields.registrar,
-  operator: fields.operator,
-  provider: fields.provider,
+/** The group that a contract names. */
+export const groupOf = ({ fields }: WithGroup): Group => ({
+  registrar: fields.registrar ?? "",
+  operator: roleOf(fields, "operator"),
+  provider: roleOf(fields, "provider"),
 });
 
 const isSameGroup = (a: Group, b: Group): boolean =>
   a.operator === b.operator && a.provider === b.provider && a.registrar === b.registrar;
-
-/** The candidates of the group. Returns the given list if all are, which is the usual case. */
-export function ofGroup<F extends Parties>(candidates: readonly Contract<F>[], group: Group): readonly Contract<F>[] {
-  for (const { fields } of candidates)
-    if (!isOfGroup(fields, group)) return candidates.filter((one) => isOfGroup(one.fields, group));
-  return candidates;
-}
-
-/** For explanations: why candidates of other groups are passed over. */
-export function otherGroups<F extends Parties>(candidates: readonly Contract<F>[], group: Group): Considered {
-  const reasons = new Map<Contract, string>();
-  for (const candidate of candidates) {
-    const { operator, provider } = candidate.fields;
-    if (!isOfGroup(candidate.fields, group)) reasons.set(candidate, `is of operator ${operator}, provider ${provider}`);
-  }
-  return { candidates, reasons };
-}
-
-/** ` (operator …, provider …)` where the registrar has the contract in other groups only; else empty. */
-export const namingGroup = (candidates: readonly Contract<Parties>[], group: Group): string =>
-  candidates.length > 0 && ofGroup(candidates, group).length === 0
-    ? ` (operator ${group.operator}, provider ${group.provider})`
-    : "";
 
 /** What identifies the group of a factory request. */
 export interface GroupQuery {
@@ -71,7 +34,7 @@ export interface GroupQuery {
   /** Those of `groupsOf`. */
   readonly groups: readonly Group[];
   /** The registrar's factories, newest first, at least one. */
-  readonly factories: readonly Contract<GroupParties>[];
+  readonly factories: readonly WithGroup[];
 }
 
 /**
@@ -103,7 +66,7 @@ export function groupsOf(view: View, registrar: string, instruments: readonly st
 }
 
 /** The groups of the contracts, in their order. */
-export function distinctGroups(contracts: readonly Contract<GroupParties>[]): Group[] {
+export function distinctGroups(contracts: readonly WithGroup[]): Group[] {
   const groups: Group[] = [];
   for (const contract of contracts) {
     const group = groupOf(contract);
@@ -117,7 +80,7 @@ export const candidateConfigurations = (
   view: View,
   registrar: string,
   instrument: string,
-): readonly Contract<InstrumentConfiguration>[] =>
+): readonly Contract<ConfigurationFields>[] =>
   view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
 
 /** The groups of the input holdings of the registrar that can be read, in the order of the request. */
@@ -150,13 +113,6 @@ function noteGuess(
     `Several providers have instrument ${named}, and ${why}: the newest configuration decides (provider ${group.provider}).`,
   );
 }
-
-/** The group that an instruction names. */
-export const groupOfInstruction = ({ admin, operator, provider }: Instruction): Group => ({
-  registrar: admin,
-  operator,
-  provider,
-});
 
 /**
  * The holdings that a request names, from the store, else from the ledger where the source can read it. Those that cannot

@@ -1,22 +1,37 @@
-import type { Registry, RequestContext, SupportedApis } from "../sdk/registry.js";
-import { allocationFactory, allocationInstruction, settlementFactory, type SettlementLimits } from "./allocation.js";
-import { choiceContext, requireFactories } from "./choice.js";
-import { compileContexts, type UtilityContexts, type UtilityExtension } from "./contexts/contexts.js";
-import type { PackageVersions } from "./contexts/versions.js";
-import { hasVersion2 } from "./factory.js";
+import type { View } from "../../store/port.js";
+import { countOf, runChecks } from "../check/scan.js";
+import { roleOf } from "../engine/templates.js";
+import type {
+  Check,
+  ChoiceQuery,
+  ContextAnswer,
+  Inventory,
+  InventoryOptions,
+  Registry,
+  RequestContext,
+  SupportedApis,
+} from "../sdk/registry.js";
+import * as allocation from "./allocation.js";
+import { answerChoice } from "../engine/operations.js";
+import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
+import { hasVersion2, notePaused, requireFactories } from "./factory.js";
+import { groupOf } from "./group.js";
+import type { PackageVersions } from "./versions.js";
 import { findConfiguration, listConfigurations, instruments, operator, totalSupply } from "./instruments.js";
-import { createChecks, inventory } from "./inventory/inventory.js";
+import { checkCredentials } from "./check-credentials.js";
+import { checkInstruments, checkRegistrars } from "./check-instruments.js";
+import { checkedOperations, checkInstructions } from "./checks.js";
 import { burnMintFactory, issuanceFactory } from "./issuance.js";
 import { createLookup } from "./lookup.js";
 import { transferProof } from "./proof.js";
-import { holding } from "./templates.js";
+import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
 import { transferFactory } from "./transfer.js";
 
 export interface UtilityOptions {
-  readonly settlementLimits: SettlementLimits;
+  readonly settlementLimits: allocation.SettlementLimits;
   /** Whether a settlement with an allocation that was never seen is refused. By default it is left out of the context. */
   readonly rejectsUnknownAllocations?: boolean;
-  /** The contexts in force; by default those of contexts.yaml. */
+  /** The contexts in force; by default those of utility.yaml. */
   readonly contexts?: UtilityContexts;
 }
 
@@ -36,12 +51,12 @@ export function utilityRegistry({
     supportedApisOf: supportedApisOf(contexts.packageVersions),
     instruments,
     transferFactory: (context, query) => transferFactory(context, query, contexts),
-    allocationFactory: (context, query) => allocationFactory(context, query, contexts, settlementLimits),
+    allocationFactory: (context, query) => allocation.allocationFactory(context, query, contexts, settlementLimits),
     settlementFactory: (context, query) =>
-      settlementFactory(context, query, contexts, settlementLimits, rejectsUnknownAllocations),
+      allocation.settlementFactory(context, query, contexts, settlementLimits, rejectsUnknownAllocations),
     choiceContext(context, choice, query) {
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
-        return allocationInstruction(context, query);
+        return allocation.allocationInstruction(context, query);
       }
       return choiceContext(context, contexts.choices[choice], query);
     },
@@ -58,6 +73,57 @@ export function utilityRegistry({
       issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice], query),
       transferProof,
     },
+  };
+}
+
+function choiceContext(context: RequestContext, definition: UtilityChoice, query: ChoiceQuery): ContextAnswer {
+  const { recorder, view } = context;
+  if (recorder !== undefined)
+    for (const template of definition.templates) {
+      const fields = view.byId(template, query.contractId)?.fields;
+      if (fields !== undefined) notePaused(context, fields.registrar ?? "", fields.instruments);
+    }
+  return answerChoice(context, definition, query, groupOf, (registrar) => void requireFactories(view, registrar));
+}
+
+/** The checks of a registry with these contexts. */
+function createChecks(contexts: UtilityContexts): readonly Check[] {
+  const operations = checkedOperations(contexts);
+  const templates = new Set([...operations.choices.values()].flatMap(({ answered }) => answered.templates));
+  return [
+    checkRegistrars(operations),
+    checkInstruments(operations),
+    ...[...templates].map((template) => checkInstructions(template, operations, contexts.allocationTemplates)),
+    checkCredentials(operations),
+  ];
+}
+
+/** Lists the registrars and the contract counts, and runs all checks. */
+function inventory(
+  view: View,
+  { templates }: UtilityContexts,
+  checks: readonly Check[],
+  options: InventoryOptions,
+): Inventory {
+  const configurations = view.all(instrumentConfiguration);
+  const factories = view.all(allocationFactory);
+  const served = [...new Set(factories.flatMap(({ fields }) => fields.registrar ?? []))].toSorted();
+  const counts = templates.map((template) => ({
+    qualifiedName: template.qualifiedName,
+    count: countOf(view, template),
+  }));
+  const operators = [...factories, ...configurations].flatMap(({ fields }) => roleOf(fields, "operator") ?? []);
+  return {
+    registrars: served.map((party) => ({
+      party,
+      instruments: configurations
+        .filter(({ fields }) => fields.registrar === party)
+        .map(({ fields }) => fields.defaultIdentifier)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    })),
+    counts: counts.filter(({ count }) => count > 0),
+    operators: [...new Set(operators)].toSorted(),
+    ...runChecks(view, checks, options),
   };
 }
 

@@ -12,10 +12,10 @@ import type {
   Sought,
   Supply,
 } from "../sdk/registry.js";
-import { requireFactories } from "./choice.js";
-import { indexKeys } from "./index-keys.js";
+import { roleOf } from "../engine/templates.js";
+import { requireFactories } from "./factory.js";
 import { isInReassignment, onOneSynchronizer } from "../needed.js";
-import { allocationFactory, instrumentConfiguration } from "./templates.js";
+import { allocationFactory, indexKeys, instrumentConfiguration } from "./templates.js";
 
 /** A registrar's instruments, from the newest configuration of each, on any synchronizer. */
 export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
@@ -123,7 +123,8 @@ function isSame(a: InstrumentIdentifier, b: InstrumentIdentifier): boolean {
 /** The operator that the newest AllocationFactory names. */
 export function operator({ view }: RequestContext): string {
   const [newest] = view.all(allocationFactory);
-  if (newest === undefined)
+  const party = newest && roleOf(newest.fields, "operator");
+  if (party === undefined)
     throw notFound("the operator is not known: there is no AllocationFactory", { code: "operator-unknown" });
-  return newest.fields.operator;
+  return party;
 }

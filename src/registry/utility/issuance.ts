@@ -1,9 +1,11 @@
 import { notFound } from "../../domain/errors.js";
 import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
-import type { ContextDefinition } from "./context.js";
-import type { UtilityContexts } from "./contexts/contexts.js";
-import { answerWithFactory, findGroupFactories } from "./factory.js";
+import type { ContextDefinition } from "../engine/answer.js";
+import { answerWithFactory } from "../engine/operations.js";
+import type { UtilityContexts } from "./contexts.js";
+import { findGroupFactories, notePaused, withProvider } from "./factory.js";
 import { inputHoldings } from "./group.js";
+import type { UtilitySelector } from "./selector.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(
@@ -45,12 +47,11 @@ function answer(
   context: RequestContext,
   { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
   issuers: readonly string[],
-  definition: ContextDefinition,
+  definition: ContextDefinition<UtilitySelector>,
 ): FactoryAnswer {
   const instruments = [instrumentId];
-  return answerWithFactory(context, {
-    ...findGroupFactories(context, { registrar, instruments, inputHoldings: burned }),
-    definition,
-    inputs: { instruments, issuers: [...new Set(issuers)] },
-  });
+  notePaused(context, registrar, instruments);
+  const factories = findGroupFactories(context, { registrar, instruments, inputHoldings: burned });
+  const inputs = withProvider({ instruments, roles: { holder: [...new Set(issuers)] } }, factories.group);
+  return answerWithFactory(context, { ...factories, definition, inputs });
 }

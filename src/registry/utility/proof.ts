@@ -6,8 +6,7 @@ import { accountOf, NO_OWNER } from "../sdk/accounts.js";
 import { JsonReader, parseDecimal } from "../sdk/json-reader.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";
 import type { ProofQuery, ProofStatus, TransferTerms } from "../sdk/registry.js";
-import { transferOffer } from "./instructions.js";
-import { allocationFactory, transferPreapproval, transferRule } from "./templates.js";
+import { allocationFactory, transferOffer, transferPreapproval, transferRule } from "./templates.js";
 
 /** Each end needs a look-up. An update of more ends than this is too large for the ledger. */
 const MAX_ENDS = 200;

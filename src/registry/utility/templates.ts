@@ -1,76 +1,86 @@
+/** The templates of the Registry Utility: those of utility.yaml, and those of which more is read than fields. */
 import type { HoldingFields } from "../../domain/holdings.js";
-import type { Template } from "../../domain/template.js";
+import type { JsonObject } from "../../domain/json.js";
+import { indexKey, type Template } from "../../domain/template.js";
+import { check, parseOperatorFile } from "../../util/operator-file.js";
+import { readPackageFile } from "../../util/package-file.js";
+import { TableEntry } from "../engine/entries.js";
+import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
 import { decimalField, JsonReader } from "../sdk/json-reader.js";
 import type { Claim, InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../sdk/registry.js";
-import { defineTemplate, indexKeys } from "./index-keys.js";
-import { burnOffer, burnRequest, dvpLegAllocation, mintOffer, mintRequest, transferOffer } from "./instructions.js";
+import { utilityForm } from "./definition.js";
 
-/** The three parties that everything of one operation names alike. */
-export interface GroupParties {
-  readonly operator: string;
-  readonly provider: string;
-  readonly registrar: string;
+/** utility.yaml. */
+export const utilityFile = readTable();
+
+function readTable() {
+  const { value, problems } = parseOperatorFile(readPackageFile("#utility.yaml"), (table) => check(utilityForm, table));
+  if (problems !== undefined) throw new Error(problems.map((problem) => `utility.yaml:${problem}`).join("\n"));
+  return value;
 }
 
-const groupParties = (payload: JsonReader): GroupParties => ({
-  operator: payload.id("operator"),
-  provider: payload.id("provider"),
-  registrar: payload.id("registrar"),
-});
+const byName = tableTemplates(utilityFile);
 
-export type AllocationFactory = GroupParties;
-
-export const allocationFactory = defineTemplate(
-  "utility-registry-app-v0",
-  "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
-  (payload): AllocationFactory => groupParties(payload),
-  ({ registrar }) => [indexKeys.factory(registrar)],
-  ({ registrar }) => registrar,
-);
-
-export interface RegistrarService extends GroupParties {
-  /** Undefined if the service does not say. */
-  readonly enableResultContracts: boolean | undefined;
+function templateNamed(name: string): TableTemplate {
+  const found = byName.get(name);
+  if (found === undefined) throw new Error(`utility.yaml has no template ${name}`);
+  return found;
 }
 
-export const registrarService = defineTemplate(
-  "utility-registry-app-v0",
-  "Utility.Registry.App.V0.Service.Registrar:RegistrarService",
-  (payload): RegistrarService => ({
-    ...groupParties(payload),
-    enableResultContracts: payload.optionalBool("enableResultContracts"),
-  }),
-  ({ registrar }) => [indexKeys.service(registrar)],
-  ({ registrar }) => registrar,
-);
+export const allocationFactory = templateNamed("factory");
+export const registrarService = templateNamed("service");
+export const transferRule = templateNamed("rule");
+export const appRewardConfiguration = templateNamed("app-reward");
+export const transferPreapproval = templateNamed("preapproval");
+export const transferOffer = templateNamed("transfer-offer");
+export const dvpLegAllocation = templateNamed("allocation");
+export const mintOffer = templateNamed("mint-offer");
+export const mintRequest = templateNamed("mint-request");
+export const burnOffer = templateNamed("burn-offer");
+export const burnRequest = templateNamed("burn-request");
 
-export type TransferRule = GroupParties;
+/** The templates of the instructions that the operations `kind/…` are about. */
+export const instructionsOf = (kind: string): readonly TableTemplate[] =>
+  Object.entries(utilityFile.templates).flatMap(([name, { choices }]) => (choices === kind ? templateNamed(name) : []));
 
-export const transferRule = defineTemplate(
-  "utility-registry-v0",
-  "Utility.Registry.V0.Rule.Transfer:TransferRule",
-  (payload): TransferRule => groupParties(payload),
-  ({ registrar }) => [indexKeys.transferRule(registrar)],
-  ({ registrar }) => registrar,
-);
-
-export interface AppRewardConfiguration {
-  readonly operator: string;
-  readonly provider: string;
-  /** The party whose FeaturedAppRight counts; undefined if the configuration names none. */
-  readonly dso: string | undefined;
+/** An entry that is found by fields of its contracts. */
+export function entryNamed(name: string): TableEntry {
+  const definition = utilityFile.entries[name];
+  if (definition === undefined) throw new Error(`utility.yaml has no entry ${name}`);
+  return new TableEntry(name, definition, { templates: byName, entries: new Map(), isStrict: false });
 }
 
-export const appRewardConfiguration = defineTemplate(
-  "utility-registry-v0",
-  "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration",
-  (payload): AppRewardConfiguration => ({
-    operator: payload.id("operator"),
-    provider: payload.id("provider"),
-    dso: payload.optionalObject("details")?.optionalId("dso"),
-  }),
-  ({ provider }) => [indexKeys.appReward(provider)],
-);
+/** The index keys of the templates below. */
+export const indexKeys = {
+  /** By registrar and the id of the default identifier, which choices compare. */
+  instrument: (registrar: string, id: string) => indexKey("instrument", registrar, id),
+  /** By registrar and the id of an additional identifier, which only look-ups of configurations use. */
+  additionalIdentifier: (registrar: string, id: string) => indexKey("additional-identifier", registrar, id),
+  instruments: (registrar: string) => indexKey("instruments", registrar),
+  featuredAppRight: (provider: string) => indexKey("featured-app-right", provider),
+  /** By issuer and a party: the holder, or the subject of a claim that counts. */
+  credential: (issuer: string, party: string) => indexKey("credential", issuer, party),
+  supply: (registrar: string, instrument: string) => indexKey("supply", registrar, instrument),
+};
+
+/** Without `registrarOf`, answers of every registrar may use the contracts. */
+function defineTemplate<F>(
+  packageName: string,
+  qualifiedName: string,
+  parseFields: (payload: JsonReader) => F,
+  indexKeysOf: (fields: F) => readonly string[],
+  registrarOf?: (fields: F) => string,
+): Template<F> {
+  return {
+    packageName,
+    qualifiedName,
+    parse(payload: JsonObject) {
+      const fields = parseFields(new JsonReader(payload, ""));
+      return { fields, indexKeys: indexKeysOf(fields) };
+    },
+    ...(registrarOf !== undefined && { registrarOf }),
+  };
+}
 
 export interface FeaturedAppRight {
   readonly dso: string;
@@ -84,18 +94,29 @@ export const featuredAppRight = defineTemplate(
   ({ provider }) => [indexKeys.featuredAppRight(provider)],
 );
 
+/** A configuration, with the parties of its group as other templates have them. */
+export interface ConfigurationFields extends InstrumentConfiguration {
+  readonly roles: Named<string>;
+}
+
 export const instrumentConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
-  (payload): InstrumentConfiguration => ({
-    ...groupParties(payload),
-    defaultIdentifier: identifier(payload.object("defaultIdentifier")),
-    additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
-    issuerRequirements: payload.objects("issuerRequirements").map(requirement),
-    holderRequirements: payload.objects("holderRequirements").map(requirement),
-    paused: isPaused(payload),
-    checkBlocklist: payload.optionalBool("checkBlocklist") ?? false,
-  }),
+  (payload): ConfigurationFields => {
+    const [operator, provider] = [payload.id("operator"), payload.id("provider")];
+    return {
+      operator,
+      provider,
+      registrar: payload.id("registrar"),
+      roles: { operator: [operator], provider: [provider] },
+      defaultIdentifier: identifier(payload.object("defaultIdentifier")),
+      additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
+      issuerRequirements: payload.objects("issuerRequirements").map(requirement),
+      holderRequirements: payload.objects("holderRequirements").map(requirement),
+      paused: isPaused(payload),
+      checkBlocklist: payload.optionalBool("checkBlocklist") ?? false,
+    };
+  },
   ({ registrar, defaultIdentifier, additionalIdentifiers }) => [
     indexKeys.instruments(registrar),
     indexKeys.instrument(registrar, defaultIdentifier.id),
@@ -194,27 +215,6 @@ function groupClaims(claims: readonly JsonReader[], issuer: string, holder: stri
   return subjects.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
-export interface TransferPreapproval {
-  readonly operator: string;
-  readonly receiver: string;
-  readonly instrumentAdmin: string;
-  /** Empty if every instrument of the admin is allowed. */
-  readonly instrumentAllowances: readonly string[];
-}
-
-export const transferPreapproval = defineTemplate(
-  "utility-registry-app-v0",
-  "Utility.Registry.App.V0.Model.TransferPreapproval:TransferPreapproval",
-  (payload): TransferPreapproval => ({
-    operator: payload.id("operator"),
-    receiver: payload.id("receiver"),
-    instrumentAdmin: payload.id("instrumentAdmin"),
-    instrumentAllowances: payload.objects("instrumentAllowances").map((allowance) => allowance.text("id")),
-  }),
-  ({ receiver, instrumentAdmin }) => [indexKeys.preapproval(receiver, instrumentAdmin)],
-  ({ instrumentAdmin }) => instrumentAdmin,
-);
-
 /**
  * Only locked holdings are disclosed, so unlocked ones are optional: their owners matter to some requests, but there can
  * be millions. A lock never changes during the life of a holding. It has no `registrarOf`: answers of any registrar disclose the holding
@@ -242,19 +242,9 @@ export const holding: Template<HoldingFields> = {
 };
 
 export const templates: readonly Template[] = [
-  allocationFactory,
-  registrarService,
+  ...byName.values(),
   instrumentConfiguration,
-  transferRule,
-  appRewardConfiguration,
   featuredAppRight,
   credential,
-  transferPreapproval,
-  transferOffer,
-  dvpLegAllocation,
-  mintRequest,
-  mintOffer,
-  burnRequest,
-  burnOffer,
   holding,
 ];

@@ -1,28 +1,34 @@
-import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../store/port.js";
+import { allOf, type Found } from "../engine/entries.js";
+import { transferInputs } from "../engine/inputs.js";
+import { answerWithFactory, onFirst } from "../engine/operations.js";
+import { type Group, ofGroup } from "../engine/selector.js";
+import { roleOf } from "../engine/templates.js";
+import { transferArguments } from "../factory-arguments.js";
+import { isInReassignment, type Needed } from "../needed.js";
 import type {
   Considered,
+  Contract,
   FactoryQuery,
   Recorder,
   RequestContext,
   TransferFactoryAnswer,
   TransferKind,
 } from "../sdk/registry.js";
-import type { UtilityContexts } from "./contexts/contexts.js";
-import type { PackageVersions } from "./contexts/versions.js";
-import { holderOf } from "./credentials.js";
-import { candidateConfigurations, type Group, ofGroup } from "./group.js";
-import { indexKeys } from "./index-keys.js";
-import { transferArguments } from "../factory-arguments.js";
-import { answerWithFactory, findGroupFactories, hasVersion2, onFirst, version2Of } from "./factory.js";
-import { isInReassignment, type Needed } from "../needed.js";
-import { transferPreapproval, type TransferPreapproval, transferRule } from "./templates.js";
+import type { UtilityContexts } from "./contexts.js";
+import { findGroupFactories, hasVersion2, notePaused, version2Of, withProvider } from "./factory.js";
+import { candidateConfigurations } from "./group.js";
+import { entryNamed, transferPreapproval, transferRule } from "./templates.js";
+import type { PackageVersions } from "./versions.js";
 
 const operations = {
   offer: "transfer-factory/offer",
   direct: "transfer-factory/direct",
   self: "transfer-factory/self",
 } as const satisfies Readonly<Record<TransferKind, string>>;
+
+/** By receiver. */
+const preapprovals = entryNamed("preapproval");
 
 /**
  * The factory of `TransferFactory_Transfer`: the receiver's preapproval if the transfer can be direct, else the
@@ -35,11 +41,12 @@ export function transferFactory(
 ): TransferFactoryAnswer {
   const { view, recorder } = context;
   const { registrar } = query;
-  const { sender, receiver, instrumentId, inputHoldings, targetSynchronizer } = transferArguments(query);
-  const instruments = [instrumentId];
-  const inputs = { instruments, sender: holderOf(sender), receiver: holderOf(receiver) };
-  const isSelf = sender.party === receiver.party;
-  const candidates = isSelf ? [] : view.byKey(transferPreapproval, indexKeys.preapproval(receiver.party, registrar));
+  const given = transferArguments(query);
+  const { receiver, instrumentId, inputHoldings, targetSynchronizer } = given;
+  const inputs = transferInputs(given);
+  const { instruments, isSelf = false } = inputs;
+  notePaused(context, registrar, instruments);
+  const candidates = isSelf ? [] : preapprovals.candidates(view, registrar, [receiver.party]);
   const version2 = version2Of(query, contexts.packageVersions);
   const factories = findGroupFactories(context, {
     registrar,
@@ -50,32 +57,32 @@ export function transferFactory(
     version2,
   });
   const { group } = factories;
-  const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
+  const covering = coveringPreapprovals(view, group, instrumentId, candidates, version2);
   const asked = { receiver: receiver.party, instrumentId };
   const considered =
     recorder === undefined || isSelf
       ? undefined
       : explainPreapprovals(recorder, view, group, asked, candidates, version2);
 
-  const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
+  const transferKind = isSelf ? "self" : covering.length > 0 ? "direct" : "offer";
   const { factoryId, values, disclosed } = answerWithFactory(context, {
     ...(transferKind === "direct"
       ? {
           group,
-          factories: onFirst(preapprovals, targetSynchronizer),
+          factories: onFirst(covering, targetSynchronizer),
           needed: () => neededPreapproval(receiver.party, registrar),
           considered,
         }
       : factories),
     definition: contexts.factories[operations[transferKind]],
-    inputs,
+    inputs: withProvider(inputs, group),
   });
   return { factoryId, transferKind, instrumentId, values, disclosed };
 }
 
 /** Which preapprovals of the receiver make a transfer direct. */
 
-type Preapprovals = readonly Contract<TransferPreapproval>[];
+type Preapprovals = readonly Found[];
 
 /**
  * The preapprovals of the receiver for the instrument, newest first, where the transfer can run: the operator of the
@@ -95,15 +102,15 @@ function coveringPreapprovals(
 
 /** Why a preapproval does not make the transfer direct, as a predicate; undefined if it does. */
 function whyNotCovering(
-  preapproval: Contract<TransferPreapproval>,
+  preapproval: Found,
   { operator }: Group,
   instrumentId: string,
   isReachable: (synchronizer: string | undefined) => boolean,
   version2: PackageVersions | undefined,
 ): string | undefined {
-  const { instrumentAllowances, operator: named } = preapproval.fields;
-  if (instrumentAllowances.length > 0 && !instrumentAllowances.includes(instrumentId))
-    return "does not allow this instrument";
+  const { instruments: allowed } = preapproval.fields;
+  const named = roleOf(preapproval.fields, "operator");
+  if (allowed.length > 0 && !allowed.includes(instrumentId)) return "does not allow this instrument";
   if (operator !== undefined && named !== operator) return `names another operator than the instrument's, ${operator}`;
   if (version2 !== undefined && !hasVersion2(preapproval, version2))
     return "is of a package without version 2 of the token standard";
@@ -151,7 +158,7 @@ export function directTransferReach(
   const { registrar } = group;
   const needed = [
     ofGroup(candidateConfigurations(view, registrar, instrumentId), group),
-    ofGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), group),
+    ofGroup(allOf(transferRule, view, registrar), group),
   ];
   return (synchronizer) =>
     synchronizer !== undefined &&

@@ -6,8 +6,8 @@ import {
   templates,
   transferRule,
 } from "../../../src/registry/utility/templates.js";
-import { transferOffer } from "../../../src/registry/utility/instructions.js";
-import { indexKeys } from "../../../src/registry/utility/index-keys.js";
+import { transferOffer } from "../../../src/registry/utility/templates.js";
+import { indexKeys } from "../../../src/registry/utility/templates.js";
 import { contentId } from "../../../src/store/postgres/content-id.js";
 import { Database } from "../../../src/store/postgres/database.js";
 import { ReplicaSync } from "../../../src/store/postgres/read/replica-sync.js";

@@ -8,7 +8,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { templates } from "../../../src/registry/utility/templates.js";
-import { transferOffer } from "../../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { decodeUpdate, type Update } from "../../../src/ledger/participant/updates.js";
 import { holding, templates } from "../../../src/registry/utility/templates.js";
-import { transferOffer } from "../../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { blobOf, payload } from "../../fixtures/elements.js";
 
@@ -126,13 +126,15 @@ describe("a transaction", () => {
             templateId: `pkg-1:${OFFER}`,
             payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
             fields: {
-              admin: "registrar::1220",
-              instrumentId: "USD",
-              operator: "operator::1220",
-              provider: "provider::1220",
-              sender: "alice",
-              receiver: "bob",
-              lockedHolding: "locked",
+              registrar: "registrar::1220",
+              roles: {
+                operator: ["operator::1220"],
+                provider: ["provider::1220"],
+                sender: ["alice"],
+                receiver: ["bob"],
+              },
+              refs: { locked: ["locked"] },
+              instruments: ["USD"],
               deadline: Date.parse("2036-01-05T09:00:00Z") * 1_000,
             },
             indexKeys: [],
@@ -199,7 +201,7 @@ describe("a contract that cannot be decoded", () => {
   };
 
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
-    ["payload", { createArgument: {} }, "transfer must be an object, but is missing"],
+    ["payload", { createArgument: {} }, "operator must not be empty or missing"],
     ["blob", { createdEventBlob: "" }, "createdEventBlob must be a string, but is empty"],
     ["time", { createdAt: "yesterday" }, "invalid time, expected a format like"],
     ["template", { templateId: "a:b" }, "templateId must be packageId:Module:Entity, but is a:b"],

@@ -14,7 +14,7 @@ import type {
   RequestContext,
   Warning,
 } from "../../../src/registry/sdk/registry.js";
-import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";

@@ -5,7 +5,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { describeWarning } from "../../../src/registry/sdk/warnings.js";
-import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";

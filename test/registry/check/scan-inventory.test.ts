@@ -5,7 +5,7 @@ import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import { scanInventory } from "../../../src/registry/check/scan.js";
 import { minimalRegistry } from "../../../src/registry/minimal.js";
 import type { Inventory, Registry } from "../../../src/registry/sdk/registry.js";
-import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";

@@ -1,6 +1,6 @@
 /** Registries under test, each with the settings by which the model describes it. */
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
+import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { NOW } from "./names.js";
 import { packageVersions } from "./random-ledger.js";
 import type { Subject } from "./run-script.js";

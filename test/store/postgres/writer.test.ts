@@ -6,7 +6,7 @@ import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import type { Change } from "../../../src/domain/change.js";
 import type { Template } from "../../../src/domain/template.js";
-import { parseRegistryFile } from "../../../src/registry/engine/load.js";
+import { parseRegistryFile } from "../../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { contentId } from "../../../src/store/postgres/content-id.js";
 import { apple, byLabel, counted, fruit, fruits } from "../../fixtures/fruits.js";

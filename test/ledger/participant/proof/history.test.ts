@@ -1,6 +1,6 @@
 /** Queries of past updates, and the decoding of their responses. */
 import { describe, expect, test } from "vitest";
-import { transferOffer } from "../../../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { Documents, hasDocuments } from "../../../../scripted-participant/schemas.js";
 import { failureOf } from "../servers.js";

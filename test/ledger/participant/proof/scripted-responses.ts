@@ -1,6 +1,6 @@
 /** A participant with scripted responses, and a history that reads from it. */
 import { ParticipantHistory } from "../../../../src/ledger/participant/history.js";
-import { transferOffer } from "../../../../src/registry/utility/instructions.js";
+import { transferOffer } from "../../../../src/registry/utility/templates.js";
 import { allocationFactory } from "../../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { endpointAt, type Seen, seen, serving } from "../servers.js";

@@ -1,14 +1,13 @@
 /** Requirements that parties do not meet, or soon will not: nobody does, only several credentials do, or one ends. */
-import type { Contract } from "../../../domain/contract.js";
-import type { RegistryErrorReason } from "../../../domain/errors.js";
-import type { View } from "../../../store/port.js";
-import type { Check, CheckContext, InstrumentConfiguration, Requirement, Warning } from "../../sdk/registry.js";
-import { chooseCredentials, includesClaim, meets, whyInvalid } from "../choose-credentials.js";
-import { requirementsFor, type Role } from "../credentials.js";
-import { indexKeys } from "../index-keys.js";
-import { claimsOn, type Credential, credential, instrumentConfiguration } from "../templates.js";
-import type { LinesByOperation, OperationLines } from "./operations.js";
-import { remedies } from "./problems.js";
+import type { Contract } from "../../domain/contract.js";
+import type { RegistryErrorReason } from "../../domain/errors.js";
+import type { View } from "../../store/port.js";
+import type { Check, CheckContext, InstrumentConfiguration, Requirement, Warning } from "../sdk/registry.js";
+import { chooseCredentials, includesClaim, meets, whyInvalid } from "./choose-credentials.js";
+import { requirementsFor, type Role } from "./credentials.js";
+import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";
+import { remedies } from "../engine/problems.js";
+import type { CheckedOperations } from "./checks.js";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_MS = 1_000;
@@ -34,16 +33,16 @@ interface SharedRequirement {
 type Requirements = ReadonlyMap<string, readonly SharedRequirement[]>;
 
 /** Warns of credentials that end soon, of claims spread over several, and of requirements that none meets. */
-export const checkCredentials = (lines: LinesByOperation): Check<Credential, ReadonlySet<string>> => ({
+export const checkCredentials = (checked: CheckedOperations): Check<Credential, ReadonlySet<string>> => ({
   template: credential,
   warnings(context, credentials) {
     const requirements = allRequirements(context.view);
     return credentials.flatMap((one) => {
       const ofIssuer = requirements.get(one.fields.issuer) ?? [];
       const split = partialClaims(one.fields, ofIssuer).flatMap(({ party, shared }) =>
-        checkSplit(context, lines, one, party, shared),
+        checkSplit(context, checked, one, party, shared),
       );
-      return checkEnd(context, lines, one, ofIssuer).concat(split);
+      return checkEnd(context, checked, one, ofIssuer).concat(split);
     });
   },
   overall: {
@@ -65,7 +64,7 @@ export const checkCredentials = (lines: LinesByOperation): Check<Credential, Rea
       return [...allRequirements(view).values()]
         .flat()
         .filter(({ name }) => !met.has(name))
-        .flatMap((shared) => unmet(lines, shared));
+        .flatMap((shared) => unmet(checked, shared));
     },
   },
 });
@@ -100,21 +99,20 @@ function allRequirements(view: View): Requirements {
 
 /** The operations that need credentials of these roles, by whether a request without them is refused. */
 function operationsFor(
-  { factories, choices }: LinesByOperation,
+  { factories, choices }: CheckedOperations,
   uses: readonly Use[],
 ): { readonly operations: readonly string[]; readonly refusal: RegistryErrorReason | undefined }[] {
   const roles = new Set(uses.map(({ role }) => role));
   const needing = [...factories.values(), ...choices.values()].filter((one) =>
     one.roles.some((role) => roles.has(role)),
   );
-  const named = (wanted: boolean) => needing.filter((one) => one.requiresCredentials === wanted).map(nameOf);
+  const named = (wanted: boolean) =>
+    needing.filter((one) => one.requiresCredentials === wanted).map((one) => one.operation);
   return [
     { operations: named(false), refusal: undefined },
     { operations: named(true), refusal: "not-found" as const },
   ].filter(({ operations }) => operations.length > 0);
 }
-
-const nameOf = ({ operation }: OperationLines): string => operation;
 
 /** `the holder of instrument "USD" of registrar R and of 2 more`. */
 function describeUses({ configuration, role }: Use, others: readonly Use[]): string {
@@ -130,12 +128,12 @@ const isMetForAnyone = ({ subjects }: Credential, { requiredClaims }: Requiremen
   requiredClaims.length === 0 ||
   subjects.some(({ claims }) => requiredClaims.every((claim) => includesClaim(claims, claim)));
 
-function unmet(lines: LinesByOperation, { requirement, first, others }: SharedRequirement): readonly Warning[] {
+function unmet(checked: CheckedOperations, { requirement, first, others }: SharedRequirement): readonly Warning[] {
   const { issuer, requiredClaims } = requirement;
   const { registrar, defaultIdentifier } = first.configuration;
   const lacking =
     requiredClaims.length === 0 ? "exists" : `makes the claims ${describeClaims(requirement)} for any party`;
-  return operationsFor(lines, [first, ...others]).map(({ operations, refusal }) => ({
+  return operationsFor(checked, [first, ...others]).map(({ operations, refusal }) => ({
     kind: "requirement-unmet",
     registrar,
     instrument: defaultIdentifier.id,
@@ -165,7 +163,7 @@ function partialClaims(
 /** Whether only several credentials together make the claims on the party. The newest of them warns. */
 function checkSplit(
   { view, now }: CheckContext,
-  lines: LinesByOperation,
+  checked: CheckedOperations,
   { contractId }: Contract<Credential>,
   party: string,
   { requirement, first, others }: SharedRequirement,
@@ -184,7 +182,7 @@ function checkSplit(
   );
   if (!isMade) return [];
   const { registrar, defaultIdentifier } = first.configuration;
-  return operationsFor(lines, [first, ...others]).map(({ operations, refusal }) => ({
+  return operationsFor(checked, [first, ...others]).map(({ operations, refusal }) => ({
     kind: "credentials-split",
     registrar,
     instrument: defaultIdentifier.id,
@@ -211,7 +209,7 @@ function endsSoon({ fields, synchronizerId }: Contract<Credential>, { now, crede
 /** Requirements that parties no longer meet when the credential has ended. */
 function checkEnd(
   context: CheckContext,
-  lines: LinesByOperation,
+  checked: CheckedOperations,
   ending: Contract<Credential>,
   ofIssuer: readonly SharedRequirement[],
 ): readonly Warning[] {
@@ -238,7 +236,7 @@ function checkEnd(
       instrument: defaultIdentifier.id,
       contractId,
       party: parties[0],
-      operations: operationsFor(lines, [first, ...others]).flatMap(({ operations }) => operations),
+      operations: operationsFor(checked, [first, ...others]).flatMap(({ operations }) => operations),
       problem:
         `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
         `the requirements on ${describeUses(first, others)}`,

@@ -1,26 +1,19 @@
-import { errorIn } from "../../../domain/errors.js";
 /** What is wrong with the factories of registrars and the configurations of their instruments. */
-import type { Contract } from "../../../domain/contract.js";
-import type { View } from "../../../store/port.js";
-import type { Check, InstrumentConfiguration, Warning } from "../../sdk/registry.js";
-import { findConfiguration as lookUpConfiguration } from "../instruments.js";
-import { findGroupFactories } from "../factory.js";
-import { findFactories } from "../choice.js";
-import { candidateConfigurations, distinctGroups, type Group, groupOf, ofGroup } from "../group.js";
-import { indexKeys } from "../index-keys.js";
-import { type AllocationFactory, allocationFactory, instrumentConfiguration } from "../templates.js";
-import {
-  attemptWithFactories,
-  checkChoices,
-  checkFactories,
-  factoriesOf,
-  factoryInputs,
-  type LinesByOperation,
-  usableFor,
-} from "./operations.js";
-import { findProblems, recording, type RecordingContext, remedies } from "./problems.js";
+import type { Contract } from "../../domain/contract.js";
+import { causesOf, errorIn } from "../../domain/errors.js";
+import type { View } from "../../store/port.js";
+import type { Found } from "../engine/entries.js";
+import { remedies } from "../engine/problems.js";
+import { type Group, ofGroup } from "../engine/selector.js";
+import type { TableFields } from "../engine/templates.js";
+import type { Check, CheckContext, Warning } from "../sdk/registry.js";
+import { anyInputs, attemptWith, checkChoices, type CheckedOperations, checkFactories, usableFor } from "./checks.js";
+import { factoriesOf, findFactories, findGroupFactories } from "./factory.js";
+import { candidateConfigurations, distinctGroups, groupOf } from "./group.js";
+import { findConfiguration as lookUpConfiguration } from "./instruments.js";
+import { allocationFactory, type ConfigurationFields, indexKeys, instrumentConfiguration } from "./templates.js";
 
-type Configuration = Contract<InstrumentConfiguration>;
+type Configuration = Contract<ConfigurationFields>;
 
 /** Examines at most this many additional identifiers of a configuration. */
 const MAX_IDENTIFIERS = 100;
@@ -30,22 +23,21 @@ const MAX_NAMED = 5;
 const ANY = "any";
 
 /** Registrars that have a factory, but no instrument; and groups whose factories have no version 2. */
-export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactory> => ({
+export const checkRegistrars = (operations: CheckedOperations): Check<TableFields> => ({
   template: allocationFactory,
   warnings(context, factories) {
     const bare = factories.filter((factory) => isNewestWithoutInstrument(context.view, factory));
-    const checked = recording(context);
     return [
-      ...factories.flatMap((factory) => checkVersion2(checked, lines, factory)),
-      ...bare.flatMap((factory) => checkForConfigurations(checked, lines, factory)),
+      ...factories.flatMap((factory) => checkVersion2(context, operations, factory)),
+      ...bare.flatMap((factory) => checkForConfigurations(context, operations, factory)),
     ];
   },
 });
 
 const isFirst = ({ contractId }: Contract, [first]: readonly Contract[]): boolean => first?.contractId === contractId;
 
-const isNewestWithoutInstrument = (view: View, factory: Contract<AllocationFactory>): boolean => {
-  const { registrar } = factory.fields;
+const isNewestWithoutInstrument = (view: View, factory: Found): boolean => {
+  const { registrar = "" } = factory.fields;
   return (
     isFirst(factory, findFactories(view, registrar)) &&
     view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length === 0
@@ -53,9 +45,9 @@ const isNewestWithoutInstrument = (view: View, factory: Contract<AllocationFacto
 };
 
 function checkVersion2(
-  context: RecordingContext,
-  { packageVersions }: LinesByOperation,
-  factory: Contract<AllocationFactory>,
+  context: CheckContext,
+  { packageVersions }: CheckedOperations,
+  factory: Found,
 ): readonly Warning[] {
   const group = groupOf(factory);
   const { registrar } = group;
@@ -80,17 +72,16 @@ function checkVersion2(
 }
 
 function checkForConfigurations(
-  context: RecordingContext,
-  { factories: operations }: LinesByOperation,
-  factory: Contract<AllocationFactory>,
+  context: CheckContext,
+  { factories: operations }: CheckedOperations,
+  factory: Found,
 ): readonly Warning[] {
-  const { registrar } = factory.fields;
-  const attempt = attemptWithFactories(context, groupOf(factory), [factory]);
-  const failing = [...operations.values()].filter((lines) =>
-    findProblems(lines, context.view, factoryInputs(ANY), attempt).some(
-      ({ line, refusal }) => line?.startsWith("instrument-configuration") === true && refusal === "not-found",
-    ),
-  );
+  const { registrar = "" } = factory.fields;
+  const attempt = attemptWith(context, groupOf(factory), [factory], anyInputs(ANY));
+  const failing = [...operations.values()].filter(({ answered }) => {
+    const error = errorIn(() => attempt(answered));
+    return error !== undefined && causesOf(error).some(({ code }) => code === "configuration-missing");
+  });
   if (failing.length === 0) return [];
   return [
     {
@@ -108,22 +99,21 @@ function checkForConfigurations(
  * Instruments for which an operation cannot be answered for any party, or not for certain. The newest configuration of an
  * instrument in each group is checked: the others are not used.
  */
-export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfiguration> => ({
+export const checkInstruments = (operations: CheckedOperations): Check<ConfigurationFields> => ({
   template: instrumentConfiguration,
   warnings(context, configurations) {
-    const checked = recording(context);
     return configurations.flatMap((configuration) => {
       const { registrar, defaultIdentifier } = configuration.fields;
       const { id } = defaultIdentifier;
       const group = groupOf(configuration);
-      const candidates = candidateConfigurations(checked.view, registrar, id);
+      const candidates = candidateConfigurations(context.view, registrar, id);
       if (!isFirst(configuration, ofGroup(candidates, group))) return [];
       return [
-        ...checkFactories(checked, lines, group, id),
-        ...checkChoices(checked, lines, group, id),
-        ...checkLookup(checked, configuration, candidates),
-        ...(isFirst(configuration, candidates) ? checkGroups(lines, candidates) : []),
-        ...checkIdentifiers(checked, configuration),
+        ...checkFactories(context, operations, group, id),
+        ...checkChoices(context, operations, group, id),
+        ...checkLookup(context, configuration, candidates),
+        ...(isFirst(configuration, candidates) ? checkGroups(operations, candidates) : []),
+        ...checkIdentifiers(context, configuration),
       ];
     });
   },
@@ -131,7 +121,7 @@ export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfi
 
 /** Whether the configuration can be looked up: not while it is in reassignment. */
 function checkLookup(
-  context: RecordingContext,
+  context: CheckContext,
   { fields: { registrar, defaultIdentifier: identifier } }: Configuration,
   [newest]: readonly Configuration[],
 ): readonly Warning[] {
@@ -152,7 +142,7 @@ function checkLookup(
 }
 
 /** Whether several groups have the instrument. Then its name alone does not say whose factory a request needs. */
-function checkGroups({ factories }: LinesByOperation, candidates: readonly Configuration[]): readonly Warning[] {
+function checkGroups({ factories }: CheckedOperations, candidates: readonly Configuration[]): readonly Warning[] {
   const [answering, ...others] = distinctGroups(candidates);
   const [newest] = candidates;
   if (newest === undefined || answering === undefined || others.length === 0) return [];
@@ -186,7 +176,7 @@ const additionalIds = ({ fields }: Configuration): readonly string[] => {
 };
 
 /** Additional identifiers that find another instrument: its default identifier, or an additional one of a newer configuration. */
-function checkIdentifiers({ view }: RecordingContext, configuration: Configuration): readonly Warning[] {
+function checkIdentifiers({ view }: CheckContext, configuration: Configuration): readonly Warning[] {
   const { registrar, defaultIdentifier } = configuration.fields;
   return additionalIds(configuration).flatMap((id): Warning[] => {
     const [byDefault] = candidateConfigurations(view, registrar, id);

@@ -1,43 +1,36 @@
 /** The table of operations: the built-in one, changes of it, and its rows compiled for requests. */
-import { packageIdOf } from "../../../domain/contract.js";
-import { check, formatMistake, type Mistake, parseOperatorFile, type Path } from "../../../util/operator-file.js";
-import { readPackageFile } from "../../../util/package-file.js";
-import type { ContextDefinition, EntryInputs } from "../context.js";
-import { builtInDisclosures, builtInEntries } from "../entries.js";
-import type { ContractSelector } from "../selector.js";
+import { packageIdOf } from "../../domain/contract.js";
+import { formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
+import type { ContextDefinition, ContextLine, LineCondition } from "../engine/answer.js";
+import { isExit } from "../engine/problems.js";
 import {
   type Condition,
   type ContextChange,
   type EntryLine,
-  isExit,
   type KeyForm,
   keysOf,
   type LineOptions,
   type Operation,
   type OperationRow,
   type PackageCondition,
-  tableForm,
 } from "./definition.js";
-import type { Parts } from "./contexts.js";
+import { credentialRoles, type UtilityDisclosure, type UtilityEntry } from "./entries.js";
+import { UtilitySelector } from "./selector.js";
+import { utilityFile } from "./templates.js";
 import { compareVersions, type PackageVersions } from "./versions.js";
 
 export type ContextTable = Readonly<Record<Operation, OperationRow>>;
 
-/** The table of contexts.yaml. */
-export const builtInTable: ContextTable = readTable();
+/** The table of utility.yaml. A test compares the names with those of docs/contexts.md. */
+export const builtInTable = Object.fromEntries(utilityFile.operations.flat()) as unknown as ContextTable;
 
-function readTable(): ContextTable {
-  const known = { entries: Object.keys(builtInEntries), disclosures: Object.keys(builtInDisclosures) };
-  const { value, problems } = parseOperatorFile(readPackageFile("#contexts.yaml"), (rows) =>
-    check(tableForm(known), rows),
-  );
-  if (problems !== undefined) throw new Error(problems.map((problem) => `contexts.yaml:${problem}`).join("\n"));
-  // A test compares the names with those of docs/contexts.md.
-  return Object.fromEntries(value.flat()) as unknown as ContextTable;
+/** What a table may name. */
+export interface Parts {
+  readonly entries: ReadonlyMap<string, UtilityEntry>;
+  readonly disclosures: ReadonlyMap<string, UtilityDisclosure>;
 }
 
 const REWARD_ENTRIES = ["app-reward-configuration", "featured-app-right"];
-const CREDENTIALS_ENTRIES = new Set(["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`));
 
 /** Adds a mistake of a change, at a path below it. */
 type Report = (path: Path, message: string) => void;
@@ -132,7 +125,7 @@ function requireCredentials(line: EntryLine, change: ContextChange, canRequire: 
   return { ...line, required: required && canRequire, requiredWhen: required ? requiredWhen : undefined };
 }
 
-const isCredentials = ({ entry }: EntryLine): boolean => CREDENTIALS_ENTRIES.has(entry);
+const isCredentials = ({ entry }: EntryLine): boolean => credentialRoles.has(entry);
 
 /** Reports what changes none of the operations: a slip must not go unnoticed. */
 function reportUseless(
@@ -160,8 +153,14 @@ function reportUseless(
       report(["add", index, "required"], "must not be true: reject, withdraw and cancel never require a contract");
 }
 
+type UtilityLine = ContextLine<UtilitySelector>;
+
 /** Compiles the row of an operation, so that a request evaluates no names and no text. */
-export function compileRow(row: OperationRow, parts: Parts, packageVersions: PackageVersions): ContextDefinition {
+export function compileRow(
+  row: OperationRow,
+  parts: Parts,
+  packageVersions: PackageVersions,
+): ContextDefinition<UtilitySelector> {
   const compile = (condition: Condition | undefined): CompiledCondition | undefined =>
     condition === undefined ? undefined : compileCondition(condition, packageVersions);
   const options = ({ required, requiredWhen, when }: LineOptions) => ({
@@ -169,20 +168,25 @@ export function compileRow(row: OperationRow, parts: Parts, packageVersions: Pac
     requiredWhen: compile(requiredWhen),
     when: compile(when),
   });
-  const lines = [...row.entries, ...row.disclosures];
-  return {
-    entries: row.entries.map((line) => ({
-      part: partNamed(parts.entries, line.entry),
-      keys: line.keys,
-      ...options(line),
-    })),
-    disclosures: row.disclosures.map((line) => ({
-      name: line.disclosure,
-      part: partNamed(parts.disclosures, line.disclosure),
-      ...options(line),
-    })),
+  const entries = row.entries.map((line): UtilityLine => {
+    const part = partNamed(parts.entries, line.entry);
+    return { name: line.entry, keys: line.keys, write: (...given) => part.value(...given), ...options(line) };
+  });
+  const disclosures = row.disclosures.map((line): UtilityLine => {
+    const part = partNamed(parts.disclosures, line.disclosure);
+    const write: UtilityLine["write"] = (...given) => {
+      part.disclose(...given);
+    };
+    return { name: line.disclosure, keys: [], write, ...options(line) };
+  });
+  const selectorOptions = {
     allowsMissing: row.allowsMissing,
-    refusesBlocklist: row.needsBlocklist && !lines.some(({ when }) => when === "checkBlocklist"),
+    refusesBlocklist:
+      row.needsBlocklist && ![...row.entries, ...row.disclosures].some(({ when }) => when === "checkBlocklist"),
+  };
+  return {
+    lines: [...entries, ...disclosures],
+    selector: (...answer) => new UtilitySelector(...answer, selectorOptions),
   };
 }
 
@@ -194,7 +198,7 @@ function partNamed<T>(parts: ReadonlyMap<string, T>, name: string): T {
 }
 
 /** Whether a line of the table applies to a request. */
-export type CompiledCondition = (selector: ContractSelector, inputs: EntryInputs) => boolean;
+type CompiledCondition = LineCondition<UtilitySelector>;
 
 function compileCondition(condition: Condition, versions: PackageVersions): CompiledCondition {
   return typeof condition === "string" ? named[condition] : packageCondition(condition, versions);

@@ -1,12 +1,13 @@
-/** The choice contexts in force: contexts.yaml with the changes of a module and the operator, compiled once at start. */
+/** The choice contexts in force: utility.yaml with the changes of a module and the operator, compiled once at start. */
 import { z } from "zod";
-import type { Template } from "../../../domain/template.js";
-import { isAsyncFunction } from "../../../util/async-function.js";
-import { check, type Checked, formatMistake, type Mistake, type Path } from "../../../util/operator-file.js";
-import type { ContextDefinition, ContextEntry, Disclosure } from "../context.js";
-import { builtInDisclosures, builtInEntries } from "../entries.js";
-import { templates as builtInTemplates } from "../templates.js";
-import { dvpLegAllocation, type Instruction } from "../instructions.js";
+import type { Template } from "../../domain/template.js";
+import { isAsyncFunction } from "../../util/async-function.js";
+import { check, type Checked, formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
+import type { ContextDefinition } from "../engine/answer.js";
+import { TableEntry } from "../engine/entries.js";
+import type { ChoiceDefinition } from "../engine/operations.js";
+import { type TableFields, type TableTemplate, tableTemplates } from "../engine/templates.js";
+import { applyChanges, builtInTable, compileRow, type ContextTable, type Parts as TableParts } from "./changes.js";
 import {
   changeForm,
   type ChoiceOperation,
@@ -15,36 +16,30 @@ import {
   entryName,
   type FactoryOperation,
   factoryOperations,
-  type InstructionKind,
   type KnownParts,
+  type OwnEntryDefinition,
 } from "./definition.js";
-import { ownEntries } from "./own-entries.js";
-import { applyChanges, builtInTable, compileRow, type ContextTable } from "./table.js";
+import { builtInDisclosures, builtInEntries, type UtilityDisclosure, type UtilityEntry } from "./entries.js";
+import type { UtilitySelector } from "./selector.js";
+import { instructionsOf, templates as builtInTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
 
-export interface ChoiceContextDefinition extends ContextDefinition {
-  /** What messages call the instruction. */
-  readonly label: string;
-  /** The templates of the instruction. */
-  readonly templates: readonly Template<Instruction>[];
-}
+export type UtilityChoice = ChoiceDefinition<UtilitySelector>;
 
 /** The compiled contexts of all operations. */
 export interface UtilityContexts {
-  readonly factories: Readonly<Record<FactoryOperation, ContextDefinition>>;
-  readonly choices: Readonly<Record<ChoiceOperation, ChoiceContextDefinition>>;
+  readonly factories: Readonly<Record<FactoryOperation, ContextDefinition<UtilitySelector>>>;
+  readonly choices: Readonly<Record<ChoiceOperation, UtilityChoice>>;
   /** The templates of the Registry Utility, of the module, and of the operator's entries. */
   readonly templates: readonly Template[];
-  readonly allocationTemplates: readonly Template<Instruction>[];
+  readonly allocationTemplates: readonly Template<TableFields>[];
   readonly packageVersions: PackageVersions;
   /** The table in force. */
   readonly table: ContextTable;
 }
 
 /** What a table may name: built in, of a module, of the operator's file. */
-export interface Parts {
-  readonly entries: ReadonlyMap<string, ContextEntry>;
-  readonly disclosures: ReadonlyMap<string, Disclosure>;
+interface Parts extends TableParts {
   readonly templates: readonly Template[];
 }
 
@@ -97,7 +92,7 @@ export function checkContexts(file: unknown, extension: unknown = {}): Checked<U
   const own = ownEntries(value.entries ?? {});
   const parts = partsWith(extended, own.templates, own.entries);
   const packageVersions = new PackageVersions(new Map(Object.entries(value.packages ?? {})));
-  const allocationTemplates = [dvpLegAllocation, ...allocations];
+  const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
   return {
     value: {
       ...compileTable(table.table, parts, packageVersions, allocationTemplates),
@@ -131,10 +126,38 @@ const namesOf = ({ entries, disclosures }: Parts): KnownParts => ({
   disclosures: [...disclosures.keys()],
 });
 
-type Entry = readonly [name: string, entry: ContextEntry & Partial<Disclosure>];
+type Entry = readonly [name: string, entry: UtilityEntry & Partial<UtilityDisclosure>];
+
+const idOf = ({ template }: OwnEntryDefinition): string => `${template.package}#${template.name}`;
+
+/** The entries of the operator's file, and their templates. Entries may share one. */
+function ownEntries(definitions: Readonly<Record<string, OwnEntryDefinition>>) {
+  // The order of entries in the file does not matter to what is stored.
+  const all = Object.entries(definitions).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sources = all.map(([name, one]) => {
+    const prefixes = one.find.flatMap(({ field, prefix }) => (prefix === undefined ? [] : [[field, prefix] as const]));
+    const find = Object.fromEntries(one.find.map(({ field, is }) => [field, is]));
+    return [name, { template: idOf(one), find, value: one.value, prefixes: Object.fromEntries(prefixes) }] as const;
+  });
+  const templates = new Map<string, TableTemplate>();
+  for (const [, one] of all) {
+    const { package: packageName, name } = one.template;
+    const finds = sources.filter(([, { template }]) => template === idOf(one));
+    const entries = Object.fromEntries(finds.map(([entry, { template, find }]) => [entry, { template, find }]));
+    const file = { package: packageName, templates: { [idOf(one)]: { name } }, entries };
+    for (const [id, template] of tableTemplates(file)) templates.set(id, template);
+  }
+  const options = { templates, entries: new Map<string, TableEntry>(), isStrict: false };
+  return {
+    templates: [...templates.values()],
+    entries: sources.map(([name, source]) => [name, new TableEntry(name, source, options)] as const),
+  };
+}
 
 function partsWith(parts: Parts, templates: readonly Template[], entries: readonly Entry[]): Parts {
-  const disclosures = entries.filter((entry): entry is [string, ContextEntry & Disclosure] => "disclose" in entry[1]);
+  const disclosures = entries.filter(
+    (entry): entry is [string, UtilityEntry & UtilityDisclosure] => "disclose" in entry[1],
+  );
   return {
     entries: new Map([...parts.entries, ...entries]),
     disclosures: new Map([...parts.disclosures, ...disclosures]),
@@ -146,7 +169,7 @@ const synchronous = z.custom((value) => typeof value === "function" && !isAsyncF
   error: "must be a synchronous function",
 });
 const text = z.string().min(1);
-const templates = z
+const templateList = z
   .array(
     z.object({
       packageName: text,
@@ -160,12 +183,12 @@ const templates = z
 
 /** Of a module, which may be plain JavaScript. */
 const extensionForm = z.strictObject({
-  templates,
+  templates: templateList,
   entries: z
     .record(entryName(namesOf(builtInParts)), z.object({ value: synchronous, disclose: synchronous.optional() }))
     .default({}),
   operations: z.array(z.unknown()).default([]),
-  allocations: templates,
+  allocations: templateList,
 });
 
 function repeatedTemplates({ templates: found, allocations }: z.output<typeof extensionForm>): Mistake[] {
@@ -189,15 +212,13 @@ function compileTable(
   table: ContextTable,
   parts: Parts,
   packageVersions: PackageVersions,
-  allocationTemplates: readonly Template<Instruction>[],
+  allocationTemplates: readonly Template<TableFields>[],
 ): Pick<UtilityContexts, "factories" | "choices"> {
   const factories = factoryOperations.map((name) => [name, compileRow(table[name], parts, packageVersions)] as const);
-  const choices = Object.entries<InstructionKind>(choiceOperations).map(([name, { label, template }]) => {
-    const row = compileRow(table[name as ChoiceOperation], parts, packageVersions);
-    return [
-      name,
-      { ...row, label, templates: template === dvpLegAllocation ? allocationTemplates : [template] },
-    ] as const;
+  const choices = choiceOperations.map((name): readonly [string, UtilityChoice] => {
+    const [kind = ""] = name.split("/", 1);
+    const templates = kind === "allocation" ? allocationTemplates : instructionsOf(kind);
+    return [name, { ...compileRow(table[name], parts, packageVersions), label: kind.replaceAll("-", " "), templates }];
   });
   // Both lists have every name of their type.
   return {
@@ -222,14 +243,14 @@ export interface UtilityExtension {
    * the operations whose changes add them, of this module and of the operator's contexts file. An entry that has
    * `disclose` may stand among the disclosures too.
    */
-  readonly entries?: Readonly<Record<string, ContextEntry & Partial<Disclosure>>>;
+  readonly entries?: Readonly<Record<string, UtilityEntry & Partial<UtilityDisclosure>>>;
   /** Changes of the table of operations, in order. The changes of the operator's contexts file come after them. */
   readonly operations?: readonly OperationChange[];
   /**
    * Further templates of allocations, besides DvpLegAllocation: the choices on allocations and the settlement factory
    * accept their contracts. What applies to `templates` applies to them.
    */
-  readonly allocations?: readonly Template<Instruction>[];
+  readonly allocations?: readonly Template<TableFields>[];
 }
 
 /** A change of the table of operations. `changes` of the contexts file has the same form. */

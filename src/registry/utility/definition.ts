@@ -1,18 +1,8 @@
-/** The form of the contexts file, docs/contexts.md, and of the table that it changes. */
+/** The forms of utility.yaml, of the contexts file (docs/contexts.md), and of the changes of a module. */
 import { z } from "zod";
-import type { Template } from "../../../domain/template.js";
-import { mustBe, once, report, textOf } from "../../../util/operator-file.js";
-import type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../../sdk/registry.js";
-import {
-  burnOffer,
-  burnRequest,
-  dvpLegAllocation,
-  type Instruction,
-  mintOffer,
-  mintRequest,
-  transferOffer,
-} from "../instructions.js";
-import { ownEntryForm } from "./own-entries.js";
+import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
+import { entryForm, templateForm } from "../engine/definition.js";
+import type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../sdk/registry.js";
 import { compareVersions, VERSION } from "./versions.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
@@ -41,48 +31,28 @@ export const factoryOperations: readonly FactoryOperation[] = [
   "burn-mint-factory",
 ];
 
-/** What messages call the instruction of a choice, and the template of its contract. */
-export interface InstructionKind {
-  readonly label: string;
-  readonly template: Template<Instruction>;
-}
-
-const transfer: InstructionKind = { label: "transfer instruction", template: transferOffer };
-const allocation: InstructionKind = { label: "allocation", template: dvpLegAllocation };
-const mintOffers: InstructionKind = { label: "mint offer", template: mintOffer };
-const mintRequests: InstructionKind = { label: "mint request", template: mintRequest };
-const burnOffers: InstructionKind = { label: "burn offer", template: burnOffer };
-const burnRequests: InstructionKind = { label: "burn request", template: burnRequest };
-
-export const choiceOperations: Readonly<Record<ChoiceOperation, InstructionKind>> = {
-  "transfer-instruction/accept": transfer,
-  "transfer-instruction/reject": transfer,
-  "transfer-instruction/withdraw": transfer,
-  "allocation/execute-transfer": allocation,
-  "allocation/withdraw": allocation,
-  "allocation/cancel": allocation,
-  "mint-offer/accept": mintOffers,
-  "mint-offer/reject": mintOffers,
-  "mint-offer/cancel": mintOffers,
-  "mint-request/accept": mintRequests,
-  "mint-request/reject": mintRequests,
-  "mint-request/cancel": mintRequests,
-  "burn-offer/accept": burnOffers,
-  "burn-offer/reject": burnOffers,
-  "burn-offer/cancel": burnOffers,
-  "burn-request/accept": burnRequests,
-  "burn-request/reject": burnRequests,
-  "burn-request/cancel": burnRequests,
-};
-
-const operations: readonly Operation[] = [
-  ...factoryOperations,
-  // The record has exactly the names of its type.
-  ...(Object.keys(choiceOperations) as ChoiceOperation[]),
+export const choiceOperations: readonly ChoiceOperation[] = [
+  "transfer-instruction/accept",
+  "transfer-instruction/reject",
+  "transfer-instruction/withdraw",
+  "allocation/execute-transfer",
+  "allocation/withdraw",
+  "allocation/cancel",
+  "mint-offer/accept",
+  "mint-offer/reject",
+  "mint-offer/cancel",
+  "mint-request/accept",
+  "mint-request/reject",
+  "mint-request/cancel",
+  "burn-offer/accept",
+  "burn-offer/reject",
+  "burn-offer/cancel",
+  "burn-request/accept",
+  "burn-request/reject",
+  "burn-request/cancel",
 ];
 
-/** Reject, withdraw and cancel must always be possible: they require no contract. */
-export const isExit = (operation: Operation): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);
+const operations: readonly Operation[] = [...factoryOperations, ...choiceOperations];
 
 /** The prefix of every key of the Registry Utility. */
 const KEY_PREFIX = "utility.digitalasset.com/";
@@ -209,14 +179,19 @@ export interface OperationRow {
   readonly allowsMissing: boolean;
 }
 
-/** The table of contexts.yaml, a pair for each operation. */
-export const tableForm = (known: KnownParts) =>
-  z.array(
+/** utility.yaml, whose operations become a pair for each. */
+export const utilityForm = z.strictObject({
+  name: z.string(),
+  package: z.string(),
+  module: z.string(),
+  templates: z.record(z.string(), templateForm.extend({ choices: z.string().optional() })),
+  entries: z.record(z.string(), entryForm),
+  operations: z.array(
     z
       .strictObject({
         operations: operationNames,
-        entries: z.array(entryLine(known)),
-        disclosures: z.array(disclosureLine(known)).default([]),
+        entries: z.array(entryLine()),
+        disclosures: z.array(disclosureLine()).default([]),
         blocklist: z.literal("required").optional(),
         missing: z.literal("allowed").optional(),
         rewards: z.boolean().default(false),
@@ -231,7 +206,8 @@ export const tableForm = (known: KnownParts) =>
         };
         return names.map((name) => [name, row] as const);
       }),
-  );
+  ),
+});
 
 /** A change of the table, by the operator or a module. */
 export const changeForm = (known?: KnownParts) =>
@@ -270,6 +246,59 @@ export const changeForm = (known?: KnownParts) =>
           );
     });
 export type ContextChange = z.output<ReturnType<typeof changeForm>>;
+
+/** `holder`: each holder of a mint, burn or settlement. `party`: each of sender, receiver and holders. */
+const requestValues = ["registrar", "provider", "instrument", "sender", "receiver", "holder", "party"] as const;
+type RequestValue = (typeof requestValues)[number];
+
+/** Whether a request may have several parties as this value. */
+const isPerParty = (value: RequestValue): boolean => value === "holder" || value === "party";
+
+/** Whether the value is a party other than the registrar and the provider. */
+const isParty = (value: RequestValue): boolean => isPerParty(value) || value === "sender" || value === "receiver";
+
+const FIND = mustBe("a list of at least one field");
+
+export const ownEntryForm = z
+  .strictObject({
+    template: z.strictObject({
+      package: textOf(/^[\w-]{1,200}$/, "the name of a package: letters, digits, - and _"),
+      name: textOf(/^[A-Za-z][\w.]{0,499}:[A-Za-z][\w.]{0,499}$/, "Module:Entity"),
+    }),
+    /** A contract is found if all of its fields have these values. */
+    find: z
+      .array(
+        z.strictObject({
+          /** A field of type text or party in the contract's payload. */
+          field: textOf(
+            /^[A-Za-z_][\w']{0,199}(?:\.[A-Za-z_][\w']{0,199}){0,19}$/,
+            "the name of a field, or a path as details.owner",
+          ),
+          is: z.enum(requestValues),
+          /** Compares only this many characters of the request's value. */
+          prefix: integer(1, 300).optional(),
+        }),
+        FIND,
+      )
+      .min(1, FIND),
+    /**
+     * `contract-id`: the newest contract. `list`: the newest contract for each value of the request, each once.
+     * `map-by-party`: the newest contract for each party.
+     */
+    value: z.enum(["contract-id", "list", "map-by-party"]),
+  })
+  // A value has one contract, or one for each party: several of a request would not fit.
+  .superRefine(({ find, value }, context) => {
+    const parties = find.filter(({ is }) => isParty(is)).length;
+    if (parties > 1) report(context, ["find"], "must have at most one field that is a party of the request");
+    if (value === "contract-id" && find.some(({ is }) => isPerParty(is)))
+      report(context, ["value"], "must be list or map-by-party, because a request may have several such parties");
+    if (value === "map-by-party" && parties === 0)
+      report(context, ["value"], "must be list or contract-id, because no field is a party of the request");
+    if (value === "map-by-party" && find.some(({ is }) => is === "instrument"))
+      report(context, ["value"], "must be list, because a request may have several instruments for a party");
+  });
+export type OwnEntryDefinition = z.infer<typeof ownEntryForm>;
 
 /** The name of an entry of the operator or a module; those of `taken` are built in, or of a module. */
 export const entryName = ({ entries, disclosures }: KnownParts = { entries: [], disclosures: [] }) =>

@@ -1,0 +1,363 @@
+/** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
+import type { Contract } from "../../domain/contract.js";
+import { conflict } from "../../domain/errors.js";
+import type { View } from "../../store/port.js";
+import { type Needed, notOnSynchronizer } from "../needed.js";
+import type { AnyValue, RequestContext } from "../sdk/registry.js";
+import type { ChoiceContextBuilder, EntryInputs } from "./answer.js";
+import type { EntryDefinition } from "./definition.js";
+import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
+import { accountKey, lookupKey, type TableFields, type TableTemplate } from "./templates.js";
+
+export type Found = Contract<TableFields>;
+
+/** A look-up that a request makes: the values, the candidates, and which of them counts. */
+interface Lookup {
+  readonly values: readonly string[];
+  /** The party for which it is made; undefined if the entry is not found by a party. */
+  readonly party: string | undefined;
+  /** Those of other groups too. */
+  readonly all: readonly Found[];
+  readonly candidates: readonly Found[];
+  /** On the synchronizer of the answer. */
+  readonly chosen: Found | undefined;
+}
+
+/** The values of a look-up. */
+type Terms = Pick<Lookup, "values" | "party"> & {
+  /** What the party is in the request. */
+  readonly role: string | undefined;
+};
+
+/** The terms that are parties of the request, for which a look-up is made. */
+const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", "holder", "party"]);
+
+/** How an entry is found, in the form of a registry file, and what the contexts file can say besides. */
+export interface EntrySource extends Omit<EntryDefinition, "value"> {
+  readonly value?: EntryDefinition["value"] | "map-by-party";
+  /** Of values of the request only this many characters count, by path. */
+  readonly prefixes?: Readonly<Record<string, number>>;
+}
+
+export interface EntryOptions {
+  readonly templates: ReadonlyMap<string, TableTemplate>;
+  /** The other entries: a contract of one may lead to this one. */
+  readonly entries: ReadonlyMap<string, TableEntry>;
+  /** Whether an answer that leaves the entry out must know that there is no contract, as registry files want it. */
+  readonly isStrict: boolean;
+}
+
+/** Which accounts count for a line: those of the parties who act. */
+const OWN = ["own"];
+
+export class TableEntry {
+  readonly name: string;
+  readonly definition: EntrySource;
+  readonly #options: EntryOptions;
+  readonly #templates: readonly [TableTemplate, ...TableTemplate[]];
+
+  constructor(name: string, definition: EntrySource, options: EntryOptions) {
+    this.name = name;
+    this.definition = definition;
+    this.#options = options;
+    const { template, or = [] } = definition;
+    this.#templates = [definedIn(options.templates, template), ...or.map((one) => definedIn(options.templates, one))];
+  }
+
+  /** The value of the entry; undefined leaves it out. */
+  value(
+    builder: ChoiceContextBuilder,
+    selector: ContractSelector,
+    inputs: EntryInputs,
+    required: boolean,
+    of?: readonly string[],
+  ): AnyValue | undefined {
+    const { value: form = "contract-id" } = this.definition;
+    // One contract id cannot stand for several instruments.
+    const isOfOne = form === "contract-id" && !this.#options.isStrict && this.#isFoundBy("instrument");
+    if (isOfOne && inputs.instruments.length > 1) return undefined;
+    const found = this.#select(selector, inputs, required, of);
+    switch (form) {
+      case "contract-id": {
+        const [only] = found;
+        return only && builder.reference(only.contract);
+      }
+      case "list":
+        // Several values may have one contract. A table leaves an empty list out.
+        if (found.length === 0 && this.#options.isStrict) return undefined;
+        return builder.referenceAll([...new Set(found.map(({ contract }) => contract))]);
+      default: {
+        if (found.length === 0 && this.#options.isStrict) return undefined;
+        const nameOf = ({ values, party = "" }: Lookup) => (form === "map" ? values.join(", ") : party);
+        const entries = found.map(({ lookup, contract }) => ({
+          name: nameOf(lookup),
+          value: builder.reference(contract),
+        }));
+        return { tag: "AV_Map", value: entries };
+      }
+    }
+  }
+
+  disclose(
+    builder: ChoiceContextBuilder,
+    selector: ContractSelector,
+    inputs: EntryInputs,
+    required: boolean,
+    of?: readonly string[],
+  ): void {
+    for (const { contract } of this.#select(selector, inputs, required, of)) builder.disclose(contract);
+  }
+
+  /** Whether there is a contract, on any synchronizer. The answer depends on it. */
+  has(selector: ContractSelector, inputs: EntryInputs): boolean {
+    const lookups = this.#lookUp(selector, inputs, false);
+    for (const lookup of lookups) if (lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, true);
+    return lookups.some(({ candidates }) => candidates.length > 0);
+  }
+
+  /** As `has`. The contracts are those of an answer: one that is elsewhere refuses it. */
+  exists(builder: ChoiceContextBuilder | undefined, selector: ContractSelector, inputs: EntryInputs): AnyValue {
+    for (const { contract } of this.#select(selector, inputs, this.definition.optional !== true))
+      builder?.disclose(contract);
+    return { tag: "AV_Bool", value: this.has(selector, inputs) };
+  }
+
+  /** "not-found" for each that does not exist. One that is elsewhere does. */
+  require(selector: ContractSelector, inputs: EntryInputs): void {
+    for (const lookup of this.#lookUp(selector, inputs, true))
+      if (lookup.candidates.length === 0) selector.missing([], true, () => this.#needed(selector, lookup));
+  }
+
+  /** The contracts, valid or not, with these values at the paths of the definition. */
+  candidates(view: View, registrar: string, values: readonly string[]): readonly Found[] {
+    const [template] = this.#templates;
+    const key = lookupKey(Object.keys(this.definition.find ?? {}), template.hasRegistrar ? registrar : "", values);
+    return view.byKey(template, key);
+  }
+
+  /**
+   * Those of the candidates that count, in order: valid now, of the highest rank or newest. Throws "conflict" where there
+   * must be one only.
+   */
+  inOrder(context: RequestContext, candidates: readonly Found[]): readonly Found[] {
+    const [{ isRanked, qualifiedName }] = this.#templates;
+    const valid = validNow(context, candidates);
+    if (this.definition.unique === true && valid.length > 1) {
+      const ids = valid.map(({ contractId }) => contractId).join(", ");
+      throw conflict(`only one ${qualifiedName} may exist, but there are several: ${ids}`);
+    }
+    return isRanked ? valid.toSorted(byRank) : valid;
+  }
+
+  #isFoundBy(term: string): boolean {
+    return Object.values(this.definition.find ?? {}).includes(term);
+  }
+
+  /** The contracts on the synchronizer. What is missing refuses the answer where it is required. */
+  #select(
+    selector: ContractSelector,
+    inputs: EntryInputs,
+    required: boolean,
+    of?: readonly string[],
+  ): { readonly lookup: Lookup; readonly contract: Found }[] {
+    return this.#lookUp(selector, inputs, required, of).flatMap((lookup) => {
+      if (lookup.chosen !== undefined) return { lookup, contract: lookup.chosen };
+      if (!required && lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, false);
+      if (!required && lookup.candidates.length > 0 && this.#options.isStrict) this.#refuse(selector, lookup);
+      else selector.missing(lookup.candidates, required, () => this.#needed(selector, lookup));
+      return [];
+    });
+  }
+
+  #refuse(selector: ContractSelector, lookup: Lookup): void {
+    const [elsewhere] = lookup.candidates;
+    if (elsewhere !== undefined)
+      selector.fail(notOnSynchronizer(elsewhere, selector.synchronizer, this.#needed(selector, lookup)));
+  }
+
+  #noteAbsence(selector: ContractSelector, inputs: EntryInputs, { values }: Lookup, isDecisive: boolean): void {
+    const { byId } = this.definition;
+    if (!this.#options.isStrict) return;
+    selector.noteAbsence({
+      templates: this.#templates,
+      contractId: byId === undefined ? undefined : values[0],
+      entry: this.name,
+      mayBeAhead: byId !== undefined && (isDecisive || (inputs.hasOwnRefs === true && !byId.includes("."))),
+    });
+  }
+
+  /** Once for each answer: several lines have an entry. */
+  #lookUp(
+    selector: ContractSelector,
+    inputs: EntryInputs,
+    required: boolean,
+    of: readonly string[] = OWN,
+  ): readonly Lookup[] {
+    const id = `${this.name} ${of.join()}`;
+    const known = selector.kept.get(id);
+    // Only this method keeps something under this name.
+    if (known !== undefined) return known as readonly Lookup[];
+    const lookups = this.#lookUpAll(selector, inputs, required, of);
+    selector.kept.set(id, lookups);
+    return lookups;
+  }
+
+  #lookUpAll(selector: ContractSelector, inputs: EntryInputs, required: boolean, of: readonly string[]): Lookup[] {
+    const { byId } = this.definition;
+    const { context, view, registrar, group } = selector;
+    const lookup = (values: readonly string[], party: string | undefined, all: readonly Found[]): Lookup => {
+      const candidates = ofGroup(all, group);
+      const chosen = selector.newest(candidates);
+      if (context.recorder !== undefined) {
+        const needed = this.#needed(selector, { values, party, all });
+        const considered = candidates === all ? undefined : otherGroups(all, group);
+        context.recorder.search({ needed, candidates, ...considered, chosen, required });
+      }
+      return { values, party, all, candidates, chosen };
+    };
+    if (byId !== undefined)
+      return this.#idsOf(byId, selector, inputs).map((id) => {
+        const found = this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined);
+        return lookup([id], undefined, found === undefined ? [] : [found]);
+      });
+    return this.#termsOf(selector, inputs, of).map(({ values, party }) =>
+      lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
+    );
+  }
+
+  /** The contract ids of references, each once. */
+  #idsOf(byId: string, selector: ContractSelector, inputs: EntryInputs): readonly string[] {
+    const [entry = "", ref] = byId.split(".");
+    if (ref === undefined) return [...new Set(inputs.refs?.[entry])];
+    return [...new Set(this.#other(entry, selector, inputs).flatMap(({ fields }) => fields.refs[ref] ?? []))];
+  }
+
+  /** The values of the fields for each look-up. A request that lacks one of them has none. */
+  #termsOf(selector: ContractSelector, inputs: EntryInputs, of: readonly string[]): Terms[] {
+    const terms = Object.entries(this.definition.find ?? {});
+    let found: Terms[] = [{ values: [], party: undefined, role: undefined }];
+    // An instrument is one of the party's.
+    const inOrder = terms.toSorted(([, a], [, b]) => Number(a === "instrument") - Number(b === "instrument"));
+    for (const [path, term] of inOrder)
+      found = found.flatMap(({ values, party, role }) =>
+        this.#valuesOf(term, selector, inputs, of, party, role).map((value): Terms => {
+          const isParty = PARTIES.has(term);
+          return {
+            values: [...values, cut(value, this.definition.prefixes?.[path])],
+            party: isParty ? value : party,
+            role: isParty ? term : role,
+          };
+        }),
+      );
+    const positions = terms.map((term) => inOrder.indexOf(term));
+    return found.map(({ values, party, role }) => ({
+      values: positions.map((position) => values[position] ?? ""),
+      party,
+      role,
+    }));
+  }
+
+  /** The values of the request for a term, each once. */
+  #valuesOf(
+    term: string,
+    selector: ContractSelector,
+    inputs: EntryInputs,
+    of: readonly string[],
+    party: string | undefined,
+    role: string | undefined,
+  ): readonly string[] {
+    const { roles, accounts = {} } = inputs;
+    switch (term) {
+      case "registrar":
+        return [selector.registrar];
+      case "instrument":
+        return instrumentsOf(inputs, party, role);
+      case "holder":
+        return [...new Set(holdersOf(inputs))];
+      case "party":
+        return [...new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? []), ...holdersOf(inputs)])];
+      case "account": {
+        const { only } = this.definition;
+        const all = of.flatMap((group) => accounts[group] ?? []).filter(({ isSpecial }) => !isSpecial);
+        return [...new Set(all.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
+      }
+      default: {
+        const [entry = "", named] = term.split(".");
+        if (named === undefined) return [...new Set(selector.partiesOf(inputs, entry))];
+        return [...new Set(this.#other(entry, selector, inputs).flatMap(({ fields }) => fields.roles[named] ?? []))];
+      }
+    }
+  }
+
+  /** The contracts of another entry, wherever they are: without them nothing is looked for. */
+  #other(entry: string, selector: ContractSelector, inputs: EntryInputs): readonly Found[] {
+    const other = definedIn(this.#options.entries, entry);
+    return other.#lookUp(selector, inputs, false).flatMap((lookup) => {
+      if (lookup.candidates.length === 0) other.#noteAbsence(selector, inputs, lookup, false);
+      return lookup.chosen ?? lookup.candidates[0] ?? [];
+    });
+  }
+
+  #needed(
+    { registrar, group }: ContractSelector,
+    { values, party, all }: Omit<Lookup, "candidates" | "chosen">,
+  ): Needed {
+    const [{ kind = "contract", qualifiedName }] = this.#templates;
+    const entity = kind === "contract" ? qualifiedName : qualifiedName.split(":")[1];
+    const forValues = values.length === 0 ? `of registrar ${registrar}` : `for ${values.join(", ")}`;
+    const ofEntry = kind === "contract" ? ` (entry ${this.name})` : "";
+    const name = `the ${entity} ${forValues}${ofEntry}${namingGroup(all, group)}`;
+    const contractId = this.definition.byId === undefined ? undefined : values[0];
+    return { name, kind, registrar, party, contractId, template: qualifiedName };
+  }
+}
+
+/** All contracts of a registrar, newest first. */
+export const allOf = (template: TableTemplate, view: View, registrar: string): readonly Found[] =>
+  view.byKey(template, lookupKey([], template.hasRegistrar ? registrar : "", []));
+
+/** Those that have begun and not ended. The answer may change when another begins or one ends. */
+export function validNow(context: RequestContext, candidates: readonly Found[]): readonly Found[] {
+  const now = context.now * 1000;
+  const isTimed = candidates.some(({ fields }) => fields.from !== undefined || fields.until !== undefined);
+  if (!isTimed) return candidates;
+  return candidates.filter(({ fields: { from, until }, template }) => {
+    // Candidates are of templates of the table.
+    const end = until === undefined ? undefined : until - (template as TableTemplate).margin;
+    context.mayChangeAt([from, end].filter((time) => time !== undefined));
+    return (from === undefined || from <= now) && (end === undefined || now < end);
+  });
+}
+
+/** Highest first; what has no value is the highest. Equal ones stay in order, newest first. */
+const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.fields.rank ?? Infinity) || 0;
+
+/** The definition was checked: what it names is there. */
+function definedIn<T>(all: ReadonlyMap<string, T>, name: string): T {
+  const found = all.get(name);
+  if (found === undefined) throw new Error(`${name} is not defined`);
+  return found;
+}
+
+const holdersOf = ({ roles, holders = [] }: EntryInputs): string[] => [
+  ...(roles["holder"] ?? []),
+  ...holders.map(({ party }) => party),
+];
+
+/** The instruments that the party sends, receives or holds; all of the request without a party. */
+function instrumentsOf(
+  { instruments, sent = instruments, holders }: EntryInputs,
+  party: string | undefined,
+  role: string | undefined,
+): readonly string[] {
+  if (role === "sender") return sent;
+  return holders?.find((one) => one.party === party)?.instruments ?? instruments;
+}
+
+/** The first characters. One that takes two code units is not cut in half. */
+const cut = (text: string, length: number | undefined): string =>
+  length === undefined
+    ? text
+    : Array.from(text.slice(0, 2 * length))
+        .slice(0, length)
+        .join("");

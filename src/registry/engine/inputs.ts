@@ -1,0 +1,49 @@
+/** What a request for a factory is about. Each throws "invalid" with the path of a field that is missing or wrong. */
+import {
+  allocationArguments,
+  distinctInstruments,
+  settlementArguments,
+  type TransferArguments,
+} from "../factory-arguments.js";
+import type { Account } from "../sdk/accounts.js";
+import type { FactoryQuery } from "../sdk/queries.js";
+import type { EntryInputs } from "./answer.js";
+
+export const transferInputs = ({ sender, receiver, instrumentId, inputHoldings }: TransferArguments): EntryInputs => ({
+  instruments: [instrumentId],
+  roles: { sender: partiesOf([sender]), receiver: partiesOf([receiver]) },
+  accounts: { own: [sender, receiver] },
+  refs: { holdings: inputHoldings },
+  hasOwnRefs: true,
+  isSelf: sender.party === receiver.party,
+});
+
+export function allocationInputs(query: FactoryQuery): EntryInputs {
+  const { sender, others: readOthers, executors, instruments, inputHoldings } = allocationArguments(query);
+  const others = readOthers();
+  return {
+    instruments,
+    roles: { sender: partiesOf([sender]), receiver: partiesOf(others), executor: executors() },
+    accounts: { own: [sender], others },
+    refs: { holdings: inputHoldings },
+    hasOwnRefs: true,
+  };
+}
+
+export function settlementInputs(query: FactoryQuery): EntryInputs {
+  const settlement = settlementArguments(query);
+  const { legs, allocations, executors } = settlement;
+  const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];
+  return {
+    instruments: distinctInstruments(settlement),
+    roles: { sender: partiesOf(senders), receiver: partiesOf(receivers), executor: executors() },
+    accounts: { own: [...senders, ...receivers] },
+    refs: { allocations: allocations.map(({ contractId }) => contractId) },
+    hasOwnRefs: true,
+  };
+}
+
+/** The source of a mint and the target of a burn have none. */
+const partiesOf = (accounts: readonly Account[]): string[] => [
+  ...new Set(accounts.flatMap(({ party, isSpecial }) => (isSpecial ? [] : party))),
+];

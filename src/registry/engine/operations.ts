@@ -1,0 +1,144 @@
+/** How an operation is answered: with a factory, or on an instruction. */
+import type { Contract } from "../../domain/contract.js";
+import { attemptAll, type RegistryError } from "../../domain/errors.js";
+import type { Template } from "../../domain/template.js";
+import { hasUnreadable } from "../../store/port.js";
+import { type Needed, onOneSynchronizer, requireSynchronizer } from "../needed.js";
+import type { ChoiceQuery, Considered, ContextAnswer, FactoryAnswer, RequestContext } from "../sdk/registry.js";
+import { unknownInstruction } from "../unknown-instruction.js";
+import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "./answer.js";
+import { type ContractSelector, type Group, unreadable } from "./selector.js";
+import type { TableFields } from "./templates.js";
+
+/** The choices on instructions of a kind. */
+export interface ChoiceDefinition<S extends ContractSelector = ContractSelector> extends ContextDefinition<S> {
+  /** What messages call the instruction. */
+  readonly label: string;
+  /** The templates of the instruction. */
+  readonly templates: readonly Template<TableFields>[];
+}
+
+/** The group of what an instruction needs. */
+export type GroupOf = (instruction: Contract<TableFields>) => Group;
+
+/** The context of a choice on one instruction. `requireServed` throws "not-found" for a registrar that is not served. */
+export function answerChoice<S extends ContractSelector>(
+  context: RequestContext,
+  definition: ChoiceDefinition<S>,
+  { registrar, contractId }: ChoiceQuery,
+  groupOf: GroupOf,
+  requireServed: (registrar: string) => void,
+): ContextAnswer {
+  const found = findInstruction(context, definition, contractId);
+  const instruction = selectInstruction(context, registrar, definition.label, contractId, found);
+  if (instruction === undefined) {
+    // One that exists is answered even if the registrar has no factory any more.
+    if (registrar !== undefined) requireServed(registrar);
+    throw unknownInstruction(context.view, registrar, definition.label, contractId);
+  }
+  return answerOn(context, definition, instruction, groupOf(instruction));
+}
+
+/** The context of a choice on the instruction. */
+export function answerOn<S extends ContractSelector>(
+  context: RequestContext,
+  definition: ChoiceDefinition<S>,
+  instruction: Contract<TableFields>,
+  group: Group,
+): ContextAnswer {
+  const needed = { name: `the ${definition.label}`, kind: "instruction", registrar: group.registrar };
+  const synchronizer = requireSynchronizer(instruction, needed);
+  context.recorder?.attempt(needed, [instruction], instruction);
+  return writeContext(context, definition, group, synchronizer, inputsOf(instruction)).build();
+}
+
+/** The instruction with this id, in any of the templates. Throws "unavailable" for one that could not be parsed. */
+export function findInstruction(
+  { view }: RequestContext,
+  { label, templates }: Pick<ChoiceDefinition, "label" | "templates">,
+  contractId: string,
+): Contract<TableFields> | undefined {
+  for (const template of templates) {
+    const found = view.byId(template, contractId);
+    if (found !== undefined) return found;
+  }
+  const unread = templates.find((template) => hasUnreadable(view, template, contractId));
+  if (unread !== undefined) throw unreadable(unread, label, contractId);
+  return undefined;
+}
+
+/**
+ * The instruction, if it is of the registrar: one of another registrar is indistinguishable from one that does not
+ * exist. Without a registrar, any.
+ */
+export function selectInstruction(
+  { recorder }: RequestContext,
+  registrar: string | undefined,
+  label: string,
+  contractId: string,
+  instruction: Contract<TableFields> | undefined,
+): Contract<TableFields> | undefined {
+  const isOfRegistrar =
+    instruction !== undefined && (registrar ?? instruction.fields.registrar) === instruction.fields.registrar;
+  const chosen = isOfRegistrar ? instruction : undefined;
+  recorder?.search({
+    needed: { name: `${label} ${contractId}`, contractId, registrar },
+    candidates: chosen === undefined ? [] : [chosen],
+    chosen,
+    required: true,
+  });
+  return chosen;
+}
+
+export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
+  readonly definition: ContextDefinition<S>;
+  readonly group: Group;
+  /** The candidates for the factory, in the order in which they are tried. */
+  readonly factories: readonly Contract<TableFields>[];
+  readonly needed: () => Needed;
+  /** What the explanation shows in place of the factories. */
+  readonly considered?: Considered | undefined;
+  /** What the request is about, without what follows from the factory. */
+  readonly inputs: Omit<EntryInputs, "factory" | "subject">;
+  /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
+  readonly refusals?: readonly RegistryError[] | undefined;
+}
+
+/** Answers with the first factory on whose synchronizer everything is that its choice requires. */
+export function answerWithFactory<S extends ContractSelector>(
+  context: RequestContext,
+  request: FactoryRequest<S>,
+): FactoryAnswer {
+  const { definition, group, inputs, factories, considered, needed, refusals } = request;
+  const answer = () =>
+    onOneSynchronizer(
+      factories,
+      needed,
+      context.recorder,
+      (factory, synchronizer) =>
+        writeContext(context, definition, group, synchronizer, {
+          ...inputs,
+          factory,
+          subject: factory,
+        }).buildForFactory(factory),
+      considered,
+    );
+  if (refusals === undefined) return answer();
+  const steps = refusals.map((error) => () => {
+    throw error;
+  });
+  // This throws: the answer is only attempted to find what else is missing.
+  attemptAll([...steps, () => void answer()]);
+  return answer();
+}
+
+/** The candidates on the synchronizer first. Otherwise the order stays. */
+export const onFirst = <F>(
+  candidates: readonly Contract<F>[],
+  synchronizer: string | undefined,
+): readonly Contract<F>[] =>
+  synchronizer === undefined || candidates.length < 2
+    ? candidates
+    : candidates.toSorted(
+        (a, b) => Number(b.synchronizerId === synchronizer) - Number(a.synchronizerId === synchronizer),
+      );

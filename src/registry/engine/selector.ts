@@ -1,0 +1,214 @@
+/** The contracts of one answer: all of one group, on one synchronizer. */
+import type { Contract } from "../../domain/contract.js";
+import { combineErrors, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
+import type { Template } from "../../domain/template.js";
+import { hasUnreadable, type View } from "../../store/port.js";
+import { activeOn, isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
+import type { Considered, RequestContext } from "../sdk/registry.js";
+import type { EntryInputs } from "./answer.js";
+
+/** The parties that all contracts of an answer name, as far as they name one in the role. */
+export interface Group {
+  readonly registrar: string;
+  /** Undefined if any will do: a registry may have none, an instruction of a module may name none. `provider` too. */
+  readonly operator: string | undefined;
+  readonly provider: string | undefined;
+}
+
+export interface SelectorOptions {
+  /** What is not required is left out, also where it is elsewhere or in reassignment. Default false. */
+  readonly allowsMissing?: boolean;
+}
+
+/** A contract that was not found, and what depends on it. */
+export interface Absence {
+  readonly templates: readonly Template[];
+  /** Undefined if it was looked for by something else. */
+  readonly contractId: string | undefined;
+  readonly entry: string;
+  /** Whether the ledger may have it although the store does not. */
+  readonly mayBeAhead: boolean;
+}
+
+/**
+ * Selects the contracts of one answer from the candidates in the store. Candidates come newest first, as `view.byKey`
+ * returns them, and may be on any synchronizer or in reassignment.
+ */
+export class ContractSelector {
+  readonly context: RequestContext;
+  readonly view: View;
+  /** All contracts of the answer that name an operator and a provider name these. */
+  readonly group: Group;
+  /** All contracts of the answer must be on this synchronizer. */
+  readonly synchronizer: string;
+  readonly allowsMissing: boolean;
+  /** What entries keep for the answer, by their names. */
+  readonly kept = new Map<string, unknown>();
+  /** Why the answer cannot be given. All are collected, so that the message names all. */
+  readonly #failures: RegistryError[] = [];
+  readonly #absences: Absence[] = [];
+
+  constructor(
+    context: RequestContext,
+    group: Group,
+    synchronizer: string,
+    { allowsMissing = false }: SelectorOptions = {},
+  ) {
+    this.context = context;
+    this.view = context.view;
+    this.group = group;
+    this.synchronizer = synchronizer;
+    this.allowsMissing = allowsMissing;
+  }
+
+  /** The registrar of the request: the admin of its instruments. */
+  get registrar(): string {
+    return this.group.registrar;
+  }
+
+  /** The parties of the request in a role. */
+  partiesOf({ roles }: Pick<EntryInputs, "roles" | "instruments">, role: string): readonly string[] {
+    return roles[role] ?? [];
+  }
+
+  /** The answer cannot be given. The first error decides the status. */
+  fail(error: RegistryError): void {
+    this.#failures.push(error);
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
+  /** Why the answer cannot be given. */
+  problems(): readonly RegistryError[] {
+    return this.#failures;
+  }
+
+  /** The answer depends on whether a contract exists that was not found. */
+  noteAbsence(absence: Absence): void {
+    this.#absences.push(absence);
+  }
+
+  /** Throws one error for all that is wrong. Call it when the answer is complete. */
+  finish(): void {
+    // Before any error: a store notes what is looked up here.
+    const unproven = this.#unproven();
+    const [first, ...others] = this.problems();
+    if (first !== undefined) throw combineErrors(first, others);
+    if (unproven !== undefined) throw unproven;
+  }
+
+  /** The newest of the candidates on the synchronizer of the answer; undefined if none is there. */
+  newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
+    return activeOn(candidates, this.synchronizer);
+  }
+
+  /** As `select`, among the candidates of the group. */
+  selectOfGroup<F>(all: readonly Contract<F>[], required: boolean, needed: Needed): Contract<F> | undefined {
+    const candidates = ofGroup(all, this.group);
+    const isExplained = this.context.recorder !== undefined && candidates !== all;
+    const considered = isExplained ? otherGroups(all, this.group) : undefined;
+    return this.select(
+      candidates,
+      required,
+      () => ({ ...needed, name: `${needed.name}${namingGroup(all, this.group)}` }),
+      considered,
+    );
+  }
+
+  /**
+   * The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. `considered`: what to
+   * record in place of the candidates.
+   */
+  select<F>(
+    candidates: readonly Contract<F>[],
+    required: boolean,
+    needed: () => Needed,
+    considered?: Considered,
+  ): Contract<F> | undefined {
+    const chosen = this.newest(candidates);
+    this.context.recorder?.search({ needed: needed(), candidates, ...considered, chosen, required });
+    return chosen ?? this.missing(candidates, required, needed);
+  }
+
+  /**
+   * Decides for a contract of which `newest` found none. The answer fails with "conflict" if a candidate is in
+   * reassignment; if the contract is `required`, with "not-found" without candidates, with "conflict" for candidates
+   * elsewhere. It fails when it is complete, so that the message names all that is missing. `needed` is what the message
+   * calls the contract.
+   */
+  missing(candidates: readonly Contract[], required: boolean, needed: string | (() => Needed)): undefined {
+    if (!required && this.allowsMissing) return;
+    const elsewhere = candidates.find(isInReassignment) ?? (required ? candidates[0] : undefined);
+    if (elsewhere === undefined && !required) return;
+    const described = typeof needed === "string" ? neededContract(needed) : needed();
+    this.fail(
+      elsewhere === undefined ? missing(described) : notOnSynchronizer(elsewhere, this.synchronizer, described),
+    );
+  }
+
+  /**
+   * Not to find a contract is no proof that it does not exist. It may be one that could not be parsed: "unavailable". Or the
+   * ledger is ahead: "not-found", with which the request waits until the store has all that the ledger had when it came.
+   */
+  #unproven(): RegistryError | undefined {
+    for (const { templates, contractId, entry } of this.#absences) {
+      const template = templates.find((one) => hasUnreadable(this.view, one, contractId));
+      if (template !== undefined) return unreadable(template, `entry ${entry}`, contractId);
+    }
+    if (this.context.hasReachedEnd) return undefined;
+    // Last: a store that lacks anything ends the run here.
+    for (const { contractId, entry, mayBeAhead } of this.#absences)
+      if (mayBeAhead && contractId !== undefined && !this.view.wasArchived(contractId))
+        return notFound(`contract ${contractId} (entry ${entry}) is not known here`, { about: { contractId } });
+    return undefined;
+  }
+}
+
+/** The "unavailable" for a contract that may be one that could not be parsed. */
+export function unreadable({ qualifiedName }: Template, what: string, contractId?: string): RegistryError {
+  const which =
+    contractId === undefined ? `a contract of ${qualifiedName}` : `contract ${contractId} of ${qualifiedName}`;
+  return unavailable(`${which} (${what}) could not be parsed: what depends on whether it exists cannot be answered`, {
+    code: "contract-unreadable",
+    about: { template: qualifiedName, contractId },
+  });
+}
+
+/** The party of a contract in a role; undefined if it names none. */
+function partyOf({ fields }: Contract, role: "operator" | "provider"): string | undefined {
+  if (typeof fields !== "object" || fields === null || !("roles" in fields)) return undefined;
+  return (fields.roles as Readonly<Record<string, readonly string[]>>)[role]?.[0];
+}
+
+export function isOfGroup(contract: Contract, { operator, provider }: Group): boolean {
+  const isSame = (role: "operator" | "provider", wanted: string | undefined) => {
+    const named = wanted === undefined ? undefined : partyOf(contract, role);
+    return named === undefined || named === wanted;
+  };
+  return isSame("operator", operator) && isSame("provider", provider);
+}
+
+/** The candidates of the group. Returns the given list if all are, which is the usual case. */
+export function ofGroup<F>(candidates: readonly Contract<F>[], group: Group): readonly Contract<F>[] {
+  for (const candidate of candidates)
+    if (!isOfGroup(candidate, group)) return candidates.filter((one) => isOfGroup(one, group));
+  return candidates;
+}
+
+/** For explanations: why candidates of other groups are passed over. */
+export function otherGroups(candidates: readonly Contract[], group: Group): Considered {
+  const reasons = new Map(
+    candidates
+      .filter((candidate) => !isOfGroup(candidate, group))
+      .map((one) => [one, `is of operator ${partyOf(one, "operator")}, provider ${partyOf(one, "provider")}`]),
+  );
+  return { candidates, reasons };
+}
+
+/** ` (operator …, provider …)` where the registrar has the contract in other groups only; else empty. */
+export const namingGroup = (candidates: readonly Contract[], group: Group): string =>
+  candidates.length > 0 && ofGroup(candidates, group).length === 0
+    ? ` (operator ${group.operator}, provider ${group.provider})`
+    : "";
