@@ -1,15 +1,15 @@
 import type { Contract } from "../../domain/contract.js";
-import { attemptAll, notFound, RegistryError } from "../../domain/errors.js";
+import { notFound, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
-import type { ChoiceQuery, ContextAnswer, InstrumentConfiguration, Recorder, RequestContext } from "../sdk/registry.js";
+import type { ChoiceQuery, ContextAnswer, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../unknown-instruction.js";
 import { ChoiceContextBuilder, type ContextDefinition, type EntryInputs, writeContext } from "./context.js";
 import type { ChoiceContextDefinition } from "./contexts/contexts.js";
 import { candidateConfigurations, type Group, groupOfInstruction, namingGroup } from "./group.js";
 import { indexKeys } from "./index-keys.js";
 import { type Instruction, instrumentsOf } from "./instructions.js";
-import { type Needed, notOnSynchronizer, requireSynchronizer } from "../needed.js";
+import { type Needed, requireSynchronizer } from "../needed.js";
 import { ContractSelector } from "./selector.js";
 import { type AllocationFactory, allocationFactory } from "./templates.js";
 
@@ -25,23 +25,11 @@ export function choiceContext(
   const inputs = instructionInputs(instruction);
   const group = groupOfInstruction(instruction.fields);
   const { admin } = instruction.fields;
+  notePaused(context, admin, inputs.instruments);
   const needed = { name: `the ${label}`, kind: "instruction", registrar: admin };
-  const answer = () => {
-    const synchronizer = requireSynchronizer(instruction, needed);
-    context.recorder?.attempt(needed, [instruction], instruction);
-    return contextOn(context, definition, group, synchronizer, inputs);
-  };
-  if (context.recorder === undefined) return answer();
-  return explainingFailure(context, { ...inputs, registrar: admin }, answer, (plain, synchronizer) => {
-    attemptAll([
-      () => requireOn(instruction, synchronizer, needed),
-      () => void contextOn(plain, definition, group, synchronizer, inputs),
-    ]);
-  });
-}
-
-function requireOn(contract: Contract, synchronizer: string, needed: Needed): void {
-  if (contract.synchronizerId !== synchronizer) throw notOnSynchronizer(contract, synchronizer, needed);
+  const synchronizer = requireSynchronizer(instruction, needed);
+  context.recorder?.answerWith(instruction);
+  return contextOn(context, definition, group, synchronizer, inputs);
 }
 
 /** What the entries of a choice on the instruction are about. */
@@ -127,7 +115,7 @@ export function selectInstruction(
     instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin;
   const chosen = isOfRegistrar ? instruction : undefined;
   recorder?.search({
-    needed: { name: `${label} ${contractId}`, contractId, registrar },
+    needed: { name: `${label} ${contractId}` },
     candidates: chosen === undefined ? [] : [chosen],
     chosen,
     required: true,
@@ -152,51 +140,16 @@ function requireInstruction(
   throw unknownInstruction(context.view, registrar, label, contractId);
 }
 
-/** Explanations say what would have to change for a refused request to succeed. */
-
-/** Records nothing: only the request itself is recorded. */
-const withoutRecorder = (context: RequestContext): RequestContext => ({
-  view: context.view,
-  now: context.now,
-  hasReachedEnd: context.hasReachedEnd,
-  readHoldings: (contractIds) => context.readHoldings(contractIds),
-  mayChangeAt: () => undefined,
-});
-
-/**
- * Runs `answer`, and notes which configurations are paused. If it fails and is explained, `attempt` is run on each
- * synchronizer that has contracts of the request, to find the one on which least has to change. It throws the error that
- * names all of it.
- */
-export function explainingFailure<T>(
-  context: RequestContext,
-  { registrar, instruments }: { readonly registrar: string; readonly instruments: readonly string[] },
-  answer: () => T,
-  attempt: (context: RequestContext, synchronizer: string) => void,
-): T {
-  const { recorder, view } = context;
-  if (recorder === undefined) return answer();
-  const noteConfigurations = (): readonly Contract[] => {
-    const configurations = instruments.flatMap((id) => [...candidateConfigurations(view, registrar, id)]);
-    for (const configuration of configurations) notePaused(recorder, configuration);
-    return configurations;
-  };
-  try {
-    const answered = answer();
-    noteConfigurations();
-    return answered;
-  } catch (error) {
-    if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
-    const plain = withoutRecorder(context);
-    recorder.refused(error, noteConfigurations(), (synchronizer) => attempt(plain, synchronizer));
-    throw error;
+/** Explanations tell which instruments are paused: the rules do not refuse them, the ledger may. */
+export function notePaused(
+  { recorder, view }: RequestContext,
+  registrar: string,
+  instruments: readonly string[],
+): void {
+  if (recorder === undefined) return;
+  for (const configuration of instruments.flatMap((id) => candidateConfigurations(view, registrar, id))) {
+    const { paused, defaultIdentifier } = configuration.fields;
+    const sentence = `Instrument "${defaultIdentifier.id}" of registrar ${registrar} is paused: the choice may fail on the ledger.`;
+    if (paused) recorder.note(configuration, sentence);
   }
-}
-
-/** The rules do not refuse an instrument that is paused; the ledger may. */
-function notePaused(recorder: Recorder, configuration: Contract<InstrumentConfiguration>): void {
-  const { paused, defaultIdentifier, registrar } = configuration.fields;
-  if (!paused) return;
-  const sentence = `Instrument "${defaultIdentifier.id}" of registrar ${registrar} is paused: the choice may fail on the ledger.`;
-  recorder.note(configuration, sentence);
 }

@@ -103,7 +103,6 @@ const enableResultContractsEntry: ContextEntry = {
     context.recorder?.search({
       needed: {
         name: `the RegistrarService of registrar ${registrar}`,
-        registrar,
         template: registrarService.qualifiedName,
       },
       candidates: services,

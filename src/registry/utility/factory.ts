@@ -2,11 +2,11 @@
 import { type Contract, packageIdOf } from "../../domain/contract.js";
 import { attemptAll, notFound, type RegistryError } from "../../domain/errors.js";
 import type { Considered, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import { explainingFailure, findFactories, neededFactory, notServed } from "./choice.js";
+import { findFactories, neededFactory, notePaused, notServed } from "./choice.js";
 import { ChoiceContextBuilder, type ContextDefinition, type EntryInputs, writeContext } from "./context.js";
 import type { PackageVersions } from "./contexts/versions.js";
 import { chooseGroup, type Group, type GroupQuery, groupsOf, ofGroup, otherGroups } from "./group.js";
-import { activeOn, missing, type Needed, notOnSynchronizer, onOneSynchronizer } from "../needed.js";
+import { missing, type Needed, onOneSynchronizer } from "../needed.js";
 import { ContractSelector } from "./selector.js";
 import { type AllocationFactory, allocationFactory, type TransferPreapproval } from "./templates.js";
 
@@ -100,27 +100,18 @@ export const onFirst = <F>(
 
 /** Answers with the first factory on whose synchronizer everything is that its choice requires. */
 export function answerWithFactory(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { group, inputs } = request;
-  if (context.recorder === undefined) return answer(context, request);
-  return explainingFailure(
-    context,
-    { registrar: group.registrar, instruments: inputs.instruments },
-    () => answer(context, request),
-    (plain, synchronizer) => attemptOn(plain, request, synchronizer),
-  );
-}
-
-function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
+  const { group, inputs, refusals = [] } = request;
+  notePaused(context, group.registrar, inputs.instruments);
   // This throws: the answer is only attempted to find what else is missing.
-  if (request.refusals !== undefined)
-    attemptAll([...refusalSteps(request), () => void answerOnOneSynchronizer(context, request)]);
+  if (refusals.length > 0)
+    attemptAll([
+      ...refusals.map((error) => () => {
+        throw error;
+      }),
+      () => void answerOnOneSynchronizer(context, request),
+    ]);
   return answerOnOneSynchronizer(context, request);
 }
-
-const refusalSteps = ({ refusals = [] }: FactoryRequest): (() => never)[] =>
-  refusals.map((error) => () => {
-    throw error;
-  });
 
 function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
   const { definition, factories, considered, needed } = request;
@@ -135,13 +126,12 @@ function answerOnOneSynchronizer(context: RequestContext, request: FactoryReques
   return builder.buildForFactory(factory);
 }
 
-/** `factory` is undefined only where it is explained what else is missing. */
-function write<F extends Factory | undefined>(
+function write(
   context: RequestContext,
   { group, definition, inputs }: FactoryRequest,
-  factory: F,
+  factory: Factory,
   synchronizer: string,
-): { readonly builder: ChoiceContextBuilder; readonly selector: ContractSelector; readonly factory: F } {
+): { readonly builder: ChoiceContextBuilder; readonly selector: ContractSelector; readonly factory: Factory } {
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
   const builder = new ChoiceContextBuilder(context.recorder);
   const selector = new ContractSelector(context, group, synchronizer, definition);
@@ -159,21 +149,4 @@ function write<F extends Factory | undefined>(
     allocations,
   });
   return { builder, selector, factory };
-}
-
-/** Throws a RegistryError that names all that has to change for an answer on the synchronizer. */
-function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
-  const { definition, factories, needed } = request;
-  const [first] = factories;
-  const here = activeOn(factories, synchronizer);
-  attemptAll([
-    ...refusalSteps(request),
-    () => {
-      if (first !== undefined && here === undefined) throw notOnSynchronizer(first, synchronizer, needed());
-    },
-    () => {
-      const selector = write(context, request, here ?? first, synchronizer).selector;
-      if (definition.refusesBlocklist) selector.rejectBlocklist();
-    },
-  ]);
 }
