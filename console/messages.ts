@@ -191,16 +191,7 @@ export interface Explanation {
   readonly requirements?: readonly Requirement[];
   readonly disclosures?: readonly Disclosure[];
   readonly validUntil?: string;
-  readonly attempts?: readonly Attempt[];
-  readonly changesNote?: string;
   readonly notes?: readonly string[];
-}
-
-export interface Attempt {
-  readonly name?: string;
-  readonly contract?: Contract;
-  readonly causes?: readonly Cause[];
-  readonly answered?: boolean;
 }
 
 export interface Change {
@@ -215,7 +206,6 @@ export interface Search {
   readonly entries?: readonly string[];
   readonly required?: boolean;
   readonly candidates?: readonly Candidate[];
-  readonly attempt?: number;
   readonly omittedCandidates?: number;
 }
 
@@ -232,7 +222,6 @@ export interface Requirement {
   readonly synchronizer?: string;
   readonly required?: boolean;
   readonly claims?: readonly RequiredClaim[];
-  readonly attempt?: number;
 }
 
 export interface RequiredClaim {

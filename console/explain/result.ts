@@ -18,7 +18,6 @@ import {
   sentence,
   timeOf,
 } from "../parts.js";
-import { attemptOf, attemptParts } from "./attempts.js";
 
 export function explanationOf(explanation: Explanation): readonly Node[] {
   const { searches = [], requirements = [], disclosures = [], succeeds = false, request, answer } = explanation;
@@ -27,18 +26,13 @@ export function explanationOf(explanation: Explanation): readonly Node[] {
     verdict(explanation),
     ...refusal,
     ...noteParts(explanation),
-    ...attemptParts(explanation),
     section(
       "Searches",
-      searches.length === 0
-        ? empty("No contract was looked for.")
-        : cards(...searches.map((search) => searchCard(search, attemptOf(explanation, search.attempt)))),
+      searches.length === 0 ? empty("No contract was looked for.") : cards(...searches.map(searchCard)),
     ),
     section(
       "Requirements",
-      requirements.length === 0
-        ? empty("No party needs a credential.")
-        : cards(...requirements.map((one) => requirementCard(one, attemptOf(explanation, one.attempt)))),
+      requirements.length === 0 ? empty("No party needs a credential.") : cards(...requirements.map(requirementCard)),
     ),
     ...(succeeds ? [disclosurePart(disclosures)] : []),
     section(
@@ -78,7 +72,7 @@ function verdict({
 const noteParts = ({ notes = [] }: Explanation): readonly HTMLElement[] =>
   notes.length === 0 ? [] : [section("Notes", notice("warn", ...notes.map((note) => h("p", {}, sentence(note)))))];
 
-function refusalParts({ causes = [], changes = [], changesNote = "" }: Explanation): readonly HTMLElement[] {
+function refusalParts({ causes = [], changes = [] }: Explanation): readonly HTMLElement[] {
   const items = changes.map(({ cause, remedy = "" }: Change) =>
     h(
       "li",
@@ -90,11 +84,10 @@ function refusalParts({ causes = [], changes = [], changesNote = "" }: Explanati
   );
   const todo =
     items.length === 0 ? empty("The request itself has to change.") : h("ol", { class: "changes" }, ...items);
-  const note = changesNote !== "" && h("p", { class: "muted" }, sentence(changesNote));
-  return [section("Causes", causeList(causes)), section("What would have to change", todo, note)];
+  return [section("Causes", causeList(causes)), section("What would have to change", todo)];
 }
 
-function searchCard(search: Search, attempt: HTMLElement | undefined): HTMLElement {
+function searchCard(search: Search): HTMLElement {
   const { name = "", template, synchronizer = "", entries = [], required = false } = search;
   const { candidates = [], omittedCandidates = 0 } = search;
   const chosen = candidates.some((one) => one.chosen === true);
@@ -102,7 +95,7 @@ function searchCard(search: Search, attempt: HTMLElement | undefined): HTMLEleme
   return h(
     "article",
     { class: "card" },
-    h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional"), " ", attempt),
+    h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional")),
     definitionList(
       ["Template", template],
       ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
@@ -129,14 +122,14 @@ const candidateList = (candidates: readonly Candidate[], omitted: number): HTMLE
     omitted > 0 && h("li", { class: "muted" }, `and ${omitted} more`),
   );
 
-function requirementCard(requirement: Requirement, attempt: HTMLElement | undefined): HTMLElement {
+function requirementCard(requirement: Requirement): HTMLElement {
   const { party = "", issuer = "", instruments = [], synchronizer = "", required = false, claims = [] } = requirement;
   const missing = claims.filter(({ credential = "" }) => credential === "").length;
   const state = missing === 0 ? badge("met", "good") : badge(`${missing} missing`, required ? "bad" : "warn");
   return h(
     "article",
     { class: "card" },
-    h("h3", {}, partyId(party), " ", state, " ", attempt),
+    h("h3", {}, partyId(party), " ", state),
     missing > 0 &&
       !required &&
       h(

@@ -59,26 +59,34 @@ export function onOneSynchronizer<F, T>(
   considered?: Considered,
 ): T {
   const tried: string[] = [];
-  const failures: RegistryError[] = [];
+  const failures: { readonly candidate: Contract; readonly error: RegistryError }[] = [];
   for (const candidate of candidates) {
     const synchronizer = candidate.synchronizerId;
     if (synchronizer === undefined || tried.includes(synchronizer)) continue;
     tried.push(synchronizer);
-    recorder?.attempt(needed(), considered?.candidates ?? candidates, candidate, considered?.reasons);
+    if (recorder !== undefined) {
+      const reasons = new Map(considered?.reasons);
+      for (const { candidate: other, error } of failures) reasons.set(other, `was tried first, but ${error.message}`);
+      recorder.answerWith(candidate);
+      recorder.search({ candidates, ...considered, needed: needed(), reasons, chosen: candidate, required: true });
+    }
     try {
       return attempt(candidate, synchronizer);
     } catch (error) {
       // What is wrong with the request, or with the service, is so on every synchronizer.
       if (!(error instanceof RegistryError) || error.reason === "unavailable" || error.reason === "invalid")
         throw error;
-      recorder?.gaveUp(error);
-      failures.push(error);
+      failures.push({ candidate, error });
     }
   }
-  if (tried.length === 0) recorder?.search({ needed: needed(), candidates, chosen: undefined, required: true });
+  const refused = failures.find(({ error }) => error.reason === "not-found") ?? failures[0];
+  if (refused !== undefined) {
+    recorder?.answerWith(refused.candidate);
+    throw refused.error;
+  }
+  recorder?.search({ needed: needed(), candidates, chosen: undefined, required: true });
   const [first] = candidates;
-  if (first === undefined) throw missing(needed());
-  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? inReassignment(first, needed());
+  throw first === undefined ? missing(needed()) : inReassignment(first, needed());
 }
 
 export function isInReassignment(contract: Contract): boolean {

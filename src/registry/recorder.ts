@@ -2,7 +2,7 @@ import type { Contract } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../store/lookup-hash.js";
 import type { TemplateCount, View } from "../store/port.js";
-import { AnswerRecorder } from "./explain/answer-recorder.js";
+import { AnswerRecorder } from "./explain/explanation.js";
 
 export type { Tag } from "../store/lookup-hash.js";
 

@@ -23,23 +23,15 @@ export interface ExplainJson {
   readonly error: string;
   readonly causes: readonly CauseJson[];
   readonly changes: readonly { readonly cause: CauseJson; readonly remedy: string }[];
-  readonly changesNote: string;
   readonly notes: readonly string[];
-  readonly attempts: readonly {
-    readonly contract: { readonly contractId: string };
-    readonly causes: readonly CauseJson[];
-    readonly answered: boolean;
-  }[];
   readonly searches: readonly {
     readonly name: string;
-    readonly attempt: number;
     readonly omittedCandidates: number;
     readonly entries: readonly string[];
     readonly candidates: readonly { contract: { contractId: string }; chosen: boolean; reason: string }[];
   }[];
   readonly requirements: readonly {
     readonly party: string;
-    readonly attempt: number;
     readonly claims: readonly {
       property: string;
       credential: string;

@@ -1,7 +1,7 @@
 /** Contracts that the rules leave out before they choose are explained too. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { element, payload } from "../fixtures/elements.js";
+import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
 import { type ExplainJson, explainingService } from "./explaining-service.js";
@@ -93,4 +93,14 @@ test("the RegistrarServices, of which one says whether there are result contract
   ]);
   const entries = body.searches.find(({ name }) => name.startsWith("the RegistrarService"))?.entries;
   expect(entries).toEqual(["utility.digitalasset.com/enable-result-contracts"]);
+});
+
+test("a configuration asked for by another scheme", async () => {
+  const { registrar } = parties;
+  const request = { registrar, instrumentIdentifier: { source: registrar, id: "USD", scheme: "ISIN" } };
+  const body = await explained([], `POST ${requests.instrumentConfiguration}`, request);
+  expect(body.causes.map(({ code }) => code)).toEqual(["configuration-missing"]);
+  expect(candidatesOf(body, "the InstrumentConfiguration")).toEqual([
+    ["usd", false, `is for source "${registrar}", id "USD", scheme "Internal"`],
+  ]);
 });

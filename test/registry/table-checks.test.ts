@@ -175,11 +175,9 @@ test("an explanation calls required what a line needs, not what only leads to it
   const recorder: Recorder = {
     search: (search) => searches.push(search),
     credentials: ignore,
-    attempt: ignore,
-    gaveUp: ignore,
+    answerWith: ignore,
     entry: ignore,
     disclosed: ignore,
-    refused: ignore,
     note: ignore,
     remark: ignore,
   };
@@ -194,6 +192,8 @@ test("an explanation calls required what a line needs, not what only leads to it
     ),
   );
   expect(searches.map(({ needed, required }) => [needed.template, required])).toEqual([
+    // The factory.
+    [undefined, true],
     ["Splice.Testing.Tokens.TestTokenV2:TokenRules", true],
     ["Splice.Testing.Tokens.TestTokenV2.Allocation:TokenAllocationV2", false],
   ]);

@@ -1,6 +1,4 @@
 import type { Config } from "../../config/config.js";
-import type { QueryExecutor } from "../../registry/executor.js";
-import { findContract } from "../../registry/party-search.js";
 import type { Registry } from "../../registry/sdk/registry.js";
 import { explain } from "../../service/explain/explain.js";
 import type { KeptRefusals } from "../../service/explain/explainer.js";
@@ -12,7 +10,6 @@ import { createPreparer } from "./preparer.js";
 export interface ExplainServiceOptions extends ExplainerOptions {
   readonly config: Config;
   readonly registry: Registry;
-  readonly executor: QueryExecutor;
   readonly refusals: KeptRefusals;
 }
 
@@ -24,10 +21,6 @@ export async function createExplain(
   return explain({
     explainer: createExplainer({ ...options, rootRegistrar: config.rootRegistrar }),
     refusals,
-    async findContract(contractId) {
-      const { value } = await options.executor.execute((of, context) => findContract(of, context, contractId));
-      return value;
-    },
     packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
     preparer: await createPreparer(config, shutdown),
   });

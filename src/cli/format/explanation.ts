@@ -9,27 +9,25 @@ import type {
   Requirement,
   Search,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
-import { formatAttempts, section, sectionsByAttempt } from "./attempts.js";
 import { printable } from "./printable.js";
 
 /** How a request is answered, for people. Ids are complete, so that they can be copied. */
 export function formatExplanation(explained: ExplainResponse): string {
-  const { operation, at, offset, changes, changesNote, notes } = explained;
+  const { operation, at, offset, changes, notes } = explained;
   const { searches, requirements, disclosures, validUntil } = explained;
   const sections = [
     [operation, `answered as at ${time(at)}, with the contracts of offset ${offset}`],
     outcome(explained),
     section(
       "what would have to change",
-      [...changes.map(({ remedy }) => `- ${remedy}`), ...(changesNote === "" ? [] : [changesNote])].flatMap(indented),
+      changes.map(({ remedy }) => `  - ${remedy}`),
     ),
     section(
       "notes",
-      notes.flatMap((note) => indented(`- ${note}`)),
+      notes.map((note) => `  - ${note}`),
     ),
-    formatAttempts(explained, ({ name, contract }) => [`    ${name}`, ...chosenContract(contract)]),
-    ...sectionsByAttempt("looked for", searches, explained, formatSearch),
-    ...sectionsByAttempt("claims", requirements, explained, formatRequirement),
+    section("looked for", searches.flatMap(formatSearch)),
+    section("claims", requirements.flatMap(formatRequirement)),
     section("disclosed", disclosures.flatMap(formatDisclosure)),
     validUntil === undefined ? [] : [`may change without a new contract at ${time(validUntil)}`],
   ];
@@ -37,10 +35,12 @@ export function formatExplanation(explained: ExplainResponse): string {
   return `${texts.join("\n\n")}\n`;
 }
 
+const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);
+
 function outcome({ succeeds, status, error, causes }: ExplainResponse): string[] {
   if (succeeds) return ["the request succeeds"];
   const listed = causes.length === 0 ? [error] : causes.map(({ code, message }) => `${code}: ${message}`);
-  return [`the request is refused: ${status}`, ...listed.flatMap(indented)];
+  return [`the request is refused: ${status}`, ...listed.map((line) => `  ${line}`)];
 }
 
 function formatSearch(search: Search): string[] {
@@ -59,9 +59,6 @@ function formatSearch(search: Search): string[] {
 }
 
 const moreLine = (indent: string, omitted: number): string[] => (omitted === 0 ? [] : [`${indent}and ${omitted} more`]);
-
-const chosenContract = (contract: Contract | undefined): string[] =>
-  contract === undefined ? [] : [`    ${contract.contractId}`, `      ${describe(contract)}`];
 
 function formatCandidate({ contract, chosen, reason }: Candidate): string[] {
   if (contract === undefined) return [];
@@ -110,8 +107,6 @@ const formatDisclosure = ({ contract, entries }: Disclosure): string[] =>
         `  ${contract.contractId}`,
         `    ${contract.template}${entries.length === 0 ? "" : `, for ${entries.join(", ")}`}`,
       ];
-
-const indented = (text: string): string[] => [`  ${text}`];
 
 /** A line break of a caller must not begin a line of its own. */
 const oneLine = (line: string): string => printable(line).replaceAll("\n", String.raw`\u{a}`);

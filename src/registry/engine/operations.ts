@@ -48,7 +48,7 @@ export function answerOn<S extends ContractSelector>(
 ): ContextAnswer {
   const needed = { name: `the ${definition.label}`, kind: "instruction", registrar: group.registrar };
   const synchronizer = requireSynchronizer(instruction, needed);
-  context.recorder?.attempt(needed, [instruction], instruction);
+  context.recorder?.answerWith(instruction);
   return writeContext(context, definition, group, synchronizer, inputsOf(instruction)).build();
 }
 
@@ -82,7 +82,7 @@ export function selectInstruction(
     instruction !== undefined && (registrar ?? instruction.fields.registrar) === instruction.fields.registrar;
   const chosen = isOfRegistrar ? instruction : undefined;
   recorder?.search({
-    needed: { name: `${label} ${contractId}`, contractId, registrar },
+    needed: { name: `${label} ${contractId}` },
     candidates: chosen === undefined ? [] : [chosen],
     chosen,
     required: true,

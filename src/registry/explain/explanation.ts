@@ -1,45 +1,24 @@
-import type { Cause } from "../../domain/cause.js";
+/** How an answer is found: what an explanation tells, and the recorder that collects it while the rules run. */
 import type { Contract } from "../../domain/contract.js";
-import { causesOf, type RegistryError } from "../../domain/errors.js";
-import type { Claim, Sought } from "../sdk/registry.js";
+import type { CredentialSearch, Recorder, Search } from "../sdk/recorder.js";
+import type { Claim } from "../sdk/registry.js";
 
-/** How an answer was found. */
 export interface Explanation {
-  /** In order; empty if none was made. */
-  readonly attempts: readonly ExplainedAttempt[];
   /** In the order in which they were made. */
   readonly searches: readonly ExplainedSearch[];
   readonly requirements: readonly ExplainedRequirement[];
   /** Of the answer, in its order. */
   readonly disclosures: readonly ExplainedDisclosure[];
-  /** What would have to change, all of it; undefined if the rules found no better way than the causes of the refusal. */
-  readonly changes: readonly Cause[] | undefined;
-  /** Why the changes are not about the causes, as a sentence. */
-  readonly changesNote: string | undefined;
   /** What else to know about the request, as sentences. */
   readonly notes: readonly string[];
-}
-
-/** An attempt at an answer, with one factory or instruction. */
-export interface ExplainedAttempt {
-  /** What it was made with, such as `the AllocationFactory of registrar acme`. */
-  readonly name: string;
-  readonly contract: Contract;
-  /** Why it was given up; empty if it gave the answer. */
-  readonly causes: readonly Cause[];
-  /** Whether the answer, or the error, is of this attempt. */
-  readonly isAnswered: boolean;
 }
 
 export interface ExplainedSearch {
   /** What was looked for, such as `the TransferRule of registrar acme`. */
   readonly name: string;
-  readonly sought: Sought;
-  /** The attempt that it belongs to: 1 is the first; 0 if it was made before any. */
-  readonly attempt: number;
   /** Undefined if several templates were searched. */
   readonly template: string | undefined;
-  /** Of the answer that was tried; undefined where none was chosen yet. */
+  /** Of the answer; undefined where it was not chosen yet. */
   readonly synchronizer: string | undefined;
   /** The keys of the context for which it is needed, or the disclosure. */
   readonly entries: readonly string[];
@@ -48,8 +27,6 @@ export interface ExplainedSearch {
   readonly candidates: readonly ExplainedCandidate[];
   /** How many candidates there are beyond those listed. */
   readonly omitted: number;
-  /** What to do if nothing was chosen, as a sentence, where more is known than the cause says. */
-  readonly remedy: string | undefined;
 }
 
 export interface ExplainedCandidate {
@@ -65,7 +42,6 @@ export interface ExplainedRequirement {
   readonly issuer: string;
   readonly instruments: readonly string[];
   /** As in a search. */
-  readonly attempt: number;
   readonly synchronizer: string | undefined;
   readonly required: boolean;
   readonly claims: readonly ExplainedClaim[];
@@ -88,72 +64,154 @@ export interface ExplainedDisclosure {
   readonly entries: readonly string[];
 }
 
-interface Attempt {
-  readonly name: string;
-  readonly contract: Contract;
-  error: RegistryError | undefined;
+/** What was recorded about the answer with one factory or instruction, or before one was chosen. */
+class Findings {
+  readonly searches = new Map<string, ExplainedSearch & { readonly entries: string[] }>();
+  readonly requirements = new Map<string, ExplainedRequirement>();
+  readonly disclosed = new Map<Contract, string[]>();
+
+  constructor(readonly synchronizer: string | undefined) {}
 }
 
-/** The attempts at one answer, each with a factory or instruction. */
-export class Attempts {
-  readonly #all: Attempt[] = [];
-  /** The error of the request. */
-  #refusal: RegistryError | undefined;
+/** Records one run of a query. */
+export class AnswerRecorder implements Recorder, Explanation {
+  readonly #before = new Findings(undefined);
+  readonly #byContract = new Map<Contract, Findings>();
+  #current = this.#before;
+  #entries: readonly string[] = [];
+  readonly #notes = new Map<Contract, string>();
+  readonly #remarks = new Set<string>();
 
-  /** The number of the latest one; 0 before the first. */
-  get latest(): number {
-    return this.#all.length;
+  get searches(): readonly ExplainedSearch[] {
+    return this.#counting.flatMap(({ searches }) => [...searches.values()]);
   }
 
-  begin(name: string, contract: Contract): void {
-    this.#all.push({ name, contract, error: undefined });
+  get requirements(): readonly ExplainedRequirement[] {
+    return this.#counting.flatMap(({ requirements }) => [...requirements.values()]);
   }
 
-  giveUp(error: RegistryError): void {
-    const last = this.#all.at(-1);
-    if (last !== undefined) last.error ??= error;
+  get disclosures(): readonly ExplainedDisclosure[] {
+    return this.#counting.flatMap(({ disclosed }) =>
+      Array.from(disclosed, ([contract, entries]) => ({ contract, entries })),
+    );
   }
 
-  refuse(error: RegistryError): void {
-    this.#refusal = error;
-    this.giveUp(error);
+  get notes(): readonly string[] {
+    const found = this.searches.flatMap(
+      ({ candidates }) => candidates.find((one) => one.isChosen) ?? candidates[0] ?? [],
+    );
+    return [...new Set([...this.#remarks, ...found.flatMap(({ contract }) => this.#notes.get(contract) ?? [])])];
   }
 
-  /** The number of the attempt of which the answer or the error is; 0 if there is none. */
-  get answered(): number {
-    const refused = this.#all.findIndex(({ error }) => error !== undefined && error === this.#refusal);
-    return refused >= 0 ? refused + 1 : this.#all.length;
+  get #counting(): readonly Findings[] {
+    return this.#current === this.#before ? [this.#before] : [this.#before, this.#current];
   }
 
-  /** The contract of the attempt of which the answer or the error is. */
-  get answeredContract(): Contract | undefined {
-    return this.#all[this.answered - 1]?.contract;
+  answerWith(contract: Contract): void {
+    this.#current = this.#byContract.get(contract) ?? new Findings(contract.synchronizerId);
+    this.#byContract.set(contract, this.#current);
+    this.#entries = [];
   }
 
-  /** Why a contract is passed over with which an attempt before the latest was made. */
-  whyGivenUp(contract: Contract): string | undefined {
-    return describe(this.#all.slice(0, -1).find((attempt) => attempt.contract === contract));
+  entry(names: readonly string[]): void {
+    this.#entries = names;
   }
 
-  /** Why the contract of an attempt is passed over: the answer is of a later one. */
-  whyNotAnswered(number: number, contract: Contract): string | undefined {
-    const attempt = this.#all[number - 1];
-    return attempt?.contract === contract && number < this.answered ? describe(attempt) : undefined;
-  }
-
-  explained(): readonly ExplainedAttempt[] {
-    return this.#all.map(({ name, contract, error }, index) => ({
+  search({ needed: { name, template }, candidates, chosen, required, reasons }: Search): void {
+    const { searches, synchronizer } = this.#current;
+    const known = searches.get(name);
+    if (known !== undefined) return addAll(known.entries, this.#entries);
+    const whyNot = chosen === undefined ? "does not serve" : "a newer one is chosen";
+    searches.set(name, {
       name,
-      contract,
-      causes: error === undefined ? [] : causesOf(error),
-      isAnswered: index + 1 === this.answered,
-    }));
+      template: template ?? candidates[0]?.template.qualifiedName,
+      synchronizer,
+      entries: [...this.#entries],
+      required,
+      candidates: listed(candidates, chosen).map((contract) => ({
+        contract,
+        isChosen: contract === chosen,
+        reason:
+          contract === chosen ? undefined : (reasons?.get(contract) ?? whyElsewhere(contract, synchronizer) ?? whyNot),
+      })),
+      omitted: omitted(candidates),
+    });
+  }
+
+  credentials({ party, requirements, required, describe }: CredentialSearch): void {
+    const { synchronizer, requirements: recorded } = this.#current;
+    for (const { issuer, requiredClaims, instruments, metBy, candidates } of requirements) {
+      const explainClaim = (claim: Claim, making: readonly Contract[]): ExplainedClaim => {
+        const others = making.filter((candidate) => candidate !== metBy);
+        const whyNotChosen = metBy === undefined ? "does not meet the whole requirement" : "another is preferred";
+        return {
+          ...claim,
+          credential: metBy,
+          validUntil: metBy === undefined ? undefined : describe(metBy).validUntil,
+          passedOver: listed(others, undefined).map((contract) => ({
+            contract,
+            isChosen: false,
+            reason: whyElsewhere(contract, synchronizer) ?? describe(contract).invalid ?? whyNotChosen,
+          })),
+          omitted: omitted(others),
+        };
+      };
+      const makes = ({ property, value }: Claim) =>
+        candidates.filter((candidate) =>
+          describe(candidate).claims.some((made) => made.property === property && made.value === value),
+        );
+      const key = JSON.stringify([party, issuer, requiredClaims]);
+      const known = recorded.get(key);
+      recorded.set(key, {
+        party,
+        issuer,
+        instruments: [...new Set([...(known?.instruments ?? []), ...instruments])],
+        synchronizer,
+        required: required || known?.required === true,
+        // A requirement without claims is met by any credential of the issuer.
+        claims:
+          requiredClaims.length === 0
+            ? [explainClaim({ property: "", value: "" }, candidates)]
+            : requiredClaims.map((claim) => explainClaim(claim, makes(claim))),
+      });
+    }
+  }
+
+  disclosed(contract: Contract): void {
+    const { disclosed } = this.#current;
+    const entries = disclosed.get(contract);
+    if (entries === undefined) disclosed.set(contract, [...this.#entries]);
+    else addAll(entries, this.#entries);
+  }
+
+  note(contract: Contract, sentence: string): void {
+    this.#notes.set(contract, sentence);
+  }
+
+  remark(sentence: string): void {
+    this.#remarks.add(sentence);
   }
 }
 
-function describe(attempt: Attempt | undefined): string | undefined {
-  if (attempt?.error === undefined) return undefined;
-  const [first, ...others] = causesOf(attempt.error);
-  const more = others.length === 0 ? "" : `; and ${others.length} more`;
-  return `was tried first, but ${first?.message ?? attempt.error.message}${more}`;
+function addAll(list: string[], added: readonly string[]): void {
+  for (const one of added) if (!list.includes(one)) list.push(one);
 }
+
+function whyElsewhere({ synchronizerId }: Contract, synchronizer: string | undefined): string | undefined {
+  if (synchronizerId === undefined) return "is between synchronizers";
+  return synchronizer === undefined || synchronizerId === synchronizer
+    ? undefined
+    : `is on synchronizer ${synchronizerId}`;
+}
+
+/** As many contracts as a person can read. */
+const MAX_CANDIDATES = 50;
+
+/** At most `MAX_CANDIDATES`. The chosen one is always among them. */
+const listed = (candidates: readonly Contract[], chosen: Contract | undefined): readonly Contract[] =>
+  chosen === undefined || candidates.length <= MAX_CANDIDATES
+    ? candidates.slice(0, MAX_CANDIDATES)
+    : [chosen, ...candidates.filter((candidate) => candidate !== chosen)].slice(0, MAX_CANDIDATES);
+
+/** How many are beyond those that are listed. */
+const omitted = ({ length }: readonly Contract[]): number => Math.max(0, length - MAX_CANDIDATES);

@@ -99,7 +99,6 @@ const enableResultContractsEntry: UtilityEntry = {
     context.recorder?.search({
       needed: {
         name: `the RegistrarService of registrar ${registrar}`,
-        registrar,
         template: registrarService.qualifiedName,
       },
       candidates: services,

@@ -98,10 +98,7 @@ function otherIdentifiers(
   const reasons = new Map<Contract, string>();
   for (const candidate of candidates)
     reasons.set(candidate, `is for ${identifiersOf(candidate).map(describe).join(", and ")}`);
-  const [other] = candidates.flatMap(identifiersOf);
-  const remedy =
-    other === undefined ? undefined : `Ask for it by ${describe(other)}: a configuration for these exists.`;
-  return { needed, candidates, chosen: undefined, required: true, reasons, remedy };
+  return { needed, candidates, chosen: undefined, required: true, reasons };
 }
 
 /** The newest configuration per registrar and default identifier, without those in reassignment, sorted by both. */

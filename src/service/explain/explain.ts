@@ -3,31 +3,26 @@ import type { Call, ExplainRequest } from "../../../gen/offledger/explain/v1/exp
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
 import type { Preparer } from "../../domain/prepare.js";
-import type { FoundContract } from "../../registry/party-search.js";
 import { type CallContext, prepare } from "../prepare.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersion } from "./contract-message.js";
 import type { ExplainedCall, Explainer, KeptRefusals } from "./explainer.js";
 import { explanationMessage } from "./explanation-message.js";
-import { showHiddenContracts } from "./hidden-contracts.js";
 
 export interface ExplainOptions {
   readonly explainer: Explainer;
   readonly refusals: KeptRefusals;
-  /** Of any template and registrar. */
-  readonly findContract: (contractId: string) => Promise<FoundContract>;
   readonly packageVersion: PackageVersion;
   /** Undefined where no participant with a user who may prepare is configured. */
   readonly preparer: Preparer | undefined;
 }
 
 export function explain(options: ExplainOptions): ServiceBinding {
-  const { explainer, refusals, findContract, packageVersion, preparer } = options;
+  const { explainer, refusals, packageVersion, preparer } = options;
   return bind(ExplainService, {
     async explain(request) {
       const at = timeOf(request.at);
-      const explained = await explainer.explain(callOf(request, refusals), at);
-      return explanationMessage(await showHiddenContracts(explained, findContract), packageVersion, at);
+      return explanationMessage(await explainer.explain(callOf(request, refusals), at), packageVersion, at);
     },
     prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
   });

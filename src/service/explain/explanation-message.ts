@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
-  AttemptSchema,
   ChangeSchema,
   ExplainResponseSchema,
   RequiredClaimSchema,
@@ -8,12 +7,7 @@ import type {
   SearchSchema,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import type { Cause } from "../../domain/cause.js";
-import type {
-  ExplainedAttempt,
-  ExplainedClaim,
-  ExplainedRequirement,
-  ExplainedSearch,
-} from "../../registry/explain/explanation.js";
+import type { ExplainedClaim, ExplainedRequirement, ExplainedSearch } from "../../registry/explain/explanation.js";
 import { remedyOf } from "../../registry/explain/remedies.js";
 import { causeMessage } from "../messages/cause.js";
 import { timestamp } from "../messages/timestamp.js";
@@ -28,7 +22,7 @@ export function explanationMessage(
   packageVersion: PackageVersion,
   asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
-  const { attempts = [], searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
+  const { searches = [], requirements = [], disclosures = [], notes = [] } = explanation ?? {};
   const causes = refusal?.causes ?? [];
   return {
     operation,
@@ -40,10 +34,8 @@ export function explanationMessage(
     status: refusal?.status ?? "",
     error: refusal?.message ?? "",
     causes: causes.map(causeMessage),
-    changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, searches, asked) ?? []),
-    changesNote: explanation?.changesNote ?? "",
-    notes: [...(explanation?.notes ?? [])],
-    attempts: attempts.map((attempt) => attemptMessage(attempt, packageVersion)),
+    changes: causes.flatMap((cause) => changeMessage(cause, asked)),
+    notes: [...notes],
     searches: searches.map((search) => searchMessage(search, packageVersion)),
     requirements: requirements.map((requirement) => requirementMessage(requirement, packageVersion)),
     disclosures:
@@ -57,44 +49,14 @@ export function explanationMessage(
   };
 }
 
-/** The changes that the rules found, or else those that the causes ask for. A wrong request has none. */
-function changesOf(causes: readonly Cause[], found: readonly Cause[] | undefined): readonly Cause[] {
-  if (causes.length === 0) return [];
-  return found === undefined || found.length === 0 ? causes : found;
+/** Empty if there is nothing to do about the cause: the request itself is wrong. */
+function changeMessage(cause: Cause, asked: number | undefined): MessageInitShape<typeof ChangeSchema>[] {
+  const remedy = remedyOf(cause, asked);
+  return remedy === "" ? [] : [{ cause: causeMessage(cause), remedy }];
 }
-
-/** Undefined if there is nothing to do about the cause. */
-function changeMessage(
-  cause: Cause,
-  searches: readonly ExplainedSearch[],
-  asked: number | undefined,
-): MessageInitShape<typeof ChangeSchema> | undefined {
-  const remedy = searches.find((search) => isAbout(search, cause))?.remedy ?? remedyOf(cause, asked);
-  return remedy === "" ? undefined : { cause: causeMessage(cause), remedy };
-}
-
-/** The causes of which a search may know more. */
-const SEARCHED = new Set(["instruction-unknown", "registrar-not-served", "configuration-missing"]);
-
-const isAbout = ({ sought, remedy }: ExplainedSearch, { code, registrar, contractId, instrument }: Cause): boolean =>
-  remedy !== undefined &&
-  SEARCHED.has(code) &&
-  registrar === sought.registrar &&
-  instrument === sought.instrument &&
-  (contractId === undefined || contractId === sought.contractId);
-
-const attemptMessage = (
-  { name, contract, causes, isAnswered }: ExplainedAttempt,
-  packageVersion: PackageVersion,
-): MessageInitShape<typeof AttemptSchema> => ({
-  name,
-  contract: contractMessage(contract, packageVersion),
-  causes: causes.map(causeMessage),
-  answered: isAnswered,
-});
 
 const searchMessage = (
-  { name, template = "", synchronizer = "", entries, required, candidates, attempt, omitted }: ExplainedSearch,
+  { name, template = "", synchronizer = "", entries, required, candidates, omitted }: ExplainedSearch,
   packageVersion: PackageVersion,
 ): MessageInitShape<typeof SearchSchema> => ({
   name,
@@ -103,12 +65,11 @@ const searchMessage = (
   entries: [...entries],
   required,
   candidates: candidates.map((candidate) => candidateMessage(candidate, packageVersion)),
-  attempt,
   omittedCandidates: omitted,
 });
 
 const requirementMessage = (
-  { party, issuer, instruments, attempt, synchronizer = "", required, claims }: ExplainedRequirement,
+  { party, issuer, instruments, synchronizer = "", required, claims }: ExplainedRequirement,
   packageVersion: PackageVersion,
 ): MessageInitShape<typeof RequirementSchema> => ({
   party,
@@ -117,7 +78,6 @@ const requirementMessage = (
   synchronizer,
   required,
   claims: claims.map((claim) => claimMessage(claim, packageVersion)),
-  attempt,
 });
 
 const claimMessage = (

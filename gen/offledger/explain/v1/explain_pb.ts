@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file offledger/explain/v1/explain.proto.
  */
 export const file_offledger_explain_v1_explain: GenFile = /*@__PURE__*/
-  fileDesc("CiJvZmZsZWRnZXIvZXhwbGFpbi92MS9leHBsYWluLnByb3RvEhRvZmZsZWRnZXIuZXhwbGFpbi52MSKAAQoORXhwbGFpblJlcXVlc3QSKAoEY2FsbBgBIAEoCzIaLm9mZmxlZGdlci5leHBsYWluLnYxLkNhbGwSHAoKcmVxdWVzdF9pZBgCIAEoCUIIukgFcgMYgAESJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk8KBENhbGwSHQoJb3BlcmF0aW9uGAEgASgJQgq6SAdyBRABGIBgEigKB3JlcXVlc3QYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IuMECg9FeHBsYWluUmVzcG9uc2USEQoJb3BlcmF0aW9uGAEgASgJEigKB3JlcXVlc3QYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZvZmZzZXQYBCABKAMSEAoIc3VjY2VlZHMYBSABKAgSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZzdGF0dXMYByABKAkSDQoFZXJyb3IYCCABKAkSKwoGY2F1c2VzGAkgAygLMhsub2ZmbGVkZ2VyLnJlZnVzYWwudjEuQ2F1c2USLQoHY2hhbmdlcxgKIAMoCzIcLm9mZmxlZGdlci5leHBsYWluLnYxLkNoYW5nZRIuCghzZWFyY2hlcxgLIAMoCzIcLm9mZmxlZGdlci5leHBsYWluLnYxLlNlYXJjaBI3CgxyZXF1aXJlbWVudHMYDCADKAsyIS5vZmZsZWRnZXIuZXhwbGFpbi52MS5SZXF1aXJlbWVudBI1CgtkaXNjbG9zdXJlcxgNIAMoCzIgLm9mZmxlZGdlci5leHBsYWluLnYxLkRpc2Nsb3N1cmUSLwoLdmFsaWRfdW50aWwYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCGF0dGVtcHRzGA8gAygLMh0ub2ZmbGVkZ2VyLmV4cGxhaW4udjEuQXR0ZW1wdBIUCgxjaGFuZ2VzX25vdGUYECABKAkSDQoFbm90ZXMYESADKAkiiAEKB0F0dGVtcHQSDAoEbmFtZRgBIAEoCRIwCghjb250cmFjdBgCIAEoCzIeLm9mZmxlZGdlci5leHBsYWluLnYxLkNvbnRyYWN0EisKBmNhdXNlcxgDIAMoCzIbLm9mZmxlZGdlci5yZWZ1c2FsLnYxLkNhdXNlEhAKCGFuc3dlcmVkGAQgASgIIkQKBkNoYW5nZRIqCgVjYXVzZRgBIAEoCzIbLm9mZmxlZGdlci5yZWZ1c2FsLnYxLkNhdXNlEg4KBnJlbWVkeRgCIAEoCSLDAQoGU2VhcmNoEgwKBG5hbWUYASABKAkSEAoIdGVtcGxhdGUYAiABKAkSFAoMc3luY2hyb25pemVyGAMgASgJEg8KB2VudHJpZXMYBCADKAkSEAoIcmVxdWlyZWQYBSABKAgSMwoKY2FuZGlkYXRlcxgGIAMoCzIfLm9mZmxlZGdlci5leHBsYWluLnYxLkNhbmRpZGF0ZRIPCgdhdHRlbXB0GAcgASgNEhoKEm9taXR0ZWRfY2FuZGlkYXRlcxgIIAEoDSJdCglDYW5kaWRhdGUSMAoIY29udHJhY3QYASABKAsyHi5vZmZsZWRnZXIuZXhwbGFpbi52MS5Db250cmFjdBIOCgZjaG9zZW4YAiABKAgSDgoGcmVhc29uGAMgASgJIroBCghDb250cmFjdBITCgtjb250cmFjdF9pZBgBIAEoCRIQCgh0ZW1wbGF0ZRgCIAEoCRISCgpwYWNrYWdlX2lkGAMgASgJEhQKDHBhY2thZ2VfbmFtZRgEIAEoCRIXCg9wYWNrYWdlX3ZlcnNpb24YBSABKAkSFAoMc3luY2hyb25pemVyGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIq8BCgtSZXF1aXJlbWVudBINCgVwYXJ0eRgBIAEoCRIOCgZpc3N1ZXIYAiABKAkSEwoLaW5zdHJ1bWVudHMYAyADKAkSFAoMc3luY2hyb25pemVyGAQgASgJEhAKCHJlcXVpcmVkGAUgASgIEjMKBmNsYWltcxgGIAMoCzIjLm9mZmxlZGdlci5leHBsYWluLnYxLlJlcXVpcmVkQ2xhaW0SDwoHYXR0ZW1wdBgHIAEoDSLIAQoNUmVxdWlyZWRDbGFpbRIQCghwcm9wZXJ0eRgBIAEoCRINCgV2YWx1ZRgCIAEoCRISCgpjcmVkZW50aWFsGAMgASgJEi8KC3ZhbGlkX3VudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0CgtwYXNzZWRfb3ZlchgFIAMoCzIfLm9mZmxlZGdlci5leHBsYWluLnYxLkNhbmRpZGF0ZRIbChNvbWl0dGVkX3Bhc3NlZF9vdmVyGAYgASgNIk8KCkRpc2Nsb3N1cmUSMAoIY29udHJhY3QYASABKAsyHi5vZmZsZWRnZXIuZXhwbGFpbi52MS5Db250cmFjdBIPCgdlbnRyaWVzGAIgAygJIvUBCg5QcmVwYXJlUmVxdWVzdBIwCgRjYWxsGAEgASgLMhoub2ZmbGVkZ2VyLmV4cGxhaW4udjEuQ2FsbEIGukgDyAEBEiMKBmFjdF9hcxgCIAMoCUITukgQkgENCAEQCiIHcgUQARiABBIfCgt0ZW1wbGF0ZV9pZBgDIAEoCUIKukgHcgUQARiACBIdCgtjb250cmFjdF9pZBgEIAEoCUIIukgFcgMYgAgSGgoGY2hvaWNlGAUgASgJQgq6SAdyBRABGIACEjAKD2Nob2ljZV9hcmd1bWVudBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QimAEKD1ByZXBhcmVSZXNwb25zZRIQCghzdWNjZWVkcxgBIAEoCBINCgVlcnJvchgCIAEoCRISCgplcnJvcl9jb2RlGAMgASgJEhQKDHN5bmNocm9uaXplchgEIAEoCRIZCgx0cmFmZmljX2Nvc3QYBSABKANIAIgBARIOCgZvZmZzZXQYBiABKANCDwoNX3RyYWZmaWNfY29zdEJPChRvZmZsZWRnZXIuZXhwbGFpbi52MVABWh5vZmZsZWRnZXIvZXhwbGFpbi92MTtleHBsYWludjGqAhRPZmZsZWRnZXIuRXhwbGFpbi5WMWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_offledger_refusal_v1_refusal]);
+  fileDesc("CiJvZmZsZWRnZXIvZXhwbGFpbi92MS9leHBsYWluLnByb3RvEhRvZmZsZWRnZXIuZXhwbGFpbi52MSKAAQoORXhwbGFpblJlcXVlc3QSKAoEY2FsbBgBIAEoCzIaLm9mZmxlZGdlci5leHBsYWluLnYxLkNhbGwSHAoKcmVxdWVzdF9pZBgCIAEoCUIIukgFcgMYgAESJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk8KBENhbGwSHQoJb3BlcmF0aW9uGAEgASgJQgq6SAdyBRABGIBgEigKB3JlcXVlc3QYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IsAECg9FeHBsYWluUmVzcG9uc2USEQoJb3BlcmF0aW9uGAEgASgJEigKB3JlcXVlc3QYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZvZmZzZXQYBCABKAMSEAoIc3VjY2VlZHMYBSABKAgSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZzdGF0dXMYByABKAkSDQoFZXJyb3IYCCABKAkSKwoGY2F1c2VzGAkgAygLMhsub2ZmbGVkZ2VyLnJlZnVzYWwudjEuQ2F1c2USLQoHY2hhbmdlcxgKIAMoCzIcLm9mZmxlZGdlci5leHBsYWluLnYxLkNoYW5nZRIuCghzZWFyY2hlcxgLIAMoCzIcLm9mZmxlZGdlci5leHBsYWluLnYxLlNlYXJjaBI3CgxyZXF1aXJlbWVudHMYDCADKAsyIS5vZmZsZWRnZXIuZXhwbGFpbi52MS5SZXF1aXJlbWVudBI1CgtkaXNjbG9zdXJlcxgNIAMoCzIgLm9mZmxlZGdlci5leHBsYWluLnYxLkRpc2Nsb3N1cmUSLwoLdmFsaWRfdW50aWwYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBW5vdGVzGBEgAygJSgQIDxAQSgQIEBARUghhdHRlbXB0c1IMY2hhbmdlc19ub3RlIkQKBkNoYW5nZRIqCgVjYXVzZRgBIAEoCzIbLm9mZmxlZGdlci5yZWZ1c2FsLnYxLkNhdXNlEg4KBnJlbWVkeRgCIAEoCSLBAQoGU2VhcmNoEgwKBG5hbWUYASABKAkSEAoIdGVtcGxhdGUYAiABKAkSFAoMc3luY2hyb25pemVyGAMgASgJEg8KB2VudHJpZXMYBCADKAkSEAoIcmVxdWlyZWQYBSABKAgSMwoKY2FuZGlkYXRlcxgGIAMoCzIfLm9mZmxlZGdlci5leHBsYWluLnYxLkNhbmRpZGF0ZRIaChJvbWl0dGVkX2NhbmRpZGF0ZXMYCCABKA1KBAgHEAhSB2F0dGVtcHQiXQoJQ2FuZGlkYXRlEjAKCGNvbnRyYWN0GAEgASgLMh4ub2ZmbGVkZ2VyLmV4cGxhaW4udjEuQ29udHJhY3QSDgoGY2hvc2VuGAIgASgIEg4KBnJlYXNvbhgDIAEoCSK6AQoIQ29udHJhY3QSEwoLY29udHJhY3RfaWQYASABKAkSEAoIdGVtcGxhdGUYAiABKAkSEgoKcGFja2FnZV9pZBgDIAEoCRIUCgxwYWNrYWdlX25hbWUYBCABKAkSFwoPcGFja2FnZV92ZXJzaW9uGAUgASgJEhQKDHN5bmNocm9uaXplchgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKtAQoLUmVxdWlyZW1lbnQSDQoFcGFydHkYASABKAkSDgoGaXNzdWVyGAIgASgJEhMKC2luc3RydW1lbnRzGAMgAygJEhQKDHN5bmNocm9uaXplchgEIAEoCRIQCghyZXF1aXJlZBgFIAEoCBIzCgZjbGFpbXMYBiADKAsyIy5vZmZsZWRnZXIuZXhwbGFpbi52MS5SZXF1aXJlZENsYWltSgQIBxAIUgdhdHRlbXB0IsgBCg1SZXF1aXJlZENsYWltEhAKCHByb3BlcnR5GAEgASgJEg0KBXZhbHVlGAIgASgJEhIKCmNyZWRlbnRpYWwYAyABKAkSLwoLdmFsaWRfdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKC3Bhc3NlZF9vdmVyGAUgAygLMh8ub2ZmbGVkZ2VyLmV4cGxhaW4udjEuQ2FuZGlkYXRlEhsKE29taXR0ZWRfcGFzc2VkX292ZXIYBiABKA0iTwoKRGlzY2xvc3VyZRIwCghjb250cmFjdBgBIAEoCzIeLm9mZmxlZGdlci5leHBsYWluLnYxLkNvbnRyYWN0Eg8KB2VudHJpZXMYAiADKAki9QEKDlByZXBhcmVSZXF1ZXN0EjAKBGNhbGwYASABKAsyGi5vZmZsZWRnZXIuZXhwbGFpbi52MS5DYWxsQga6SAPIAQESIwoGYWN0X2FzGAIgAygJQhO6SBCSAQ0IARAKIgdyBRABGIAEEh8KC3RlbXBsYXRlX2lkGAMgASgJQgq6SAdyBRABGIAIEh0KC2NvbnRyYWN0X2lkGAQgASgJQgi6SAVyAxiACBIaCgZjaG9pY2UYBSABKAlCCrpIB3IFEAEYgAISMAoPY2hvaWNlX2FyZ3VtZW50GAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKYAQoPUHJlcGFyZVJlc3BvbnNlEhAKCHN1Y2NlZWRzGAEgASgIEg0KBWVycm9yGAIgASgJEhIKCmVycm9yX2NvZGUYAyABKAkSFAoMc3luY2hyb25pemVyGAQgASgJEhkKDHRyYWZmaWNfY29zdBgFIAEoA0gAiAEBEg4KBm9mZnNldBgGIAEoA0IPCg1fdHJhZmZpY19jb3N0Qk8KFG9mZmxlZGdlci5leHBsYWluLnYxUAFaHm9mZmxlZGdlci9leHBsYWluL3YxO2V4cGxhaW52MaoCFE9mZmxlZGdlci5FeHBsYWluLlYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_offledger_refusal_v1_refusal]);
 
 /**
  * Asks how a request is answered, and why. Either `call` or `request_id` is
@@ -159,15 +159,16 @@ export type ExplainResponse = Message<"offledger.explain.v1.ExplainResponse"> & 
   causes: Cause[];
 
   /**
-   * What would have to change for the request to succeed: all of it. Empty if it
-   * succeeds, and if the request itself is wrong.
+   * What would have to change: a remedy for each cause. Empty if the request
+   * succeeds, and if it is itself wrong.
    *
    * @generated from field: repeated offledger.explain.v1.Change changes = 10;
    */
   changes: Change[];
 
   /**
-   * The contracts looked for, in order.
+   * The contracts looked for, in order. Where factories on several synchronizers
+   * were tried, those of the one that gives the answer or the error.
    *
    * @generated from field: repeated offledger.explain.v1.Search searches = 11;
    */
@@ -196,23 +197,6 @@ export type ExplainResponse = Message<"offledger.explain.v1.ExplainResponse"> & 
   validUntil?: Timestamp | undefined;
 
   /**
-   * The attempts at an answer, in order. There are several if there are factories
-   * on several synchronizers and the first lacks something on its own.
-   *
-   * @generated from field: repeated offledger.explain.v1.Attempt attempts = 15;
-   */
-  attempts: Attempt[];
-
-  /**
-   * Why the changes are not about the causes: they are for another synchronizer,
-   * on which fewer are needed. A sentence; empty if the causes are on the same
-   * synchronizer.
-   *
-   * @generated from field: string changes_note = 16;
-   */
-  changesNote: string;
-
-  /**
    * What else to know about the request, such as that the instrument is paused.
    * Sentences. The rules do not refuse the request for it.
    *
@@ -227,48 +211,6 @@ export type ExplainResponse = Message<"offledger.explain.v1.ExplainResponse"> & 
  */
 export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
   messageDesc(file_offledger_explain_v1_explain, 2);
-
-/**
- * An attempt at an answer, with one factory or instruction.
- *
- * @generated from message offledger.explain.v1.Attempt
- */
-export type Attempt = Message<"offledger.explain.v1.Attempt"> & {
-  /**
-   * What it was made with, such as `the AllocationFactory of registrar acme::1220…`.
-   *
-   * @generated from field: string name = 1;
-   */
-  name: string;
-
-  /**
-   * The factory, preapproval or instruction.
-   *
-   * @generated from field: offledger.explain.v1.Contract contract = 2;
-   */
-  contract?: Contract | undefined;
-
-  /**
-   * Why it was given up. Empty if it gave the answer.
-   *
-   * @generated from field: repeated offledger.refusal.v1.Cause causes = 3;
-   */
-  causes: Cause[];
-
-  /**
-   * Whether the answer is of this attempt: if the request is refused, the error.
-   *
-   * @generated from field: bool answered = 4;
-   */
-  answered: boolean;
-};
-
-/**
- * Describes the message offledger.explain.v1.Attempt.
- * Use `create(AttemptSchema)` to create a new message.
- */
-export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 3);
 
 /**
  * Something that has to change.
@@ -296,7 +238,7 @@ export type Change = Message<"offledger.explain.v1.Change"> & {
  * Use `create(ChangeSchema)` to create a new message.
  */
 export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 4);
+  messageDesc(file_offledger_explain_v1_explain, 3);
 
 /**
  * A search for one contract among candidates.
@@ -319,8 +261,7 @@ export type Search = Message<"offledger.explain.v1.Search"> & {
   template: string;
 
   /**
-   * The synchronizer of the answer that was tried. Empty where none was chosen
-   * yet.
+   * The synchronizer of the answer. Empty where none was chosen yet.
    *
    * @generated from field: string synchronizer = 3;
    */
@@ -349,14 +290,6 @@ export type Search = Message<"offledger.explain.v1.Search"> & {
   candidates: Candidate[];
 
   /**
-   * The attempt that it belongs to: 1 is the first of `attempts`. 0 if it was made
-   * before any.
-   *
-   * @generated from field: uint32 attempt = 7;
-   */
-  attempt: number;
-
-  /**
    * How many candidates there are beyond those listed.
    *
    * @generated from field: uint32 omitted_candidates = 8;
@@ -369,7 +302,7 @@ export type Search = Message<"offledger.explain.v1.Search"> & {
  * Use `create(SearchSchema)` to create a new message.
  */
 export const SearchSchema: GenMessage<Search> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 5);
+  messageDesc(file_offledger_explain_v1_explain, 4);
 
 /**
  * A contract that was found.
@@ -383,7 +316,7 @@ export type Candidate = Message<"offledger.explain.v1.Candidate"> & {
   contract?: Contract | undefined;
 
   /**
-   * Whether it was chosen, in the attempt of the search.
+   * Whether it was chosen.
    *
    * @generated from field: bool chosen = 2;
    */
@@ -403,7 +336,7 @@ export type Candidate = Message<"offledger.explain.v1.Candidate"> & {
  * Use `create(CandidateSchema)` to create a new message.
  */
 export const CandidateSchema: GenMessage<Candidate> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 6);
+  messageDesc(file_offledger_explain_v1_explain, 5);
 
 /**
  * A contract that the service mirrors.
@@ -463,7 +396,7 @@ export type Contract = Message<"offledger.explain.v1.Contract"> & {
  * Use `create(ContractSchema)` to create a new message.
  */
 export const ContractSchema: GenMessage<Contract> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 7);
+  messageDesc(file_offledger_explain_v1_explain, 6);
 
 /**
  * Claims on a party that an instrument requires from one issuer.
@@ -489,7 +422,7 @@ export type Requirement = Message<"offledger.explain.v1.Requirement"> & {
   instruments: string[];
 
   /**
-   * The synchronizer of the answer that was tried.
+   * The synchronizer of the answer.
    *
    * @generated from field: string synchronizer = 4;
    */
@@ -507,13 +440,6 @@ export type Requirement = Message<"offledger.explain.v1.Requirement"> & {
    * @generated from field: repeated offledger.explain.v1.RequiredClaim claims = 6;
    */
   claims: RequiredClaim[];
-
-  /**
-   * The attempt that it belongs to: 1 is the first of `attempts`.
-   *
-   * @generated from field: uint32 attempt = 7;
-   */
-  attempt: number;
 };
 
 /**
@@ -521,7 +447,7 @@ export type Requirement = Message<"offledger.explain.v1.Requirement"> & {
  * Use `create(RequirementSchema)` to create a new message.
  */
 export const RequirementSchema: GenMessage<Requirement> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 8);
+  messageDesc(file_offledger_explain_v1_explain, 7);
 
 /**
  * A claim that is met or missing. Property and value are empty for a requirement
@@ -575,7 +501,7 @@ export type RequiredClaim = Message<"offledger.explain.v1.RequiredClaim"> & {
  * Use `create(RequiredClaimSchema)` to create a new message.
  */
 export const RequiredClaimSchema: GenMessage<RequiredClaim> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 9);
+  messageDesc(file_offledger_explain_v1_explain, 8);
 
 /**
  * A contract that an answer discloses.
@@ -602,7 +528,7 @@ export type Disclosure = Message<"offledger.explain.v1.Disclosure"> & {
  * Use `create(DisclosureSchema)` to create a new message.
  */
 export const DisclosureSchema: GenMessage<Disclosure> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 10);
+  messageDesc(file_offledger_explain_v1_explain, 9);
 
 /**
  * Asks a participant what a command would do with the context of an answer.
@@ -663,7 +589,7 @@ export type PrepareRequest = Message<"offledger.explain.v1.PrepareRequest"> & {
  * Use `create(PrepareRequestSchema)` to create a new message.
  */
 export const PrepareRequestSchema: GenMessage<PrepareRequest> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 11);
+  messageDesc(file_offledger_explain_v1_explain, 10);
 
 /**
  * The verdict of the participant. Nothing was submitted.
@@ -721,5 +647,5 @@ export type PrepareResponse = Message<"offledger.explain.v1.PrepareResponse"> & 
  * Use `create(PrepareResponseSchema)` to create a new message.
  */
 export const PrepareResponseSchema: GenMessage<PrepareResponse> = /*@__PURE__*/
-  messageDesc(file_offledger_explain_v1_explain, 12);
+  messageDesc(file_offledger_explain_v1_explain, 11);
 
