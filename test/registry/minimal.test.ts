@@ -1,8 +1,7 @@
 /** The minimal registry: the service with its demo snapshot, and with single contracts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
-import { elements } from "../../demo/minimal.js";
-import { allocation, rules, transferInstruction } from "../../src/registry/minimal.js";
+import { allocation, elements, rules, transferInstruction } from "../../demo/minimal.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { serving } from "../fixtures/registries.js";
@@ -41,6 +40,14 @@ const transfer = (
     extraArgs,
   },
 });
+/** Of the same transfer. */
+const leg = { sender: alice, receiver: bob, amount: "1.0", instrumentId: { admin, id: "BEAN" } };
+const allocationArguments: JsonObject = { expectedAdmin: admin, allocation: { transferLeg: leg } };
+const settlementArguments: JsonObject = {
+  expectedAdmin: admin,
+  transferLegs: [{ ...leg, sender: { owner: alice }, receiver: { owner: bob }, instrumentId: "BEAN" }],
+  allocations: [],
+};
 const transferFactory = (version: string, base = registry): string =>
   `${base}/transfer-instruction/${version}/transfer-factory`;
 const allocationFactory = (version: string, base = registry): string =>
@@ -148,19 +155,18 @@ describe("with its demo snapshot", () => {
     });
 
     test("requires a sender", async () => {
-      const body = { choiceArguments: { transfer: { receiver: bob } } };
+      const body = { choiceArguments: { transfer: { receiver: bob, instrumentId: { admin, id: "BEAN" } } } };
       const answer = await running.post(transferFactory("v1"), body);
       expect(short(answer)).toEqual(failure(400, "choiceArguments.transfer.sender"));
     });
   });
 
   test.each([
-    ["allocation, version 1", allocationFactory("v1")],
-    ["allocation, version 2", allocationFactory("v2")],
-    ["settlement", settlementFactory()],
-  ])("the factory of an %s is the rules", async (_what, path) => {
-    expect(short(await running.post(path, { choiceArguments: {} }))).toEqual(ofRules);
-    expect(short(await running.post(path, { choiceArguments: { expectedAdmin: admin } }))).toEqual(ofRules);
+    ["an allocation, version 1,", allocationFactory("v1"), allocationArguments],
+    ["an allocation, version 2,", allocationFactory("v2"), allocationArguments],
+    ["a settlement", settlementFactory(), settlementArguments],
+  ])("the factory of %s is the rules", async (_what, path, choiceArguments) => {
+    expect(short(await running.post(path, { choiceArguments }))).toEqual(ofRules);
   });
 
   const factories = [
@@ -225,7 +231,7 @@ describe("with its demo snapshot", () => {
 
   test.each(["accept", "withdraw"])("allocation instructions do not exist: %s", async (verb) => {
     const answer = await running.post(`${registry}/allocation-instruction/v2/${offered}/choice-contexts/${verb}`, {});
-    expect(short(answer)).toEqual(failure(400, "allocation instruction"));
+    expect(short(answer)).toEqual(failure(404, "minimal token", `allocation-instruction/${verb}`));
   });
 
   describe("the operations of the Registry Utility", () => {
@@ -326,9 +332,12 @@ describe("with single contracts", () => {
       ],
       { config },
     );
-    for (const path of [transferFactory("v1"), allocationFactory("v1"), settlementFactory()]) {
-      expect(short(await small.post(path, transfer(alice, bob)))).toEqual(failure(409, rulesId));
-    }
+    const factories: [string, JsonObject][] = [
+      [transferFactory("v1"), transfer(alice, bob)],
+      [allocationFactory("v1"), { choiceArguments: allocationArguments }],
+      [settlementFactory(), { choiceArguments: settlementArguments }],
+    ];
+    for (const [path, body] of factories) expect(short(await small.post(path, body))).toEqual(failure(409, rulesId));
     for (const path of choices(offered, allocated)) {
       expect(short(await small.post(path, {}))).toEqual(failure(409, path.includes(offered) ? offered : allocated));
     }
