@@ -13,8 +13,7 @@ import type {
 } from "../sdk/registry.js";
 import { hasUnreadable } from "../../store/port.js";
 import { checkContext, runChecks } from "../check/scan.js";
-import { neededContract, onOneSynchronizer, requireSynchronizer } from "../needed.js";
-import { unknownInstruction } from "../unknown-instruction.js";
+import { neededContract, onOneSynchronizer, requireSynchronizer, unknownInstruction } from "../needed.js";
 import { type ChoiceAnswer, tableChecks } from "./checks.js";
 import { TableAnswer } from "./answer.js";
 import { candidatesOf, choose, type Table, templateOf, unreadable, validNow } from "./candidates.js";

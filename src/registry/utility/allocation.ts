@@ -2,7 +2,7 @@ import type { Contract } from "../../domain/contract.js";
 import { combineErrors, invalid, type RegistryError } from "../../domain/errors.js";
 import type { Account } from "../sdk/accounts.js";
 import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import { unknownInstruction } from "../unknown-instruction.js";
+import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts/contexts.js";
 import { type Holder, holderOf } from "./credentials.js";
 import { type Group, groupOfInstruction, isOfGroup } from "./group.js";

@@ -3,13 +3,12 @@ import { attemptAll, notFound, RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ChoiceQuery, ContextAnswer, InstrumentConfiguration, Recorder, RequestContext } from "../sdk/registry.js";
-import { unknownInstruction } from "../unknown-instruction.js";
 import { ChoiceContextBuilder, type ContextDefinition, type EntryInputs, writeContext } from "./context.js";
 import type { ChoiceContextDefinition } from "./contexts/contexts.js";
 import { candidateConfigurations, type Group, groupOfInstruction, namingGroup } from "./group.js";
 import { indexKeys } from "./index-keys.js";
 import { type Instruction, instrumentsOf } from "./instructions.js";
-import { type Needed, notOnSynchronizer, requireSynchronizer } from "../needed.js";
+import { type Needed, notOnSynchronizer, requireSynchronizer, unknownInstruction } from "../needed.js";
 import { ContractSelector } from "./selector.js";
 import { type AllocationFactory, allocationFactory } from "./templates.js";
 
