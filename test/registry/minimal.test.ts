@@ -220,10 +220,6 @@ describe("with its demo snapshot", () => {
       },
     );
 
-    test.each(choices(rulesId, rulesId).map((path) => [verbOf(path), path]))("%s of the rules", async (_what, path) => {
-      expect(short(await running.post(path, {}))).toEqual(failure(404, rulesId));
-    });
-
     test.each(choices(offered, allocated, pathTo(party("tea-club"))))("%s of another registrar", async (path) => {
       expect(short(await running.post(path, {}))).toEqual(failure(404, party("tea-club")));
     });
@@ -361,24 +357,5 @@ describe("with single contracts", () => {
     expect(await small.get(`${registry}/metadata/v1/instruments`)).toMatchObject({
       body: { instruments: [{ name: "Better beans" }] },
     });
-  });
-
-  test("two registrars are separate", async () => {
-    const { active } = createElements(1000);
-    const tea = party("tea-club");
-    const small = await serving(
-      [
-        active(rules, "beans", bean()),
-        active(rules, "leaves", bean({ admin: tea, symbol: "LEAF", name: "Leaves", decimals: "2" })),
-        active(transferInstruction, "leaves to bob", { admin: tea }),
-      ],
-      { config },
-    );
-    const leaves = contractId("leaves to bob");
-    const path = (base: string) => `${base}/transfer-instruction/v1/${leaves}/choice-contexts/accept`;
-    expect(short(await small.post(path(pathTo(tea)), {}))).toEqual({ values: {}, disclosed: [] });
-    expect(short(await small.post(path(registry), {}))).toEqual(failure(404, leaves, admin));
-    const answer = await small.post(transferFactory("v1", pathTo(tea)), transfer(alice, bob, tea, "LEAF"));
-    expect(short(answer)).toMatchObject({ factoryId: contractId("leaves") });
   });
 });
