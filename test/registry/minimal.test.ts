@@ -48,11 +48,10 @@ const settlementArguments: JsonObject = {
   transferLegs: [{ ...leg, sender: { owner: alice }, receiver: { owner: bob }, instrumentId: "BEAN" }],
   allocations: [],
 };
-const transferFactory = (version: string, base = registry): string =>
-  `${base}/transfer-instruction/${version}/transfer-factory`;
-const allocationFactory = (version: string, base = registry): string =>
-  `${base}/allocation-instruction/${version}/allocation-factory`;
-const settlementFactory = (base = registry): string => `${base}/allocation/v2/settlement-factory`;
+const transferFactory = (version: string): string => `${registry}/transfer-instruction/${version}/transfer-factory`;
+const allocationFactory = (version: string): string =>
+  `${registry}/allocation-instruction/${version}/allocation-factory`;
+const settlementFactory = (): string => `${registry}/allocation/v2/settlement-factory`;
 
 /** The paths of all choices that this token has. */
 const choices = (offer: string, allocatedId: string, base = registry): string[] => [
