@@ -49,7 +49,7 @@ export function createElements(firstOffset: number) {
       return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
     },
     /** A contract that was unassigned from `synchronizer` and not yet assigned to another. */
-    inReassignment: (template: Template, label: string, payload: JsonObject): JsonObject => {
+    inReassignment: (template: TemplateName, label: string, payload: JsonObject): JsonObject => {
       const createdEvent = created(template, label, payload);
       const unassignedEvent = {
         reassignmentId: hash(`reassignment ${label}`),

@@ -1,7 +1,11 @@
 /** The demo of the minimal registry: one token, a pending transfer, an allocation. */
-import { allocation, rules, transferInstruction } from "../src/registry/minimal.js";
 import type { JsonObject } from "../src/domain/json.js";
 import { createElements, party } from "./element.js";
+
+const template = (entity: string) => ({ packageName: "minimal-token-v1", qualifiedName: `Minimal.Token:${entity}` });
+export const rules = template("Rules");
+export const transferInstruction = template("TransferInstruction");
+export const allocation = template("Allocation");
 
 const { active } = createElements(1000);
 const admin = party("coffee-club");

@@ -7,30 +7,27 @@ import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { checkRegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
-import { minimalRegistry } from "../registry/minimal.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts.js";
-import { isAsyncFunction } from "../util/async-function.js";
 import { utilityRegistry } from "../registry/utility/index.js";
+import { isAsyncFunction } from "../util/async-function.js";
+import { packageFile } from "../util/package-file.js";
 import { loadContexts, REGISTRY_ACCEPTS, registryError } from "./load-contexts.js";
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
-  switch (config.registry) {
-    case "utility":
-      return createUtilityRegistry(config);
-    case "minimal":
-      rejectContexts(config);
-      return minimalRegistry;
-    default:
-      if (!isRegistryFile(config)) return fromModule(config, await loadModule(config.registry));
-      rejectContexts(config);
-      return fromFile(config, await loadRegistryFile(config.registry));
-  }
+  if (config.registry === "utility") return createUtilityRegistry(config);
+  const path = registryFilePath(config);
+  if (path === undefined) return fromModule(config, await loadModule(config.registry));
+  rejectContexts(config);
+  return fromFile(config, await loadRegistryFile(path));
 }
 
-/** Whether the registry is a file of rules, and not a module. */
-export const isRegistryFile = ({ registry }: Config): boolean => /\.ya?ml$/.test(registry);
+/** Undefined for the Registry Utility and for a module. */
+export function registryFilePath({ registry }: Config): string | undefined {
+  if (registry === "minimal") return packageFile("#registries/minimal.yaml");
+  return /\.ya?ml$/.test(registry) ? registry : undefined;
+}
 
 async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
   if (file.instruments !== "file") return checkedRegistry(tableRegistry(file));
@@ -47,7 +44,7 @@ export const loadRegistryFile = (path: string): Promise<RegistryFile> =>
 /** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
 export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
   if (config.registry === "utility") return loadContexts(config);
-  const loaded = config.registry === "minimal" ? minimalRegistry : await loadModule(config.registry);
+  const loaded = await loadModule(config.registry);
   if (isExtendedUtility(loaded)) return loadContexts(config, extensionOf(loaded));
   throw registryError("only the Registry Utility, or a module that extends it, has a table of contexts");
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Config } from "../config/config.js";
 import type { ParticipantOptions } from "../ingest/mirror/participant-ingestor.js";
 import type { SourceOptions } from "../ingest/source/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens/token-source.js";
+import { packageFile } from "../util/package-file.js";
 
 const MEGABYTE = 1_000_000;
 
@@ -26,7 +26,7 @@ export async function sourceOptions(config: Config): Promise<SourceOptions> {
 /** The snapshot file that is served without a participant; by default the demo of the registry. */
 export function snapshotPath({ snapshot, registry }: Config): string {
   const demo = registry === "minimal" ? "minimal" : "registry";
-  return snapshot ?? createRequire(import.meta.url).resolve(`#demo/${demo}.ndjson`);
+  return snapshot ?? packageFile(`#demo/${demo}.ndjson`);
 }
 
 /** Undefined without a participant. Throws the system's error if the CA file cannot be read. */

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { isRegistryFile, loadRegistryFile, loadUtilityContexts } from "../app/load-registry.js";
+import { loadRegistryFile, loadUtilityContexts, registryFilePath } from "../app/load-registry.js";
 import type { Config } from "../config/config.js";
 import { fail, startFailure } from "./failure.js";
 import { formatContexts } from "./format/contexts.js";
@@ -8,8 +8,9 @@ import { print } from "./output.js";
 /** Prints the table of operations in force. */
 export async function contexts(config: Config): Promise<void> {
   try {
-    if (isRegistryFile(config)) print(stringify(await loadRegistryFile(config.registry)));
-    else print(formatContexts((await loadUtilityContexts(config)).table));
+    const path = registryFilePath(config);
+    if (path === undefined) print(formatContexts((await loadUtilityContexts(config)).table));
+    else print(stringify(await loadRegistryFile(path)));
   } catch (error) {
     fail(startFailure(config, error));
   }

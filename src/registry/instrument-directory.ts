@@ -1,8 +1,6 @@
 import { invalidField, notFound } from "../domain/errors.js";
-import type { Answer } from "./basis.js";
-import type { QueryExecutor } from "./executor.js";
+import type { Answer, QueryExecutor } from "./executor.js";
 import type { Recording } from "./recorder.js";
-import { pageSize } from "./pages.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
@@ -45,6 +43,11 @@ export interface Page {
 }
 
 const DEFAULT_DECIMALS = 10;
+const DEFAULT_PAGE_SIZE = 25;
+const MAX_PAGE_SIZE = 1_000;
+
+/** Maximum number of elements on a page, for the size that a request asks for. */
+export const pageSize = (requested = DEFAULT_PAGE_SIZE): number => Math.min(requested, MAX_PAGE_SIZE);
 
 /** Lists the instruments of a registry, with overrides for what the ledger does not say. */
 export class InstrumentDirectory {

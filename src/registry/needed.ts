@@ -2,6 +2,7 @@
 import type { CauseFields } from "../domain/cause.js";
 import type { Contract } from "../domain/contract.js";
 import { conflict, notFound, RegistryError } from "../domain/errors.js";
+import type { View } from "../store/port.js";
 import type { Considered, Recorder } from "./sdk/recorder.js";
 
 /** A contract that an answer needs, for messages and causes. */
@@ -24,6 +25,23 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
 /** The "not-found" for a contract that does not exist. */
 export function missing({ name, kind, ...about }: Needed): RegistryError {
   return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
+}
+
+/** The "not-found" for an instruction that was archived, or that is not known. */
+export function unknownInstruction(
+  view: View,
+  registrar: string | undefined,
+  label: string,
+  contractId: string,
+): RegistryError {
+  const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
+  const about = { contractId, registrar };
+  return view.wasArchived(contractId, registrar)
+    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
+    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
+        code: "instruction-unknown",
+        about,
+      });
 }
 
 /** The "conflict" for a contract that is not on the synchronizer of the answer. */

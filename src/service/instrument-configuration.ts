@@ -1,9 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentConfigurationSchema } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_pb.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { invalidField } from "../domain/errors.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import { pageSize } from "../registry/instrument-directory.js";
 import type { Recording } from "../registry/recorder.js";
-import { pageRange } from "../registry/pages.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
 import { contractMeta } from "./messages/context.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
@@ -39,6 +40,13 @@ export function instrumentConfigurations(executor: QueryExecutor): ServiceBindin
       },
     }),
   ];
+}
+
+/** Pages count from 0: the Utilities API does not say where they start. Throws "invalid" for one before. */
+function pageRange(page = 0, requestedSize?: number) {
+  if (page < 0) throw invalidField("page", `must be at least 0, but is ${page}`);
+  const size = pageSize(requestedSize);
+  return { page, size, start: page * size, end: (page + 1) * size };
 }
 
 /** By creation time, then by contract id. */

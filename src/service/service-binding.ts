@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
-import type { Answer } from "../registry/basis.js";
+import type { Answer } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ContextReply } from "./messages/context-reply.js";
 

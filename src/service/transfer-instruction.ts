@@ -5,9 +5,8 @@ import type {
 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { Answer, QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
-import type { Answer } from "../registry/basis.js";
 import type { ApiVersion, Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
 import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";

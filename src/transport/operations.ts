@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { Answer } from "../registry/basis.js";
+import { Answer } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";

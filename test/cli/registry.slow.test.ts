@@ -47,11 +47,16 @@ test("exits with 1 where one does not, and says what differs", async () => {
 });
 
 test("tests a module", async () => {
-  const module = join(process.cwd(), "dist/src/registry/minimal.js");
-  await writeFile(join(folder, "own.js"), `export { minimalRegistry as default } from ${JSON.stringify(module)};\n`);
-  const cases = "cases: [{ name: unknown, request: { operation: instruments }, expect: { status: 404 } }]\n";
-  await writeFile(join(folder, "own.test.yaml"), `registrar: nobody\ncontracts: []\n${cases}`);
-  expect(await run("own.js")).toEqual({ code: 0, out: "ok   unknown\n\n1 of 1 cases pass\n", err: "" });
+  const methods = ["transferFactory", "allocationFactory", "settlementFactory", "choiceContext", "inventory"];
+  const fields = [
+    'name: "own", templates: [], supportedApis: {}, instruments: () => [{ id: "LEAF", otherIds: [] }]',
+    ...methods.map((method) => `${method}() {}`),
+  ];
+  await writeFile(join(folder, "own.mjs"), `export default { ${fields.join(", ")} };\n`);
+  const cases =
+    "cases: [{ name: one, request: { operation: instruments }, expect: { instruments: [{ id: LEAF }] } }]\n";
+  await writeFile(join(folder, "own.test.yaml"), `registrar: tea-club\ncontracts: []\n${cases}`);
+  expect(await run("own.mjs")).toEqual({ code: 0, out: "ok   one\n\n1 of 1 cases pass\n", err: "" });
 });
 
 test.each<[string, string, string, string]>([

@@ -4,9 +4,9 @@ import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { backgroundContext } from "../../src/registry/query-context.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { AnyValue, ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import type { View } from "../../src/store/port.js";
+import { ownRegistry } from "../fixtures/own-registry.js";
 
 // The registry below reads nothing of it.
 const context = backgroundContext({} as View, 0);
@@ -14,8 +14,7 @@ const contract = (contractId: string, synchronizerId: string | undefined = "s") 
   ({ contractId, synchronizerId }) as Contract;
 
 const answering = (answer: ContextAnswer): Registry => ({
-  ...minimalRegistry,
-  name: "own",
+  ...ownRegistry,
   instruments: () => [{ id: "GOLD", otherIds: ["AU"] }],
   transferFactory: () => ({ factoryId: "f", transferKind: "offer", ...answer }),
   settlementFactory: () => ({ factoryId: "f", ...answer }),

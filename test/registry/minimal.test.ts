@@ -1,8 +1,7 @@
 /** The minimal registry: the service with its demo snapshot, and with single contracts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
-import { elements } from "../../demo/minimal.js";
-import { allocation, rules, transferInstruction } from "../../src/registry/minimal.js";
+import { allocation, elements, rules, transferInstruction } from "../../demo/minimal.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { serving } from "../fixtures/registries.js";
@@ -41,11 +40,18 @@ const transfer = (
     extraArgs,
   },
 });
-const transferFactory = (version: string, base = registry): string =>
-  `${base}/transfer-instruction/${version}/transfer-factory`;
-const allocationFactory = (version: string, base = registry): string =>
-  `${base}/allocation-instruction/${version}/allocation-factory`;
-const settlementFactory = (base = registry): string => `${base}/allocation/v2/settlement-factory`;
+/** Of the same transfer. */
+const leg = { sender: alice, receiver: bob, amount: "1.0", instrumentId: { admin, id: "BEAN" } };
+const allocationArguments: JsonObject = { expectedAdmin: admin, allocation: { transferLeg: leg } };
+const settlementArguments: JsonObject = {
+  expectedAdmin: admin,
+  transferLegs: [{ ...leg, sender: { owner: alice }, receiver: { owner: bob }, instrumentId: "BEAN" }],
+  allocations: [],
+};
+const transferFactory = (version: string): string => `${registry}/transfer-instruction/${version}/transfer-factory`;
+const allocationFactory = (version: string): string =>
+  `${registry}/allocation-instruction/${version}/allocation-factory`;
+const settlementFactory = (): string => `${registry}/allocation/v2/settlement-factory`;
 
 /** The paths of all choices that this token has. */
 const choices = (offer: string, allocatedId: string, base = registry): string[] => [
@@ -148,19 +154,18 @@ describe("with its demo snapshot", () => {
     });
 
     test("requires a sender", async () => {
-      const body = { choiceArguments: { transfer: { receiver: bob } } };
+      const body = { choiceArguments: { transfer: { receiver: bob, instrumentId: { admin, id: "BEAN" } } } };
       const answer = await running.post(transferFactory("v1"), body);
       expect(short(answer)).toEqual(failure(400, "choiceArguments.transfer.sender"));
     });
   });
 
   test.each([
-    ["allocation, version 1", allocationFactory("v1")],
-    ["allocation, version 2", allocationFactory("v2")],
-    ["settlement", settlementFactory()],
-  ])("the factory of an %s is the rules", async (_what, path) => {
-    expect(short(await running.post(path, { choiceArguments: {} }))).toEqual(ofRules);
-    expect(short(await running.post(path, { choiceArguments: { expectedAdmin: admin } }))).toEqual(ofRules);
+    ["an allocation, version 1,", allocationFactory("v1"), allocationArguments],
+    ["an allocation, version 2,", allocationFactory("v2"), allocationArguments],
+    ["a settlement", settlementFactory(), settlementArguments],
+  ])("the factory of %s is the rules", async (_what, path, choiceArguments) => {
+    expect(short(await running.post(path, { choiceArguments }))).toEqual(ofRules);
   });
 
   const factories = [
@@ -214,10 +219,6 @@ describe("with its demo snapshot", () => {
       },
     );
 
-    test.each(choices(rulesId, rulesId).map((path) => [verbOf(path), path]))("%s of the rules", async (_what, path) => {
-      expect(short(await running.post(path, {}))).toEqual(failure(404, rulesId));
-    });
-
     test.each(choices(offered, allocated, pathTo(party("tea-club"))))("%s of another registrar", async (path) => {
       expect(short(await running.post(path, {}))).toEqual(failure(404, party("tea-club")));
     });
@@ -225,7 +226,7 @@ describe("with its demo snapshot", () => {
 
   test.each(["accept", "withdraw"])("allocation instructions do not exist: %s", async (verb) => {
     const answer = await running.post(`${registry}/allocation-instruction/v2/${offered}/choice-contexts/${verb}`, {});
-    expect(short(answer)).toEqual(failure(400, "allocation instruction"));
+    expect(short(answer)).toEqual(failure(404, "minimal token", `allocation-instruction/${verb}`));
   });
 
   describe("the operations of the Registry Utility", () => {
@@ -326,9 +327,12 @@ describe("with single contracts", () => {
       ],
       { config },
     );
-    for (const path of [transferFactory("v1"), allocationFactory("v1"), settlementFactory()]) {
-      expect(short(await small.post(path, transfer(alice, bob)))).toEqual(failure(409, rulesId));
-    }
+    const factories: [string, JsonObject][] = [
+      [transferFactory("v1"), transfer(alice, bob)],
+      [allocationFactory("v1"), { choiceArguments: allocationArguments }],
+      [settlementFactory(), { choiceArguments: settlementArguments }],
+    ];
+    for (const [path, body] of factories) expect(short(await small.post(path, body))).toEqual(failure(409, rulesId));
     for (const path of choices(offered, allocated)) {
       expect(short(await small.post(path, {}))).toEqual(failure(409, path.includes(offered) ? offered : allocated));
     }
@@ -352,24 +356,5 @@ describe("with single contracts", () => {
     expect(await small.get(`${registry}/metadata/v1/instruments`)).toMatchObject({
       body: { instruments: [{ name: "Better beans" }] },
     });
-  });
-
-  test("two registrars are separate", async () => {
-    const { active } = createElements(1000);
-    const tea = party("tea-club");
-    const small = await serving(
-      [
-        active(rules, "beans", bean()),
-        active(rules, "leaves", bean({ admin: tea, symbol: "LEAF", name: "Leaves", decimals: "2" })),
-        active(transferInstruction, "leaves to bob", { admin: tea }),
-      ],
-      { config },
-    );
-    const leaves = contractId("leaves to bob");
-    const path = (base: string) => `${base}/transfer-instruction/v1/${leaves}/choice-contexts/accept`;
-    expect(short(await small.post(path(pathTo(tea)), {}))).toEqual({ values: {}, disclosed: [] });
-    expect(short(await small.post(path(registry), {}))).toEqual(failure(404, leaves, admin));
-    const answer = await small.post(transferFactory("v1", pathTo(tea)), transfer(alice, bob, tea, "LEAF"));
-    expect(short(answer)).toMatchObject({ factoryId: contractId("leaves") });
   });
 });

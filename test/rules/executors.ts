@@ -6,8 +6,7 @@ import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshnes
 import type { HoldingSource } from "../../src/domain/holdings.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import type { Answer } from "../../src/registry/basis.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
+import { type Answer, QueryExecutor } from "../../src/registry/executor.js";
 import type { ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader, StoreWriter } from "../../src/store/port.js";

@@ -10,11 +10,11 @@ import { invalid } from "../../src/domain/errors.js";
 import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { ChoiceQuery, FactoryQuery, Registry } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { createServer, type Server } from "../../src/transport/server.js";
+import { ownRegistry } from "../fixtures/own-registry.js";
 import { protocols } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
@@ -24,7 +24,7 @@ const ask = (query: FactoryQuery | ChoiceQuery): never => {
   throw invalid("asked");
 };
 const asking: Registry = {
-  ...minimalRegistry,
+  ...ownRegistry,
   transferFactory: (_context, query) => ask(query),
   allocationFactory: (_context, query) => ask(query),
   settlementFactory: (_context, query) => ask(query),

@@ -11,6 +11,7 @@ import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
+import { ownModule } from "../fixtures/own-registry.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { until } from "../fixtures/wait.js";
 import { listWarnings, warningsUrl } from "../fixtures/warnings.js";
@@ -246,8 +247,8 @@ describe("GET /warnings", () => {
   test("is not served by a process that only mirrors, nor for a registry without checks", async () => {
     const config = { ...(await onDatabase()), metricsPort: 0 };
     const mirror = await start(config, { mirrors: true, answers: false });
-    const minimal = await start({ registry: "minimal", metricsPort: 0 });
-    for (const { metricsUrl } of [mirror, minimal]) {
+    const own = await start({ registry: ownModule, metricsPort: 0 });
+    for (const { metricsUrl } of [mirror, own]) {
       expect((await fetch(warningsUrl(metricsUrl))).status).toBe(404);
       expect((await scrape(metricsUrl)).text).not.toContain(GAUGE);
     }

@@ -4,11 +4,11 @@ import { loadRegistry } from "../../src/app/load-registry.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";
-import { minimalRegistry } from "../../src/registry/minimal.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
 import { parties } from "../fixtures/elements.js";
+import { ownRegistry } from "../fixtures/own-registry.js";
 import { quiet, type Running, serve } from "../fixtures/run-service.js";
 
 const NOW = "2026-06-01T00:00:00Z";
@@ -166,12 +166,7 @@ describe("a request", () => {
   });
 });
 
-const own = (transferFactory: Registry["transferFactory"]): Registry => ({
-  ...minimalRegistry,
-  name: "own",
-  instruments: () => [{ id: "LEAF", otherIds: [] }],
-  transferFactory,
-});
+const own = (transferFactory: Registry["transferFactory"]): Registry => ({ ...ownRegistry, transferFactory });
 
 describe("a module", () => {
   test("whose answer breaks the rules throws what is wrong", async () => {

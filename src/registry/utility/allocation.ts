@@ -12,7 +12,7 @@ import {
 } from "../factory-arguments.js";
 import type { Account } from "../sdk/accounts.js";
 import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import { unknownInstruction } from "../unknown-instruction.js";
+import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
 import { findGroupFactories, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 import { groupOf } from "./group.js";

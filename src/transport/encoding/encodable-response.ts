@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
-import type { Basis } from "../../registry/basis.js";
+import type { Basis } from "../../registry/executor.js";
 import { ContextReply } from "../../service/messages/context-reply.js";
 import { contextBinary, contextJson } from "./choice-context.js";
 import { ChunkList, utf8 } from "./chunks.js";

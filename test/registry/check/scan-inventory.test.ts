@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import { scanInventory } from "../../../src/registry/check/scan.js";
-import { minimalRegistry } from "../../../src/registry/minimal.js";
 import type { Inventory, Registry } from "../../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
@@ -12,6 +11,7 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { StoreScan, View } from "../../../src/store/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { completeElements } from "../../fixtures/operation-calls.js";
+import { ownRegistry } from "../../fixtures/own-registry.js";
 
 const utility = utilityRegistry({
   settlementLimits: MIN_SETTLEMENT_LIMITS,
@@ -96,11 +96,11 @@ describe("the Registry Utility", () => {
 });
 
 test("the inventory of a registry without limit is used as it is", async () => {
-  const checks = minimalRegistry.templates.map((template) => ({
+  const checks = utility.templates.map((template) => ({
     template,
     warnings: () => expect.fail("the inventory has its own warnings"),
   }));
   const inventory: Inventory = { registrars: [], counts: [], warnings: ["a sentence"] };
-  const found = await inventoryOf(await scanOf(0), { ...minimalRegistry, checks, inventory: () => inventory });
+  const found = await inventoryOf(await scanOf(0), { ...ownRegistry, checks, inventory: () => inventory });
   expect(found).toBe(inventory);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, party, synchronizer } from "../../../demo/element.js";
 import { callNamed } from "../../fixtures/calls/index.js";
 import { type ServiceWithConsole, serviceWithConsole } from "../../fixtures/observed-service.js";
+import { ownModule } from "../../fixtures/own-registry.js";
 import { until } from "../../fixtures/wait.js";
 import { nameOf, protocolClients } from "../../telemetry/protocol-clients.js";
 import { ask, askEverywhere } from "./clients.js";
@@ -218,14 +219,14 @@ test("every protocol answers the same", async () => {
 });
 
 test("a registry without a lookup has its inventory and contracts", async () => {
-  const minimal = await serviceWithConsole({ registry: "minimal" });
+  const own = await serviceWithConsole({ registry: ownModule });
   try {
-    const inventory = await ask(minimal.consoleUrl, "getInventory");
+    const inventory = await ask(own.consoleUrl, "getInventory");
     expect(inventory["checked"]).toBe(true);
     expect(inventory["registrars"]).not.toEqual([]);
-    const found = await ask(minimal.consoleUrl, "getParty", { party: alice ?? "" });
+    const found = await ask(own.consoleUrl, "getParty", { party: alice ?? "" });
     expect(found).toMatchObject({ credentials: [], instructions: [], incomplete: false });
   } finally {
-    await minimal.close();
+    await own.close();
   }
 });
