@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { Requirement } from "../../src/registry/sdk/registry.js";
-import { changeTimes, chooseCredentials } from "../../src/registry/utility/choose-credentials.js";
+import { changeTimes, chooseCredentials } from "../../src/registry/utility/credentials.js";
 import { credential, type Credential } from "../../src/registry/utility/templates.js";
 
 /** Milliseconds, for the rules; microseconds, as on the ledger. */

@@ -19,16 +19,11 @@ export { parseLedgerTime } from "../../domain/ledger-time.js";
 export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/holdings.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/index.js";
-export type {
-  AddedDisclosure,
-  AddedEntry,
-  ConditionOfChange,
-  OperationChange,
-  UtilityExtension,
-} from "../utility/contexts.js";
+export type { UtilityExtension } from "../utility/contexts.js";
+export type { OperationChange } from "../utility/definition.js";
 export type { ChoiceContextBuilder, EntryInputs, Holder } from "../engine/answer.js";
 export type { UtilityDisclosure as Disclosure, UtilityEntry as ContextEntry } from "../utility/entries.js";
 export type { Group } from "../engine/selector.js";
-export type { UtilitySelector as ContractSelector } from "../utility/selector.js";
+export type { UtilitySelector as ContractSelector } from "../utility/entries.js";
 export type { TableFields as Instruction } from "../engine/templates.js";
 export { hasUnreadable, type TemplateCount, type View } from "../../store/port.js";

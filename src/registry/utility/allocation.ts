@@ -14,8 +14,7 @@ import type { Account } from "../sdk/accounts.js";
 import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
-import { findGroupFactories, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
-import { groupOf } from "./group.js";
+import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(

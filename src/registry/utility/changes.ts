@@ -1,9 +1,9 @@
-/** The table of operations: the built-in one, changes of it, and its rows compiled for requests. */
 import { packageIdOf } from "../../domain/contract.js";
 import { formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
 import type { ContextDefinition, ContextLine, LineCondition } from "../engine/answer.js";
 import { isExit } from "../engine/problems.js";
 import {
+  compareVersions,
   type Condition,
   type ContextChange,
   type EntryLine,
@@ -14,10 +14,8 @@ import {
   type OperationRow,
   type PackageCondition,
 } from "./definition.js";
-import { credentialRoles, type UtilityDisclosure, type UtilityEntry } from "./entries.js";
-import { UtilitySelector } from "./selector.js";
-import { utilityFile } from "./templates.js";
-import { compareVersions, type PackageVersions } from "./versions.js";
+import { credentialRoles, type UtilityDisclosure, type UtilityEntry, UtilitySelector } from "./entries.js";
+import { type PackageVersions, utilityFile } from "./templates.js";
 
 export type ContextTable = Readonly<Record<Operation, OperationRow>>;
 

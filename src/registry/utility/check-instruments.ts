@@ -8,8 +8,14 @@ import { type Group, ofGroup } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
 import type { Check, CheckContext, Warning } from "../sdk/registry.js";
 import { anyInputs, attemptWith, checkChoices, type CheckedOperations, checkFactories, usableFor } from "./checks.js";
-import { factoriesOf, findFactories, findGroupFactories } from "./factory.js";
-import { candidateConfigurations, distinctGroups, groupOf } from "./group.js";
+import {
+  candidateConfigurations,
+  distinctGroups,
+  factoriesOf,
+  findFactories,
+  findGroupFactories,
+  groupOf,
+} from "./factory.js";
 import { findConfiguration as lookUpConfiguration } from "./instruments.js";
 import { allocationFactory, type ConfigurationFields, indexKeys, instrumentConfiguration } from "./templates.js";
 

@@ -20,12 +20,19 @@ import {
   type OperationRow,
 } from "./definition.js";
 import type { Role } from "./credentials.js";
-import { credentialRoles } from "./entries.js";
-import { factoriesOf, findFactories, hasVersion2, neededFactory, notServed, withProvider } from "./factory.js";
-import { candidateConfigurations, groupOf } from "./group.js";
-import type { UtilitySelector } from "./selector.js";
+import { credentialRoles, type UtilitySelector } from "./entries.js";
+import {
+  candidateConfigurations,
+  factoriesOf,
+  findFactories,
+  groupOf,
+  hasVersion2,
+  neededFactory,
+  notServed,
+  withProvider,
+} from "./factory.js";
 import { directTransferReach } from "./transfer.js";
-import type { PackageVersions } from "./versions.js";
+import type { PackageVersions } from "./templates.js";
 
 type Definition = ContextDefinition<UtilitySelector>;
 

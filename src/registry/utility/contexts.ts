@@ -17,12 +17,17 @@ import {
   type FactoryOperation,
   factoryOperations,
   type KnownParts,
+  type OperationChange,
   type OwnEntryDefinition,
 } from "./definition.js";
-import { builtInDisclosures, builtInEntries, type UtilityDisclosure, type UtilityEntry } from "./entries.js";
-import type { UtilitySelector } from "./selector.js";
-import { instructionsOf, templates as builtInTemplates } from "./templates.js";
-import { PackageVersions } from "./versions.js";
+import {
+  builtInDisclosures,
+  builtInEntries,
+  type UtilityDisclosure,
+  type UtilityEntry,
+  type UtilitySelector,
+} from "./entries.js";
+import { instructionsOf, PackageVersions, templates as builtInTemplates } from "./templates.js";
 
 export type UtilityChoice = ChoiceDefinition<UtilitySelector>;
 
@@ -252,69 +257,3 @@ export interface UtilityExtension {
    */
   readonly allocations?: readonly Template<TableFields>[];
 }
-
-/** A change of the table of operations. `changes` of the contexts file has the same form. */
-export interface OperationChange {
-  /**
-   * Names of operations as `offledger contexts` prints them; one that ends in `*` stands for all that begin so. Absent:
-   * all operations.
-   */
-  readonly operations?: readonly string[];
-  /** Restricts what the change adds, and requires, to some requests. */
-  readonly when?: ConditionOfChange;
-  /** Lines to add, after those that are there. Those with an entry write its value, those with a disclosure none. */
-  readonly add?: readonly (AddedEntry | AddedDisclosure)[];
-  /** Names of entries and disclosures to remove. They are removed before the others are added. */
-  readonly remove?: readonly string[];
-  /**
-   * `required`: a party without the credentials that an instrument requires is answered 404. `optional`, which is the
-   * default: its context has what there is of them.
-   */
-  readonly credentials?: "required" | "optional";
-  /** Whether the entries app-reward-configuration and featured-app-right are written. Default false. */
-  readonly rewards?: boolean;
-  /**
-   * `both`: every entry also stands under its bare name, which packages before Registry App 0.12 read. `prefixed`, which is
-   * the default: under `utility.digitalasset.com/` alone.
-   */
-  readonly keys?: "prefixed" | "both";
-}
-
-export interface AddedEntry {
-  /** The name of an entry: a built-in one, one of the module, or one of the contexts file. */
-  readonly entry: string;
-  /**
-   * The keys of choiceContextData under which the value stands. `prefixed`, which is the default: the entry's name after
-   * `utility.digitalasset.com/`. `both`: that, and the name alone. A list: each key in full.
-   */
-  readonly keys?: "prefixed" | "both" | readonly string[];
-  /** Whether a request without the contract fails; see ContextEntry. Default false. No effect on reject, withdraw, cancel. */
-  readonly required?: boolean;
-  /** Restricts the line to some requests. Must be absent if the change has a condition. */
-  readonly when?: ConditionOfChange;
-}
-
-export interface AddedDisclosure {
-  /** The name of a disclosure, or of an entry that has `disclose`. */
-  readonly disclosure: string;
-  readonly required?: boolean;
-  readonly when?: ConditionOfChange;
-}
-
-/**
- * `checkBlocklist`: an instrument of the request has checkBlocklist set. `severalInstruments`: the request is about more
- * than one. `configured`: an instrument of the request has a configuration on the synchronizer of the answer. A package: the contract on which the choice is exercised (the factory, or the instruction) was created by this
- * package, in a version of the range. The contexts file, the participant or the published packages say the
- * version of a package id; one of unknown version counts as the current version.
- */
-export type ConditionOfChange =
-  | "checkBlocklist"
-  | "severalInstruments"
-  | "configured"
-  | {
-      readonly package: string;
-      /** The first version, such as "0.7.0". */
-      readonly from?: string;
-      /** The first version that is too new. At least one of `from` and `before` must be there. */
-      readonly before?: string;
-    };

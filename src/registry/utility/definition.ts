@@ -3,7 +3,19 @@ import { z } from "zod";
 import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
 import { entryForm, templateForm } from "../engine/definition.js";
 import type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../sdk/registry.js";
-import { compareVersions, VERSION } from "./versions.js";
+
+/** Versions of Daml packages: numbers separated by points. */
+const VERSION = /^\d{1,15}(?:\.\d{1,15}){0,9}$/;
+
+/** Negative if `a` is older than `b`, 0 if they are equal. Missing numbers count as 0. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
 export type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
@@ -246,6 +258,8 @@ export const changeForm = (known?: KnownParts) =>
           );
     });
 export type ContextChange = z.output<ReturnType<typeof changeForm>>;
+/** A change of the table, as modules and the contexts file write it: docs/contexts.md has the meaning of each field. */
+export type OperationChange = z.input<ReturnType<typeof changeForm>>;
 
 /** `holder`: each holder of a mint, burn or settlement. `party`: each of sender, receiver and holders. */
 const requestValues = ["registrar", "provider", "instrument", "sender", "receiver", "holder", "party"] as const;

@@ -14,15 +14,20 @@ import type {
 import * as allocation from "./allocation.js";
 import { answerChoice } from "../engine/operations.js";
 import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
-import { hasVersion2, notePaused, requireFactories } from "./factory.js";
-import { groupOf } from "./group.js";
-import type { PackageVersions } from "./versions.js";
-import { findConfiguration, listConfigurations, instruments, operator, totalSupply } from "./instruments.js";
+import { groupOf, hasVersion2, notePaused, requireFactories } from "./factory.js";
+import type { PackageVersions } from "./templates.js";
+import {
+  createLookup,
+  findConfiguration,
+  instruments,
+  listConfigurations,
+  operator,
+  totalSupply,
+} from "./instruments.js";
 import { checkCredentials } from "./check-credentials.js";
 import { checkInstruments, checkRegistrars } from "./check-instruments.js";
 import { checkedOperations, checkInstructions } from "./checks.js";
 import { burnMintFactory, issuanceFactory } from "./issuance.js";
-import { createLookup } from "./lookup.js";
 import { transferProof } from "./proof.js";
 import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
 import { transferFactory } from "./transfer.js";

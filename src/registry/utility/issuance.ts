@@ -3,9 +3,8 @@ import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext 
 import type { ContextDefinition } from "../engine/answer.js";
 import { answerWithFactory } from "../engine/operations.js";
 import type { UtilityContexts } from "./contexts.js";
-import { findGroupFactories, notePaused, withProvider } from "./factory.js";
-import { inputHoldings } from "./group.js";
-import type { UtilitySelector } from "./selector.js";
+import { findGroupFactories, inputHoldings, notePaused, withProvider } from "./factory.js";
+import type { UtilitySelector } from "./entries.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(

@@ -16,10 +16,16 @@ import type {
   TransferKind,
 } from "../sdk/registry.js";
 import type { UtilityContexts } from "./contexts.js";
-import { findGroupFactories, hasVersion2, notePaused, version2Of, withProvider } from "./factory.js";
-import { candidateConfigurations } from "./group.js";
+import {
+  candidateConfigurations,
+  findGroupFactories,
+  hasVersion2,
+  notePaused,
+  version2Of,
+  withProvider,
+} from "./factory.js";
 import { entryNamed, transferPreapproval, transferRule } from "./templates.js";
-import type { PackageVersions } from "./versions.js";
+import type { PackageVersions } from "./templates.js";
 
 const operations = {
   offer: "transfer-factory/offer",
