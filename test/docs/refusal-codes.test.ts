@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 
 /** The codes of these are warnings, or belong to other errors. */
 const NOT_REFUSALS = [
-  join("registry", "utility", "inventory"),
+  join("registry", "utility", "check"),
+  join("registry", "engine", "problems"),
   join("registry", "check"),
   "util",
   "telemetry",
@@ -23,7 +24,7 @@ const NEVER = [
 ];
 
 const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts") && !NOT_REFUSALS.some((folder) => name.startsWith(folder)))
+  .filter((name) => /\.(?:ts|yaml)$/.test(name) && !NOT_REFUSALS.some((folder) => name.startsWith(folder)))
   .map((name) => readFileSync(join("src", name), "utf8"));
 
 const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, found = ""]) => found);
@@ -47,7 +48,7 @@ function codesInSource(): Map<string, string> {
   for (const text of sources) {
     for (const { index, 1: code = "" } of text.matchAll(/\bcode: "([a-z-]+)"/g))
       add(code, matches(text.slice(0, index), /\b(invalid|notFound|conflict|unavailable|unsupported)\(/g).at(-1));
-    for (const kind of matches(text, /\bkind: "([a-z-]+)"/g)) {
+    for (const kind of matches(text, /\bkind: "?([a-z-]+)(?:"|$)/gm)) {
       add(`${kind}-missing`, "notFound");
       add(`${kind}-moving`, "conflict");
     }

@@ -117,7 +117,7 @@ describe("contracts in short form", () => {
 
   test("that the registry cannot read are a mistake", async () => {
     await expect(answer(table, [{ ...rules, payload: {} }], request)).rejects.toThrow(
-      "the contracts cannot be read:\ncontracts:1: admin, the registrar, is missing",
+      "the contracts cannot be read:\ncontracts:1: admin must not be empty or missing",
     );
   });
 });
