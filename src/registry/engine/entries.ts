@@ -29,6 +29,9 @@ type Terms = Pick<Lookup, "values" | "party"> & {
   readonly role: string | undefined;
 };
 
+/** Of an entry that is found by the registrar alone. */
+const ONCE: readonly Terms[] = [{ values: [], party: undefined, role: undefined }];
+
 /** The terms that are parties of the request, for which a look-up is made. */
 const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", "holder", "party"]);
 
@@ -54,12 +57,14 @@ export class TableEntry {
   readonly name: string;
   readonly definition: EntrySource;
   readonly #options: EntryOptions;
+  readonly #paths: readonly string[];
   readonly #templates: readonly [TableTemplate, ...TableTemplate[]];
 
   constructor(name: string, definition: EntrySource, options: EntryOptions) {
     this.name = name;
     this.definition = definition;
     this.#options = options;
+    this.#paths = Object.keys(definition.find ?? {});
     const { template, or = [] } = definition;
     this.#templates = [definedIn(options.templates, template), ...or.map((one) => definedIn(options.templates, one))];
   }
@@ -131,8 +136,8 @@ export class TableEntry {
   /** The contracts, valid or not, with these values at the paths of the definition. */
   candidates(view: View, registrar: string, values: readonly string[]): readonly Found[] {
     const [template] = this.#templates;
-    const key = lookupKey(Object.keys(this.definition.find ?? {}), template.hasRegistrar ? registrar : "", values);
-    return view.byKey(template, key);
+    if (this.#paths.length === 0) return allOf(template, view, registrar);
+    return view.byKey(template, lookupKey(this.#paths, template.hasRegistrar ? registrar : "", values));
   }
 
   /**
@@ -193,13 +198,8 @@ export class TableEntry {
     required: boolean,
     of: readonly string[] = OWN,
   ): readonly Lookup[] {
-    const id = `${this.name} ${of.join()}`;
-    const known = selector.kept.get(id);
-    // Only this method keeps something under this name.
-    if (known !== undefined) return known as readonly Lookup[];
-    const lookups = this.#lookUpAll(selector, inputs, required, of);
-    selector.kept.set(id, lookups);
-    return lookups;
+    const id = of === OWN ? this.name : `${this.name} ${of.join()}`;
+    return selector.keep(id, () => this.#lookUpAll(selector, inputs, required, of));
   }
 
   #lookUpAll(selector: ContractSelector, inputs: EntryInputs, required: boolean, of: readonly string[]): Lookup[] {
@@ -233,9 +233,11 @@ export class TableEntry {
   }
 
   /** The values of the fields for each look-up. A request that lacks one of them has none. */
-  #termsOf(selector: ContractSelector, inputs: EntryInputs, of: readonly string[]): Terms[] {
-    const terms = Object.entries(this.definition.find ?? {});
-    let found: Terms[] = [{ values: [], party: undefined, role: undefined }];
+  #termsOf(selector: ContractSelector, inputs: EntryInputs, of: readonly string[]): readonly Terms[] {
+    const { find } = this.definition;
+    if (find === undefined) return ONCE;
+    const terms = Object.entries(find);
+    let found: readonly Terms[] = ONCE;
     // An instrument is one of the party's.
     const inOrder = terms.toSorted(([, a], [, b]) => Number(a === "instrument") - Number(b === "instrument"));
     for (const [path, term] of inOrder)
@@ -314,7 +316,7 @@ export class TableEntry {
 
 /** All contracts of a registrar, newest first. */
 export const allOf = (template: TableTemplate, view: View, registrar: string): readonly Found[] =>
-  view.byKey(template, lookupKey([], template.hasRegistrar ? registrar : "", []));
+  view.byKey(template, template.keyOf(template.hasRegistrar ? registrar : ""));
 
 /** Those that have begun and not ended. The answer may change when another begins or one ends. */
 export function validNow(context: RequestContext, candidates: readonly Found[]): readonly Found[] {

@@ -11,7 +11,7 @@ import type { EntryInputs } from "./answer.js";
 
 export const transferInputs = ({ sender, receiver, instrumentId, inputHoldings }: TransferArguments): EntryInputs => ({
   instruments: [instrumentId],
-  roles: { sender: partiesOf([sender]), receiver: partiesOf([receiver]) },
+  roles: { sender: sender.isSpecial ? [] : [sender.party], receiver: receiver.isSpecial ? [] : [receiver.party] },
   accounts: { own: [sender, receiver] },
   refs: { holdings: inputHoldings },
   hasOwnRefs: true,

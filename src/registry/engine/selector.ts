@@ -20,6 +20,8 @@ export interface SelectorOptions {
   readonly allowsMissing?: boolean;
 }
 
+const NONE: readonly never[] = [];
+
 /** A contract that was not found, and what depends on it. */
 export interface Absence {
   readonly templates: readonly Template[];
@@ -43,10 +45,10 @@ export class ContractSelector {
   readonly synchronizer: string;
   readonly allowsMissing: boolean;
   /** What entries keep for the answer, by their names. */
-  readonly kept = new Map<string, unknown>();
+  #kept: Map<string, unknown> | undefined;
   /** Why the answer cannot be given. All are collected, so that the message names all. */
-  readonly #failures: RegistryError[] = [];
-  readonly #absences: Absence[] = [];
+  #failures: RegistryError[] | undefined;
+  #absences: Absence[] | undefined;
 
   constructor(
     context: RequestContext,
@@ -73,21 +75,31 @@ export class ContractSelector {
 
   /** The answer cannot be given. The first error decides the status. */
   fail(error: RegistryError): void {
-    this.#failures.push(error);
+    (this.#failures ??= []).push(error);
   }
 
   get hasFailed(): boolean {
-    return this.#failures.length > 0;
+    return this.#failures !== undefined;
   }
 
   /** Why the answer cannot be given. */
   problems(): readonly RegistryError[] {
-    return this.#failures;
+    return this.#failures ?? NONE;
+  }
+
+  /** What is kept under the name, else what `make` returns, which is kept for the answer. */
+  keep<T>(name: string, make: () => T): T {
+    const kept = (this.#kept ??= new Map());
+    // Each name is used with one type.
+    if (kept.has(name)) return kept.get(name) as T;
+    const made = make();
+    kept.set(name, made);
+    return made;
   }
 
   /** The answer depends on whether a contract exists that was not found. */
   noteAbsence(absence: Absence): void {
-    this.#absences.push(absence);
+    (this.#absences ??= []).push(absence);
   }
 
   /** Throws one error for all that is wrong. Call it when the answer is complete. */
@@ -153,13 +165,15 @@ export class ContractSelector {
    * ledger is ahead: "not-found", with which the request waits until the store has all that the ledger had when it came.
    */
   #unproven(): RegistryError | undefined {
-    for (const { templates, contractId, entry } of this.#absences) {
+    const absences = this.#absences;
+    if (absences === undefined) return undefined;
+    for (const { templates, contractId, entry } of absences) {
       const template = templates.find((one) => hasUnreadable(this.view, one, contractId));
       if (template !== undefined) return unreadable(template, `entry ${entry}`, contractId);
     }
     if (this.context.hasReachedEnd) return undefined;
     // Last: a store that lacks anything ends the run here.
-    for (const { contractId, entry, mayBeAhead } of this.#absences)
+    for (const { contractId, entry, mayBeAhead } of absences)
       if (mayBeAhead && contractId !== undefined && !this.view.wasArchived(contractId))
         return notFound(`contract ${contractId} (entry ${entry}) is not known here`, { about: { contractId } });
     return undefined;

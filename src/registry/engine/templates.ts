@@ -36,6 +36,8 @@ export interface TableFields {
 export interface TableTemplate extends Template<TableFields> {
   /** Whether only its registrar's answers may use a contract. */
   readonly hasRegistrar: boolean;
+  /** The key of all contracts of a registrar. */
+  keyOf(registrar: string): string;
   /** Begins the codes of errors about it; undefined for `contract`. */
   readonly kind: string | undefined;
   /** In microseconds before its end. */
@@ -60,6 +62,16 @@ export const roleOf = ({ roles }: Pick<TableFields, "roles">, role: string): str
 /** The key under which contracts with these values at these paths are found. Without paths: all of a registrar. */
 export const lookupKey = (paths: readonly string[], registrar: string, values: readonly string[]): string =>
   indexKey(`table/${paths.join("&")}`, registrar, ...values);
+
+/** Most requests are about one registrar: a key that was used before is found without its text being read again. */
+function keyOfRegistrar(): (registrar: string) => string {
+  let latest = "";
+  let key = lookupKey([], latest, []);
+  return (registrar) => {
+    if (registrar !== latest) [latest, key] = [registrar, lookupKey([], registrar, [])];
+    return key;
+  };
+}
 
 /** An account as text. */
 export const accountKey = ({ owner, provider, id }: Account): string =>
@@ -90,6 +102,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     packageName: definition.package ?? file.package,
     qualifiedName: `${file.module ?? ""}${definition.name}`,
     hasRegistrar: definition.registrar !== undefined,
+    keyOf: keyOfRegistrar(),
     kind: definition.kind,
     margin: (definition.margin ?? 0) * 1_000_000,
     isRanked: definition.newest !== undefined,

@@ -30,7 +30,7 @@ export class UtilitySelector extends ContractSelector {
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
   /** The instruments with `checkBlocklist`. The limit of instruments of a request bounds them. */
-  readonly #withBlocklist = new Set<string>();
+  #withBlocklist: Set<string> | undefined;
 
   constructor(
     context: RequestContext,
@@ -67,7 +67,7 @@ export class UtilitySelector extends ContractSelector {
     });
     const found = selected ?? (this.hasFailed ? ofGroup(all, this.group)[0] : undefined);
     if (found === undefined) return undefined;
-    if (found.fields.checkBlocklist) this.#withBlocklist.add(instrument);
+    if (found.fields.checkBlocklist) (this.#withBlocklist ??= new Set()).add(instrument);
     this.#configuration = found;
     this.#instrument = instrument;
     return found;
@@ -75,8 +75,9 @@ export class UtilitySelector extends ContractSelector {
 
   /** A missing contract comes before the blocklists that are not configured. */
   override problems(): readonly RegistryError[] {
-    const blocklists = this.#refusesBlocklist ? [...this.#withBlocklist] : [];
-    return [...super.problems(), ...blocklists.map((instrument) => blocklistNeeded(instrument, this.registrar))];
+    if (!this.#refusesBlocklist || this.#withBlocklist === undefined) return super.problems();
+    const blocklists = Array.from(this.#withBlocklist, (instrument) => blocklistNeeded(instrument, this.registrar));
+    return [...super.problems(), ...blocklists];
   }
 }
 
