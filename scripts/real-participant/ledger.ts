@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { abortAfter } from "../../src/util/abort-after.js";
+import { abortAfter } from "../../src/util/async.js";
 
 /** What the script that onboards the packages wrote. */
 export interface Onboarded {

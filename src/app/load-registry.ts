@@ -4,14 +4,13 @@ import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
 import { readSettingFile, SettingError } from "../config/setting-error.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
-import type { RegistryFile } from "../registry/engine/definition.js";
-import { checkRegistryFile } from "../registry/engine/definition.js";
+import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
-import { isAsyncFunction } from "../util/async-function.js";
-import { packageFile } from "../util/package-file.js";
+import { isAsyncFunction } from "../util/async.js";
+import { packageFile } from "../util/package-files.js";
 import { loadContexts, REGISTRY_ACCEPTS, registryError } from "./load-contexts.js";
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */

@@ -2,9 +2,8 @@
 import type { SourcePackages } from "../ingest/source/source.js";
 import { NotReady } from "../store/port.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import { abortablePause } from "../util/abortable-pause.js";
-import { errorMessage } from "../util/error-message.js";
-import type { Logger } from "../util/logger.js";
+import { abortablePause } from "../util/async.js";
+import { errorMessage, type Logger } from "../util/logger.js";
 
 /** How often the store is looked at for packages that have not been asked for: soon after the start, then rarely. */
 const FIRST_MS = 1_000;

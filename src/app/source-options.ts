@@ -3,7 +3,7 @@ import type { Config } from "../config/config.js";
 import type { ParticipantOptions } from "../ingest/mirror/participant-ingestor.js";
 import type { SourceOptions } from "../ingest/source/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens/token-source.js";
-import { packageFile } from "../util/package-file.js";
+import { packageFile } from "../util/package-files.js";
 
 const MEGABYTE = 1_000_000;
 

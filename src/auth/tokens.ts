@@ -12,7 +12,7 @@ import {
 } from "jose";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { abortAfter } from "../util/abort-after.js";
+import { abortAfter } from "../util/async.js";
 
 export const DEFAULT_KEY_LIMITS = {
   /** Longest wait for a response of the issuer. */

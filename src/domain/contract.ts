@@ -24,7 +24,7 @@ export interface Contract<F = unknown> {
   readonly reassignmentCounter: number;
   /** Undefined if the template contributes to no sum. */
   readonly supply: SupplyContribution | undefined;
-  /** Derived data, owned by contract-slots.ts. Only a store may reset it, before it hands the contract out. */
+  /** Derived data, owned by `memoizeByContract`. Only a store may reset it, before it hands the contract out. */
   slots: unknown[] | undefined;
 }
 
@@ -38,6 +38,14 @@ export function isStored(contract: Contract | CountedOnly): contract is Contract
   return "template" in contract;
 }
 
+/** The effect of one ledger event on one contract. */
+export type Change =
+  /** The contract is active on its synchronizer: it was created there or assigned to it. */
+  | { readonly active: Contract | CountedOnly }
+  /** The contract has left its synchronizer and is not assigned to another yet. */
+  | { readonly unassigned: string; readonly reassignmentCounter: number }
+  | { readonly archived: string };
+
 /** The package of a template id, `packageId:Module:Entity`. */
 export function packageIdOf(templateId: string): string {
   return templateId.split(":", 1)[0] ?? "";
@@ -47,4 +55,25 @@ export function packageIdOf(templateId: string): string {
 export function newestFirst(a: Contract, b: Contract): number {
   if (a.createdMicros !== b.createdMicros) return b.createdMicros - a.createdMicros;
   return a.contractId < b.contractId ? -1 : a.contractId > b.contractId ? 1 : 0;
+}
+
+let slotCount = 0;
+
+/**
+ * Calls `make` once for each contract object, and keeps the result as long as the object; reassignment makes a new one. Call
+ * at module load, not per request.
+ */
+export function memoizeByContract<T extends object | string | number>(
+  make: (contract: Contract) => T,
+): (contract: Contract) => T {
+  const slot = slotCount++;
+  return (contract) => {
+    const cached = contract.slots?.[slot];
+    // Only this function writes to this slot.
+    if (cached !== undefined) return cached as T;
+    const value = make(contract);
+    contract.slots ??= [];
+    contract.slots[slot] = value;
+    return value;
+  };
 }

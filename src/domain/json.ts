@@ -4,3 +4,14 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObj
 export interface JsonObject {
   [key: string]: JsonValue;
 }
+
+/** A number as a decimal without exponent, `1e-7` as `0.0000001`, with the digits that JSON.stringify would write. */
+export function plainDecimal(value: number): string {
+  const text = String(value);
+  const [, sign = "", whole = "", fraction = "", exponent] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? [];
+  if (exponent === undefined) return text;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  // Only numbers below 1e-6 and from 1e21 have an exponent: the point is before or after all digits.
+  return sign + (point <= 0 ? `0.${"0".repeat(-point)}${digits}` : digits.padEnd(point, "0"));
+}

@@ -1,4 +1,4 @@
-import type { Freshness } from "../domain/freshness.js";
+import type { Freshness } from "../domain/ledger.js";
 import type { StoreWriter } from "../store/port.js";
 import type { Logger } from "../util/logger.js";
 

@@ -1,7 +1,6 @@
 import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
-import type { Freshness } from "../domain/freshness.js";
-import type { HoldingSource } from "../domain/holdings.js";
+import type { Freshness, HoldingSource } from "../domain/ledger.js";
 import type { History } from "./sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";

@@ -1,8 +1,7 @@
 import type { Contract } from "../domain/contract.js";
 import { unavailable } from "../domain/errors.js";
 import { NotReady, type StoreScan, StoreUnavailable } from "../store/port.js";
-import { abortAfter } from "../util/abort-after.js";
-import { abortablePause } from "../util/abortable-pause.js";
+import { abortablePause, abortAfter } from "../util/async.js";
 import { backgroundContext } from "./query-context.js";
 import type {
   ChoiceCall,

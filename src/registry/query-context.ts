@@ -1,4 +1,4 @@
-import type { InputHolding } from "../domain/holdings.js";
+import type { InputHolding } from "../domain/ledger.js";
 import type { View } from "../store/port.js";
 import type { QueryRecorder } from "./recorder.js";
 import type { Recorder, RequestContext } from "./sdk/registry.js";

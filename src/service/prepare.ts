@@ -7,7 +7,7 @@ import {
 } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
-import type { Preparer, SubmittedDisclosure } from "../domain/prepare.js";
+import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import type { Contract, ContextAnswer } from "../registry/sdk/registry.js";
 import { contextJson, synchronizerOf } from "./messages/context.js";
 

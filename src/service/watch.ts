@@ -4,7 +4,7 @@ import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watc
 import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
 import type { ChangeStreams } from "../registry/watch/change-streams.js";
 import { resumeToken, type WatchEvent } from "../registry/watch/released-changes.js";
-import { memoizeLast } from "../util/memoize-last.js";
+import { memoizeLast } from "../util/memoize.js";
 
 type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 

@@ -3,8 +3,7 @@
  * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time. Every store has to
  * pass test/store/conformance.
  */
-import type { Change } from "../domain/change.js";
-import type { Contract, CountedOnly } from "../domain/contract.js";
+import type { Change, Contract, CountedOnly } from "../domain/contract.js";
 import { type Template, unreadableTemplate } from "../domain/template.js";
 import type { Tag } from "./lookup-hash.js";
 

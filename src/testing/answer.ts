@@ -10,7 +10,7 @@ import { TransferInstructionService as TransferV1 } from "../../gen/offledger/tr
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { settings } from "../config/settings.js";
 import { isStored } from "../domain/contract.js";
-import { alreadyCaughtUp } from "../domain/freshness.js";
+import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { JsonObject } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import type { Template } from "../domain/template.js";

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../domain/json.js";
-import { errorMessage } from "../util/error-message.js";
+import { errorMessage } from "../util/logger.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { type Loaded, loadForm } from "../registry/engine/definition.js";
 import type { Registry } from "../registry/sdk/registry.js";

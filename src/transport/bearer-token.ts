@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import { boundedMemoize } from "../util/bounded-memoize.js";
+import { boundedMemoize } from "../util/memoize.js";
 import { rejection } from "./errors.js";
 
 /** RFC 6750 requires a parameter in a challenge. */

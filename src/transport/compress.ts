@@ -5,7 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionGzip } from "@connectrpc/connect-node";
 import compress from "@fastify/compress";
 import type { FastifyInstance } from "fastify";
-import { boundedMemoize } from "../util/bounded-memoize.js";
+import { boundedMemoize } from "../util/memoize.js";
 
 /** The only encoding of responses. */
 export const GZIP = "gzip";

@@ -12,8 +12,7 @@ import {
   type Refusal as RefusalMessage,
   RefusalSchema,
 } from "../../gen/offledger/refusal/v1/refusal_pb.js";
-import type { Cause } from "../domain/cause.js";
-import { causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
+import { type Cause, causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
 import { causeMessage } from "../service/messages/cause.js";
 import type { Refusal } from "../telemetry/refusals/refusal.js";
 import type { RequestRecord } from "../telemetry/request-record.js";

@@ -3,8 +3,7 @@ import { type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild
 import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import type { Cause } from "../domain/cause.js";
-import { causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
+import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
 import { Recording } from "../registry/recorder.js";
 import type {
   Explained,

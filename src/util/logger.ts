@@ -4,3 +4,6 @@ export interface Logger {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 }
+
+/** What was thrown, as text for the log. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

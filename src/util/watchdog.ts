@@ -1,5 +1,5 @@
 import type { Logger } from "./logger.js";
-import { withTimeout } from "./timeout.js";
+import { withTimeout } from "./async.js";
 
 /** A step is abandoned after this multiple of its own timeout. */
 const TOLERANCE = 3;

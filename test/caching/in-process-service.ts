@@ -1,5 +1,5 @@
 /** The service without its sockets: what REST responds, and the events that it streams, from a store of this process. */
-import { alreadyCaughtUp } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import { create, fromJson, type JsonObject, type Message, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { WatchRequestSchema, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";

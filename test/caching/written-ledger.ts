@@ -1,5 +1,4 @@
-import type { Change } from "../../src/domain/change.js";
-import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { Change, Contract, CountedOnly } from "../../src/domain/contract.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import type { Template } from "../../src/domain/template.js";
 import type { ContractDraft } from "../rules/model/contract-drafts.js";

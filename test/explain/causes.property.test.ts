@@ -5,10 +5,9 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Cause } from "../../src/domain/cause.js";
-import type { Change } from "../../src/domain/change.js";
-import type { Contract } from "../../src/domain/contract.js";
-import { alreadyCaughtUp } from "../../src/domain/freshness.js";
+import type { Cause } from "../../src/domain/errors.js";
+import type { Change, Contract } from "../../src/domain/contract.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";

@@ -1,6 +1,6 @@
 /** Recorded flows on a real ledger, with the contracts that were active when each was asked. */
-import type { Change } from "../../src/domain/change.js";
-import type { InputHolding } from "../../src/domain/holdings.js";
+import type { Change } from "../../src/domain/contract.js";
+import type { InputHolding } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";

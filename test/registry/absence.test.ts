@@ -1,7 +1,7 @@
 /** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { RegistryError } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";

@@ -1,5 +1,5 @@
 /** An archived instruction is told apart from one never seen, to its own registrar alone. */
-import { alreadyCaughtUp } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import { expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import { causesOf, RegistryError } from "../../src/domain/errors.js";

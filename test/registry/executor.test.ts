@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { alreadyCaughtUp, type CatchUpProgress, type Freshness } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp, type CatchUpProgress, type Freshness } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { Recording } from "../../src/registry/recorder.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";

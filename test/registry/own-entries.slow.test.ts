@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Contract, CountedOnly } from "../../src/domain/contract.js";
 import { indexKey, type Template } from "../../src/domain/template.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type Freshness } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp, type Freshness } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { JsonReader } from "../../src/registry/sdk/json-reader.js";

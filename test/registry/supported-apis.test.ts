@@ -1,5 +1,5 @@
 /** A registrar whose factories are all older than version 2 of the token standard, over REST and gRPC. */
-import { alreadyCaughtUp } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { isStored } from "../../src/domain/contract.js";

@@ -1,6 +1,6 @@
 /** Burning and minting at once: the ledger reads the credentials of the owners of all inputs and outputs, from one list. */
 import { describe, expect, test } from "vitest";
-import type { HoldingSource, InputHolding } from "../../src/domain/holdings.js";
+import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";

@@ -1,9 +1,8 @@
 /** Executors of the rules on a store in memory and on a database, where a test sets what HTTP cannot. */
 import { afterAll, beforeAll } from "vitest";
-import type { Change } from "../../src/domain/change.js";
+import type { Change } from "../../src/domain/contract.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/freshness.js";
-import type { HoldingSource } from "../../src/domain/holdings.js";
+import { alreadyCaughtUp, type CatchUpProgress, type HoldingSource } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { type Answer, QueryExecutor } from "../../src/registry/executor.js";

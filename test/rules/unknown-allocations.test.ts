@@ -1,6 +1,6 @@
 /** A settlement with allocations that are not known: one may be created in the transaction that settles it. */
 import { describe, expect, test } from "vitest";
-import type { CatchUpProgress } from "../../src/domain/freshness.js";
+import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { Registry, RequestContext, FactoryAnswer } from "../../src/registry/sdk/registry.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";

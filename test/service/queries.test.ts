@@ -7,7 +7,7 @@ import { AllocationInstructionService as InstructionV2 } from "../../gen/offledg
 import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { invalid } from "../../src/domain/errors.js";
-import { alreadyCaughtUp } from "../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { ChoiceQuery, FactoryQuery, Registry } from "../../src/registry/sdk/registry.js";

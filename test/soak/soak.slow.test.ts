@@ -5,7 +5,7 @@ import { findFailures, type Report, renderReport } from "../../soak/report.js";
 import { readSettings } from "../../soak/settings.js";
 import type { SoakOptions } from "../../soak/options.js";
 import { soak } from "../../soak/soak.js";
-import { abortAfter } from "../../src/util/abort-after.js";
+import { abortAfter } from "../../src/util/async.js";
 
 const MB = 2 ** 20;
 

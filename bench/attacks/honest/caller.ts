@@ -4,7 +4,7 @@
  */
 import http from "node:http";
 import { once } from "node:events";
-import { abortAfter } from "../../../src/util/abort-after.js";
+import { abortAfter } from "../../../src/util/async.js";
 import { type Figures, Phase, type PhaseName } from "./figures.js";
 import type { HonestRequest } from "./requests.js";
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.js";
-import type { Preparer } from "../../domain/prepare.js";
+import type { Preparer } from "../../domain/ledger.js";
 import { ParticipantPreparer } from "../../ledger/participant/prepare.js";
 import { tokenFile } from "../../ledger/participant/tokens/token-file.js";
 import { noToken } from "../../ledger/participant/tokens/token-source.js";

@@ -1,4 +1,4 @@
-import { alreadyCaughtUp } from "../../domain/freshness.js";
+import { alreadyCaughtUp } from "../../domain/ledger.js";
 import type { Decoder } from "../../ledger/decode.js";
 import type { Ingestor } from "../ingestor.js";
 import { SnapshotFile } from "./snapshot-file.js";

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Decoder } from "../../ledger/decode.js";
 import { formatProblems, parseSnapshot, type Snapshot } from "../../ledger/file/snapshot.js";
 import type { StoreWriter } from "../../store/port.js";
-import { errorMessage } from "../../util/error-message.js";
+import { errorMessage } from "../../util/logger.js";
 
 export interface SnapshotFileEvents {
   onReplaced(snapshot: Snapshot): void;

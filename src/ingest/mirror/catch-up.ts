@@ -1,8 +1,8 @@
-import type { CatchUpProgress } from "../../domain/freshness.js";
+import type { CatchUpProgress } from "../../domain/ledger.js";
 import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
 import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
 import type { Logger } from "../../util/logger.js";
-import { Notifier } from "../../util/notifier.js";
+import { Notifier } from "../../util/async.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import type { LagTracker, LedgerEnd } from "./lag-tracker.js";
 import type { StoreApplier } from "./store-applier.js";

@@ -1,6 +1,6 @@
 /** Failures of the participant: what they mean to an operator, and when the mirror tries again. */
 import type { LedgerError, LedgerErrorKind } from "../../ledger/participant/errors.js";
-import { backoffMs, type BackoffOptions, withJitter } from "../../util/backoff.js";
+import { backoffMs, type BackoffOptions, withJitter } from "../../util/async.js";
 import type { Logger } from "../../util/logger.js";
 
 interface FailureMeaning {

@@ -1,4 +1,4 @@
-import { Notifier } from "../../util/notifier.js";
+import { Notifier } from "../../util/async.js";
 import { notReadyReason, type StalenessLimits, staleReason } from "../staleness.js";
 
 /** In milliseconds. */

@@ -1,4 +1,4 @@
-import type { CatchUpProgress } from "../../domain/freshness.js";
+import type { CatchUpProgress } from "../../domain/ledger.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import {
   checkHistory,
@@ -8,7 +8,7 @@ import {
   type UpdateStream,
 } from "../../ledger/participant/ledger.js";
 import { takeSnapshot } from "../../ledger/participant/snapshot.js";
-import { errorMessage } from "../../util/error-message.js";
+import { errorMessage } from "../../util/logger.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 import { findMissingPackages, SEARCH_INTERVAL_MS } from "./missing-packages.js";

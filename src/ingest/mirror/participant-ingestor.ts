@@ -1,7 +1,5 @@
 import { unavailable } from "../../domain/errors.js";
-import type { History } from "../../domain/history.js";
-import type { HoldingFields, HoldingSource } from "../../domain/holdings.js";
-import type { PackageCatalog } from "../../domain/packages.js";
+import type { History, HoldingFields, HoldingSource, PackageCatalog } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { ParticipantClient } from "../../ledger/participant/client.js";
@@ -10,7 +8,7 @@ import { ParticipantHistory } from "../../ledger/participant/history.js";
 import { ParticipantHoldings } from "../../ledger/participant/holdings.js";
 import { ParticipantPackages } from "../../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens/token-source.js";
-import { abortablePause } from "../../util/abortable-pause.js";
+import { abortablePause } from "../../util/async.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
 import { type LagLimits, LagTracker } from "./lag-tracker.js";

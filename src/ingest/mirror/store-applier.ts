@@ -5,8 +5,7 @@ import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
 import type { Snapshot } from "../../ledger/participant/snapshot.js";
 import { decodeUpdate, type Unreadable, type Update } from "../../ledger/participant/updates.js";
 import type { Checkpoint, StoreWriter } from "../../store/port.js";
-import { errorMessage } from "../../util/error-message.js";
-import type { Logger } from "../../util/logger.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
 import type { LagTracker } from "./lag-tracker.js";
 
 export interface StoreApplierOptions {

@@ -2,8 +2,7 @@ import type { JsonValue } from "../../domain/json.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { DEFAULT_TIMEOUTS } from "../../ledger/participant/http.js";
 import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
-import { errorMessage } from "../../util/error-message.js";
-import type { Logger } from "../../util/logger.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
 import { watch } from "../../util/watchdog.js";
 
 const { answer, open, ping, message } = DEFAULT_TIMEOUTS;

@@ -1,4 +1,4 @@
-import { alreadyCaughtUp } from "../../domain/freshness.js";
+import { alreadyCaughtUp } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import { contentId } from "../../store/postgres/content-id.js";
 import { Database } from "../../store/postgres/database.js";
@@ -7,7 +7,7 @@ import { migrate } from "../../store/postgres/migrate.js";
 import { StoredPackages, storing } from "../../store/postgres/packages.js";
 import { ReplicaSync } from "../../store/postgres/read/replica-sync.js";
 import { Replica } from "../../store/postgres/read/replica.js";
-import { abortablePause } from "../../util/abortable-pause.js";
+import { abortablePause } from "../../util/async.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestor } from "../ingestor.js";
 import type { LagLimits } from "../mirror/lag-tracker.js";

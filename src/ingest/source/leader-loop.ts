@@ -4,9 +4,8 @@ import type { Database } from "../../store/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../../store/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../store/postgres/write/lease.js";
 import { type ContentIdentity, PostgresWriter } from "../../store/postgres/write/postgres-writer.js";
-import { backoffMs, type BackoffOptions } from "../../util/backoff.js";
-import { errorMessage } from "../../util/error-message.js";
-import type { Logger } from "../../util/logger.js";
+import { backoffMs, type BackoffOptions } from "../../util/async.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
 import type { MirrorAge } from "../staleness.js";
 

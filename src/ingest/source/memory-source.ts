@@ -1,4 +1,4 @@
-import { alreadyCaughtUp } from "../../domain/freshness.js";
+import { alreadyCaughtUp } from "../../domain/ledger.js";
 import { MemoryStore } from "../../store/memory/memory-store.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";

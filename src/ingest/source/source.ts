@@ -1,7 +1,4 @@
-import type { Freshness } from "../../domain/freshness.js";
-import type { History } from "../../domain/history.js";
-import type { HoldingFields, HoldingSource } from "../../domain/holdings.js";
-import type { PackageCatalog } from "../../domain/packages.js";
+import type { Freshness, History, HoldingFields, HoldingSource, PackageCatalog } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { ChangeFeed, StoreReader, StoreScan } from "../../store/port.js";
 import type { Logger } from "../../util/logger.js";

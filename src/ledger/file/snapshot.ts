@@ -1,7 +1,7 @@
 /** Parses the content of a snapshot file into contracts, or into a list of its problems. Pure. */
 import type { Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
-import { errorMessage } from "../../util/error-message.js";
+import { errorMessage } from "../../util/logger.js";
 import { type DecodedContract, type Decoder, lastOffset, laterState } from "../decode.js";
 import { type ElementText, FormError, splitElements } from "./split-elements.js";
 

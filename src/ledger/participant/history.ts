@@ -1,7 +1,7 @@
-import type { Created, Exercised, Update } from "../../domain/history.js";
+import type { Created, Exercised, Update } from "../../domain/ledger.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
-import { errorMessage } from "../../util/error-message.js";
+import { errorMessage } from "../../util/logger.js";
 import { findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
 import { LedgerError } from "./errors.js";

@@ -1,9 +1,8 @@
-import type { HoldingFields, HoldingSource, InputHolding } from "../../domain/holdings.js";
+import type { HoldingFields, HoldingSource, InputHolding } from "../../domain/ledger.js";
 import type { JsonValue } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
-import { abortAfter } from "../../util/abort-after.js";
-import { errorMessage } from "../../util/error-message.js";
-import { withTimeout } from "../../util/timeout.js";
+import { abortAfter, withTimeout } from "../../util/async.js";
+import { errorMessage } from "../../util/logger.js";
 import { findTemplate } from "../decode.js";
 import { requireObject } from "../json-fields.js";
 import { LedgerError } from "./errors.js";

@@ -1,8 +1,8 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
-import { abortAfter } from "../../util/abort-after.js";
-import { errorMessage } from "../../util/error-message.js";
+import { abortAfter } from "../../util/async.js";
+import { errorMessage } from "../../util/logger.js";
 import { connectionError, LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./tokens/token-source.js";
 

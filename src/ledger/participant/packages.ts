@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { PackageCatalog, PackageVersion } from "../../domain/packages.js";
-import { errorMessage } from "../../util/error-message.js";
+import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
+import { errorMessage } from "../../util/logger.js";
 import { requireObject, requireString } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/prepare.js";
+import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/ledger.js";
 import { LedgerError } from "./errors.js";
 import { endpointUrl, type Endpoint, type HttpResponse, readToken, sendRequest } from "./http.js";
 import { logicalSynchronizer, readPrepared } from "./prepared-transaction.js";

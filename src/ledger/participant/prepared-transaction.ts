@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { Verdict } from "../../domain/prepare.js";
+import type { Verdict } from "../../domain/ledger.js";
 
 /** `PreparedTransaction.metadata` and `Metadata.synchronizer_id` in interactive_submission_service.proto of Canton 3.5. */
 const METADATA = 2;

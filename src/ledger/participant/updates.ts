@@ -1,7 +1,7 @@
-import type { Change } from "../../domain/change.js";
+import type { Change } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { errorMessage } from "../../util/error-message.js";
+import { errorMessage } from "../../util/logger.js";
 import type { Decoder } from "../decode.js";
 import { readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
 

@@ -1,7 +1,6 @@
 import { NotReady, type StoreScan, StoreUnavailable } from "../../store/port.js";
-import { abortablePause } from "../../util/abortable-pause.js";
-import { errorMessage } from "../../util/error-message.js";
-import type { Logger } from "../../util/logger.js";
+import { abortablePause } from "../../util/async.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
 import type { Inventory, Registry } from "../sdk/registry.js";
 import { partyWarnings, scanInventory, withPartyWarnings } from "./scan.js";
 

@@ -1,8 +1,6 @@
 import { NotReady, type StoreScan } from "../../store/port.js";
-import { abortablePause } from "../../util/abortable-pause.js";
-import { errorMessage } from "../../util/error-message.js";
-import type { Logger } from "../../util/logger.js";
-import { withTimeout } from "../../util/timeout.js";
+import { abortablePause, withTimeout } from "../../util/async.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
 import { type Check, describeWarning, refusalStatus, type Warning, type WarningKind } from "../sdk/warnings.js";
 import { scanWarnings } from "./scan.js";
 

@@ -1,6 +1,5 @@
 /** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
-import { memoizeByContract } from "../../domain/contract-slots.js";
-import type { Contract } from "../../domain/contract.js";
+import { type Contract, memoizeByContract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { Account } from "../sdk/accounts.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";

@@ -1,7 +1,6 @@
 /** Why an operation fails, as warnings. */
-import type { Cause } from "../../domain/cause.js";
+import { type Cause, causesOf, errorIn, type RegistryErrorReason } from "../../domain/errors.js";
 import type { Contract } from "../../domain/contract.js";
-import { causesOf, errorIn, type RegistryErrorReason } from "../../domain/errors.js";
 import { inReassignment } from "../needed.js";
 import type { CheckContext, Warning, WarningKind } from "../sdk/registry.js";
 import { answerOn, type ChoiceDefinition } from "./operations.js";

@@ -1,4 +1,4 @@
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 
 const SEE = "or let a party whose contracts are read see it";
 

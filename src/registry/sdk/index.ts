@@ -16,7 +16,7 @@ export type * from "./registry.js";
 export type * from "./lookup.js";
 export type { JsonObject, JsonValue } from "../../domain/json.js";
 export { parseLedgerTime } from "../../domain/ledger-time.js";
-export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/holdings.js";
+export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/ledger.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/index.js";
 export type { UtilityExtension } from "../utility/contexts.js";

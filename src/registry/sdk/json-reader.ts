@@ -1,6 +1,5 @@
-import { plainDecimal } from "../../domain/decimal.js";
+import { type JsonObject, type JsonValue, plainDecimal } from "../../domain/json.js";
 import { formatValue, invalidField, type RegistryError } from "../../domain/errors.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import type { FactoryQuery } from "./queries.js";
 

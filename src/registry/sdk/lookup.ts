@@ -1,4 +1,4 @@
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 import type { Contract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
@@ -6,7 +6,7 @@ import type { Claim, Requirement } from "./instruments.js";
 import type { Choice, ChoiceQuery, IssuanceChoice } from "./queries.js";
 import type { RequestContext } from "./registry.js";
 
-export type { Created, Exercised, History, Update } from "../../domain/history.js";
+export type { Created, Exercised, History, Update } from "../../domain/ledger.js";
 
 /** What operators look up in a registry. Its methods are synchronous and free of side effects, as those of a registry. */
 export interface RegistryLookup {

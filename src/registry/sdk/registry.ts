@@ -1,5 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
-import type { HoldingFields, InputHolding } from "../../domain/holdings.js";
+import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";

@@ -1,7 +1,7 @@
 /** The choice contexts in force: utility.yaml with the changes of a module and the operator, compiled once at start. */
 import { z } from "zod";
 import type { Template } from "../../domain/template.js";
-import { isAsyncFunction } from "../../util/async-function.js";
+import { isAsyncFunction } from "../../util/async.js";
 import { check, type Checked, formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
 import type { ContextDefinition } from "../engine/answer.js";
 import { TableEntry } from "../engine/entries.js";

@@ -5,7 +5,7 @@
  */
 import { type Contract, packageIdOf } from "../../domain/contract.js";
 import { notFound, type RegistryError } from "../../domain/errors.js";
-import type { HoldingFields } from "../../domain/holdings.js";
+import type { HoldingFields } from "../../domain/ledger.js";
 import type { View } from "../../store/port.js";
 import type { EntryInputs } from "../engine/answer.js";
 import { allOf, type Found } from "../engine/entries.js";
@@ -14,13 +14,13 @@ import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selecto
 import { roleOf, type TableFields } from "../engine/templates.js";
 import { missing, type Needed } from "../needed.js";
 import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
-import type { PackageVersions } from "./templates.js";
 import {
   allocationFactory,
   type ConfigurationFields,
   holding,
   indexKeys,
   instrumentConfiguration,
+  type PackageVersions,
 } from "./templates.js";
 
 type WithGroup = Contract<Pick<TableFields, "registrar" | "roles">>;

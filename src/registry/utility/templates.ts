@@ -1,9 +1,9 @@
 /** The templates of the Registry Utility: those of utility.yaml, and those of which more is read than fields. */
-import type { HoldingFields } from "../../domain/holdings.js";
+import type { HoldingFields } from "../../domain/ledger.js";
 import type { JsonObject } from "../../domain/json.js";
 import { indexKey, type Template } from "../../domain/template.js";
 import { check, parseOperatorFile } from "../../util/operator-file.js";
-import { readPackageFile } from "../../util/package-file.js";
+import { readPackageFile } from "../../util/package-files.js";
 import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
 import { decimalField, JsonReader } from "../sdk/json-reader.js";

@@ -1,5 +1,5 @@
 import { unavailable } from "../../domain/errors.js";
-import type { Freshness } from "../../domain/freshness.js";
+import type { Freshness } from "../../domain/ledger.js";
 import type { Tag } from "../../store/lookup-hash.js";
 import type { ChangeFeed } from "../../store/port.js";
 import {

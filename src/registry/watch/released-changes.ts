@@ -1,7 +1,7 @@
 import { invalidField } from "../../domain/errors.js";
 import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../store/lookup-hash.js";
 import type { ChangeFeed, LoggedChange, Position } from "../../store/port.js";
-import { memoizeLast } from "../../util/memoize-last.js";
+import { memoizeLast } from "../../util/memoize.js";
 import { generationName } from "../executor.js";
 
 /** Where a stream is: its client knows all changes up to here. */

@@ -1,5 +1,5 @@
 /** What the console shows, beside the contracts. The composition root has it. */
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Warning } from "../../registry/sdk/registry.js";
 

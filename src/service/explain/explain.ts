@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Call, ExplainRequest } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
-import type { Preparer } from "../../domain/prepare.js";
+import type { Preparer } from "../../domain/ledger.js";
 import { type CallContext, prepare } from "../prepare.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersion } from "./contract-message.js";

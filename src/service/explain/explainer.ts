@@ -1,7 +1,6 @@
-import type { Cause } from "../../domain/cause.js";
+import type { Cause, RegistryError } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Explanation } from "../../registry/explain/explanation.js";
-import type { RegistryError } from "../../domain/errors.js";
 import type { ContextAnswer } from "../../registry/sdk/registry.js";
 
 /** A request to explain. */

@@ -6,7 +6,7 @@ import type {
   RequirementSchema,
   SearchSchema,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 import type { ExplainedClaim, ExplainedRequirement, ExplainedSearch } from "../../registry/explain/explanation.js";
 import { remedyOf } from "../../registry/explain/remedies.js";
 import { causeMessage } from "../messages/cause.js";

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CauseSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 
 /** The message for a cause. Strings are made fit for protobuf, which cannot encode lone surrogates. */
 export function causeMessage(cause: Cause): MessageInitShape<typeof CauseSchema> {

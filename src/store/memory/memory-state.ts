@@ -1,7 +1,6 @@
 import { compactClone } from "./compact-clone.js";
 import { HotContractCache } from "./hot-contract-cache.js";
-import type { Change } from "../../domain/change.js";
-import { type Contract, type CountedOnly, isStored, newestFirst } from "../../domain/contract.js";
+import { type Change, type Contract, type CountedOnly, isStored, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { MAX_ARCHIVED_IDS, type TemplateCount } from "../port.js";
 import { idHash, sumHash, anyRegistrarHash, type Tag, tagOf } from "../lookup-hash.js";

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Change } from "../../domain/change.js";
-import { type Contract, type CountedOnly, newestFirst } from "../../domain/contract.js";
+import { type Change, type Contract, type CountedOnly, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import {
   type ChangeFeed,

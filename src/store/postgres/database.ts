@@ -1,5 +1,5 @@
 import pg from "pg";
-import { withTimeout } from "../../util/timeout.js";
+import { withTimeout } from "../../util/async.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Prepared once per connection. */

@@ -1,4 +1,4 @@
-import type { PackageCatalog, PackageVersion } from "../../domain/packages.js";
+import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
 import type { Database } from "./database.js";
 
 const storedIds = {

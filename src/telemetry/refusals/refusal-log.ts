@@ -1,5 +1,5 @@
 import { toJson } from "@bufbuild/protobuf";
-import type { Cause } from "../../domain/cause.js";
+import type { Cause } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
 import { statusName } from "../outcomes.js";
 import type { Protocol, RequestObserver } from "../request-record.js";

@@ -1,6 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import type { Cause } from "../../domain/cause.js";
-import type { RegistryErrorReason } from "../../domain/errors.js";
+import type { Cause, RegistryErrorReason } from "../../domain/errors.js";
 
 /** Why the rules of the registry refused a request, and what was asked. */
 export interface Refusal {

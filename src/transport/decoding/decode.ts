@@ -11,7 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import { configureTextEncoding } from "@bufbuild/protobuf/wire";
 import { ConnectError } from "@connectrpc/connect";
-import { plainDecimal } from "../../domain/decimal.js";
+import { plainDecimal } from "../../domain/json.js";
 import { formatValue } from "../../domain/errors.js";
 import { protoPath, rejection, type Violation } from "../errors.js";
 import { EMPTY_BODY, parseJson } from "./json.js";

@@ -3,10 +3,10 @@
  * those of the library: JSON as of `toJson`, protobuf as of `toBinary`.
  */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { memoizeByContract } from "../../domain/contract-slots.js";
+import { memoizeByContract } from "../../domain/contract.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import type { ContextReply } from "../../service/messages/context-reply.js";
-import { boundedMemoize } from "../../util/bounded-memoize.js";
+import { boundedMemoize } from "../../util/memoize.js";
 import { type BinaryString, bufferOf, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
 import {
   binaryElement,

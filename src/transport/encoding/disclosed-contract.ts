@@ -3,8 +3,7 @@
 // compares every byte. Can go when the library encodes a contract in less than a microsecond.
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { Contract } from "../../domain/contract.js";
-import { memoizeByContract } from "../../domain/contract-slots.js";
+import { type Contract, memoizeByContract } from "../../domain/contract.js";
 import type { Variant } from "../../service/messages/context-reply.js";
 import { synchronizerOf } from "../../service/messages/context.js";
 import { type BinaryString, binaryStringOf, delimited, flatten, text, utf8, written } from "./chunks.js";

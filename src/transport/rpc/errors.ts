@@ -6,7 +6,7 @@ import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Refusal, RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
-import { memoizeLast } from "../../util/memoize-last.js";
+import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { cut, fitRefusal, outcomeOf, rejection } from "../errors.js";
 

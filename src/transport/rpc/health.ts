@@ -5,7 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../gen/grpc/health/v1/health_pb.js";
-import { abortablePause } from "../../util/abortable-pause.js";
+import { abortablePause } from "../../util/async.js";
 import { rejection } from "../errors.js";
 import type { Streams } from "../watch/streams.js";
 

@@ -2,7 +2,7 @@ import { create, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import type { WatchBinding } from "../../service/watch.js";
-import { memoizeLast } from "../../util/memoize-last.js";
+import { memoizeLast } from "../../util/memoize.js";
 import { ruleCheck } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
 import type { Report } from "../operations.js";

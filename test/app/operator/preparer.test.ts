@@ -1,5 +1,5 @@
 /** Commands with the contexts of a registry, at a participant that has its ledger. */
-import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
 import { create } from "@bufbuild/protobuf";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

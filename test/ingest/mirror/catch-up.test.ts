@@ -1,6 +1,6 @@
 /** How the store is brought to the ledger's end: by polls, and for requests that wait. In virtual time. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { CatchUpProgress } from "../../../src/domain/freshness.js";
+import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";

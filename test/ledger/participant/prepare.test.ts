@@ -9,7 +9,7 @@ import { alice, creation, operator } from "../../../scripted-participant/test-cl
 import { Tokens } from "../../../scripted-participant/tokens.js";
 import { RegistryError } from "../../../src/domain/errors.js";
 import type { JsonObject } from "../../../src/domain/json.js";
-import type { ExerciseCommand, Preparer } from "../../../src/domain/prepare.js";
+import type { ExerciseCommand, Preparer } from "../../../src/domain/ledger.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { ParticipantPreparer } from "../../../src/ledger/participant/prepare.js";
 import { tokenFile } from "../../../src/ledger/participant/tokens/token-file.js";

@@ -1,8 +1,7 @@
 /** Runs a random script on a store, and compares every answer with the model's. */
-import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
 import { isDeepStrictEqual } from "node:util";
-import type { Change } from "../../../src/domain/change.js";
-import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
+import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
 import { Recording } from "../../../src/registry/recorder.js";

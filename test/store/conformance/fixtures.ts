@@ -1,6 +1,5 @@
 /** Templates, contracts and lookups for the conformance cases. */
-import type { Change } from "../../../src/domain/change.js";
-import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
+import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { indexKey, type Template } from "../../../src/domain/template.js";
 import type { View } from "../../../src/store/port.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Change } from "../../../src/domain/change.js";
+import type { Change } from "../../../src/domain/contract.js";
 import { apple, contract, idsOf, active, unassigned, countedOnly, supply } from "./fixtures.js";
 import { formatCounts, type Subject } from "./subject.js";
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { CatchUpProgress } from "../../../src/domain/freshness.js";
+import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/read/replica-sync.js";

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Replica, type ReplicaOptions } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import type { Change } from "../../../src/domain/change.js";
-import type { Contract } from "../../../src/domain/contract.js";
+import type { Change, Contract } from "../../../src/domain/contract.js";
 import { NotReady, type StoreReader, type View } from "../../../src/store/port.js";
 import { apple, byLabel, fruit, type FruitOptions, fruits, type Fruit } from "../../fixtures/fruits.js";
 import { PausableDatabase } from "../../fixtures/pausable-database.js";

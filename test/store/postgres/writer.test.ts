@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import type { Change } from "../../../src/domain/change.js";
+import type { Change } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { parseRegistryFile } from "../../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";

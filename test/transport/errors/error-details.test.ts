@@ -10,8 +10,7 @@ import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_ser
 import { RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import type { Config } from "../../../src/config/config.js";
-import type { Cause } from "../../../src/domain/cause.js";
-import { RegistryError, unavailable } from "../../../src/domain/errors.js";
+import { type Cause, RegistryError, unavailable } from "../../../src/domain/errors.js";
 import { cut, rejection, toConnectError } from "../../../src/transport/errors.js";
 import { grpcStatus } from "../../../src/transport/rpc/errors.js";
 import { createServer } from "../../../src/transport/server.js";

@@ -1,4 +1,4 @@
-import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
+import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
 import { create, createFileRegistry, type DescMethod, type MessageInitShape, setExtension } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

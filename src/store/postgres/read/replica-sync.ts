@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
-import { backoffMs } from "../../../util/backoff.js";
-import type { CatchUpProgress } from "../../../domain/freshness.js";
-import { Notifier } from "../../../util/notifier.js";
-import { SingleFlight } from "../../../util/single-flight.js";
+import { backoffMs, Notifier, SingleFlight } from "../../../util/async.js";
+import type { CatchUpProgress } from "../../../domain/ledger.js";
 import { channels } from "../channels.js";
 import { type Database, endSession, type Statement } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";

@@ -1,5 +1,5 @@
 import type { Template } from "../../../domain/template.js";
-import { SingleFlight } from "../../../util/single-flight.js";
+import { SingleFlight } from "../../../util/async.js";
 import { ChangeLog } from "../../change-log.js";
 import { type ChangeFeed, NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
 import { hasSameKeys } from "../content-id.js";

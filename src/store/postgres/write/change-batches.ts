@@ -1,5 +1,4 @@
-import type { Change } from "../../../domain/change.js";
-import { type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
+import { type Change, type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
 import { idHash, indexKeyHash, templateHash, type LookupHash, sumHash } from "../../lookup-hash.js";
 import { registrarHashOf } from "../../touched-lookups.js";
 

@@ -1,5 +1,4 @@
-import type { Change } from "../../../domain/change.js";
-import type { Contract, CountedOnly } from "../../../domain/contract.js";
+import type { Change, Contract, CountedOnly } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import { type Checkpoint, NotReady, type StoreWriter } from "../../port.js";
 import { channels } from "../channels.js";

@@ -1,5 +1,38 @@
 import { expect, test } from "vitest";
-import { SingleFlight } from "../../src/util/single-flight.js";
+import { backoffMs, SingleFlight, withJitter, withTimeout } from "../../src/util/async.js";
+
+test.each([
+  [1, 100],
+  [2, 200],
+  [4, 800],
+  [5, 1_000],
+  [1_000_000, 1_000],
+])("after %i failures the delay is %i ms", (failures, delay) => {
+  expect(backoffMs(failures, { firstMs: 100, maxMs: 1_000 })).toBe(delay);
+});
+
+test("jitter keeps a delay in its upper half", () => {
+  expect(withJitter(1_000, () => 0)).toBe(500);
+  expect(withJitter(1_000, () => 1)).toBe(1_000);
+});
+
+const never = new Promise<string>(() => {});
+
+test("settles as the promise does if that is in time", async () => {
+  expect(await withTimeout(Promise.resolve("in time"), 60_000, () => "late")).toBe("in time");
+  await expect(withTimeout(Promise.reject(new Error("failed")), 60_000, () => "late")).rejects.toThrow("failed");
+});
+
+test("returns the result of onTimeout after the time", async () => {
+  expect(await withTimeout(never, 1, () => "late")).toBe("late");
+});
+
+test("rejects if onTimeout throws", async () => {
+  const timeout = withTimeout(never, 1, () => {
+    throw new Error("too late");
+  });
+  await expect(timeout).rejects.toThrow("too late");
+});
 
 /** Calls that stay in progress until the test settles them. */
 function pendingCalls() {
