@@ -8,7 +8,7 @@ import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/auth.js";
 import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
-import { readInstruments } from "../config/instruments-file.js";
+import { readInstruments } from "../config/setting-files.js";
 import { FirstInventory } from "../registry/check/first-inventory.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
-import { readInstruments } from "../config/instruments-file.js";
+import { SettingError } from "../config/setting.js";
+import { readInstruments } from "../config/setting-files.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.js";
-import { readInstruments } from "../config/instruments-file.js";
+import { readInstruments } from "../config/setting-files.js";
 import { Decoder } from "../ledger/decode.js";
 import { parseSnapshot, type Snapshot } from "../ledger/file/snapshot.js";
 import type { Inventory } from "../registry/sdk/registry.js";

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.js";
-import { readSettingFile, SettingError } from "../config/setting-error.js";
+import { readSettingFile } from "../config/setting-files.js";
+import { SettingError } from "../config/setting.js";
 import { checkContexts, compileContexts, ExtensionError, type UtilityContexts } from "../registry/utility/contexts.js";
 
 export const REGISTRY_ACCEPTS = "utility, minimal, or the path of a registry file or a JavaScript module";

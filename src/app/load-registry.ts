@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
-import { readInstruments } from "../config/instruments-file.js";
-import { readSettingFile, SettingError } from "../config/setting-error.js";
+import { readInstruments, readSettingFile } from "../config/setting-files.js";
+import { SettingError } from "../config/setting.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
+import { SettingError } from "../config/setting.js";
 import { Certificate, CertificateError } from "../transport/certificate.js";
 import { type Budgets, createBudgets } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";

@@ -2,7 +2,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
+import { SettingError } from "../config/setting.js";
 import { invalidToken, readBearerToken } from "../transport/bearer-token.js";
 import { rejection } from "../transport/errors.js";
 import { reject } from "../transport/reject.js";

@@ -1,7 +1,7 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import { type ExplainResponse, ExplainResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
+import { SettingError } from "../config/setting.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, messageOf } from "./failure.js";
 import { formatExplanation } from "./format/explanation.js";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
+import { SettingError } from "../config/setting.js";
 import type { LedgerError } from "../ledger/participant/errors.js";
 import { SnapshotError } from "../ingest/file/snapshot-file.js";
 import { DatabaseError } from "../store/postgres/errors.js";

@@ -1,4 +1,5 @@
-import { type Setting, settings } from "../config/settings.js";
+import { type Setting } from "../config/setting.js";
+import { settings } from "../config/settings.js";
 
 /** The text of `offledger help`. */
 export function helpText(): string {

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config/config.js";
-import { SettingError } from "../config/setting-error.js";
+import { SettingError } from "../config/setting.js";
 import { messageOf } from "./failure.js";
 import { localAddress } from "./local-address.js";
 

@@ -1,7 +1,7 @@
 /** Logs one line per request, without anything that was sent but what a refusal is about. */
 import { Code } from "@connectrpc/connect";
+import type { Config } from "../config/config.js";
 import type { Logger } from "pino";
-import type { LoggedRequests } from "../config/settings/telemetry.js";
 import { refusalFields } from "./refusals/refusal-fields.js";
 import { isFailure, statusName } from "./outcomes.js";
 import { readClientAddress } from "./request-ids.js";
@@ -9,9 +9,9 @@ import type { CompletedRequest, Outcome } from "./request-record.js";
 
 export class RequestLog {
   readonly #log: Logger;
-  readonly #logged: LoggedRequests;
+  readonly #logged: Config["logRequests"];
 
-  constructor(log: Logger, logged: LoggedRequests) {
+  constructor(log: Logger, logged: Config["logRequests"]) {
     this.#log = log;
     this.#logged = logged;
   }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadContexts } from "../../src/app/load-contexts.js";
-import { SettingError } from "../../src/config/setting-error.js";
+import { SettingError } from "../../src/config/setting.js";
 import { lines } from "../fixtures/contexts.js";
 import { quiet } from "../fixtures/run-service.js";
 import { damage, damages, fileArbitrary, type WrongFile } from "./wrong-contexts.js";

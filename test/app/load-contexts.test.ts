@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadContexts } from "../../src/app/load-contexts.js";
-import { SettingError } from "../../src/config/setting-error.js";
+import { SettingError } from "../../src/config/setting.js";
 import type { UtilityContexts } from "../../src/registry/utility/contexts.js";
 import { contextsFile, lines } from "../fixtures/contexts.js";
 import { quiet } from "../fixtures/run-service.js";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SettingError } from "../../src/config/setting-error.js";
+import { SettingError } from "../../src/config/setting.js";
 import { loadRegistry, loadUtilityContexts } from "../../src/app/load-registry.js";
 import { elements } from "../../demo/minimal.js";
 import { main, Program, run } from "../fixtures/program.js";

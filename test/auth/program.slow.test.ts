@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../src/app/app.js";
-import { SettingError } from "../../src/config/setting-error.js";
+import { SettingError } from "../../src/config/setting.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
 import { authenticatedCalls } from "../fixtures/authenticated-calls.js";

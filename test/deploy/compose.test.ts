@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config/config.js";
-import { type Setting, settings } from "../../src/config/settings.js";
+import { type Setting } from "../../src/config/setting.js";
+import { settings } from "../../src/config/settings.js";
 import { amount, type Compose, composeFile, environmentOf, interpolated, type Service } from "./compose.js";
 import { type Stage, stages } from "./dockerfile.js";
 

@@ -1,7 +1,8 @@
 /** docs/deploy.md and CONTRIBUTING.md match the files that they describe. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type Setting, settings } from "../../src/config/settings.js";
+import { type Setting } from "../../src/config/setting.js";
+import { settings } from "../../src/config/settings.js";
 import { composeFile, type Compose } from "./compose.js";
 import { type Stage, stages } from "./dockerfile.js";
 

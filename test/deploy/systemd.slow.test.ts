@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.js";
-import { type Setting, settings } from "../../src/config/settings.js";
+import { type Setting } from "../../src/config/setting.js";
+import { settings } from "../../src/config/settings.js";
 import { main, run } from "../fixtures/program.js";
 import { sections, variables } from "./unit.js";
 

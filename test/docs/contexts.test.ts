@@ -9,7 +9,7 @@ import { parse } from "yaml";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { loadContexts } from "../../src/app/load-contexts.js";
 import { formatContexts } from "../../src/cli/format/contexts.js";
-import { SettingError } from "../../src/config/setting-error.js";
+import { SettingError } from "../../src/config/setting.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
 

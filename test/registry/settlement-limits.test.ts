@@ -1,6 +1,6 @@
 /** The settings and the registry agree on the smallest limits. */
 import { expect, test } from "vitest";
-import { settlementSettings as settings } from "../../src/config/settings/settlement.js";
+import { settings } from "../../src/config/settings.js";
 import { MIN_SETTLEMENT_LIMITS as min } from "../../src/registry/utility/allocation.js";
 
 test.each([

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.js";
-import { SettingError } from "../../config/setting-error.js";
+import { SettingError } from "../../config/setting.js";
 import { OperatorTokenError } from "../../transport/operator/access.js";
 import { CONSOLE_PATHS, consolePage } from "../../transport/operator/console-page.js";
 import {

@@ -10,7 +10,7 @@ import type { TLSSocket } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
-import { SettingError } from "../../../src/config/setting-error.js";
+import { SettingError } from "../../../src/config/setting.js";
 import { createCertificates, hasOpenssl, type Certificates } from "../../fixtures/certificates.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";

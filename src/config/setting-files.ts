@@ -1,7 +1,19 @@
-/** The operator's instruments file: YAML, instruments by registrar and id. docs/instruments.md has an example. */
+/** Files that settings name. */
 import { z } from "zod";
-import { check, type Checked, integer, mustBe, once } from "../util/operator-file.js";
-import { readSettingFile } from "./setting-error.js";
+import { check, type Checked, integer, mustBe, once, readOperatorFile } from "../util/operator-file.js";
+import { SettingError } from "./setting.js";
+
+/** Reads the file of a setting. Throws SettingError with every problem, its line and column. */
+export async function readSettingFile<T>(
+  variable: string,
+  accepts: string,
+  path: string,
+  check: (value: unknown) => Checked<T>,
+): Promise<T> {
+  const { value, problems } = await readOperatorFile(path, check);
+  if (problems === undefined) return value;
+  throw new SettingError(variable, accepts, `\n${problems.join("\n")}`);
+}
 
 const text = z.string().regex(/\S/, mustBe("a non-empty string"));
 const time = mustBe("a time in UTC such as 2026-01-31T12:00:00Z");
@@ -29,6 +41,7 @@ const entry = z.strictObject({
     .optional(),
 });
 
+/** What the operator says of an instrument: docs/instruments.md. */
 export type InstrumentEntry = z.infer<typeof entry>;
 /** By registrar and instrument id. */
 export type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
@@ -40,7 +53,7 @@ const registrars = z
 
 export const checkInstruments = (value: unknown): Checked<InstrumentEntries> => check(registrars, value);
 
-/** Reads the file; empty without a path. Throws SettingError with every problem. */
+/** Reads the instruments file; empty without a path. Throws SettingError with every problem. */
 export const readInstruments = async (path: string | undefined): Promise<InstrumentEntries> =>
   path === undefined
     ? new Map()
