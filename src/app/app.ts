@@ -24,7 +24,6 @@ import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
 import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
-import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { createServer } from "../transport/server.js";
 
@@ -94,15 +93,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const configuration = await configurationId(config, overrides);
   const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
-  const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
-  const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
-  const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
-  const served = [
-    ...bindings.map(({ service }) => service),
-    ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
-  ];
-  const guards = roles.answers ? createAuth(config, served, now) : [];
   const log = pino({ level: config.logLevel }, process.stderr);
   const warnings = roles.answers ? monitorWarnings(config, registry, source, now, log) : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
@@ -114,14 +105,21 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
     warnings,
     watch: watchOptions?.statistics,
-    transfers,
   });
+  const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
+  const transfers = telemetry.metrics?.transfers;
+  const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);
+  const served = [
+    ...bindings.map(({ service }) => service),
+    ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
+  ];
+  const guards = roles.answers ? createAuth(config, served, now) : [];
   let operator: RunningOperator | undefined;
   // After the traces: metrics stay readable until the end.
   shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
-  const { exposition, requests } = telemetry;
-  if (exposition !== undefined && requests !== undefined) {
+  const { metrics, requests } = telemetry;
+  if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log };
     const operatorBindings = roles.answers
       ? await operatorServices(
@@ -129,7 +127,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
           shutdown,
         )
       : [];
-    operator = await startOperator(config, options, { bindings: operatorBindings, exposition }, log);
+    operator = await startOperator(config, options, { bindings: operatorBindings, exposition: metrics }, log);
   }
   const server = await createServer(bindings, {
     ...options,

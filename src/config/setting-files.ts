@@ -8,9 +8,9 @@ export async function readSettingFile<T>(
   variable: string,
   accepts: string,
   path: string,
-  check: (value: unknown) => Checked<T>,
+  read: (value: unknown) => Checked<T>,
 ): Promise<T> {
-  const { value, problems } = await readOperatorFile(path, check);
+  const { value, problems } = await readOperatorFile(path, read);
   if (problems === undefined) return value;
   throw new SettingError(variable, accepts, `\n${problems.join("\n")}`);
 }

@@ -2,10 +2,8 @@
 import { Code } from "@connectrpc/connect";
 import type { Config } from "../config/config.js";
 import type { Logger } from "pino";
-import { refusalFields } from "./refusals/refusal-fields.js";
-import { isFailure, statusName } from "./outcomes.js";
-import { readClientAddress } from "./request-ids.js";
-import type { CompletedRequest, Outcome } from "./request-record.js";
+import { refusalFields } from "./refusals.js";
+import { type CompletedRequest, isFailure, type Outcome, readClientAddress, statusName } from "./request-record.js";
 
 export class RequestLog {
   readonly #log: Logger;

@@ -1,8 +1,11 @@
 /** The record of one request, from arrival to response, for metrics, logs and traces. */
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyRequest } from "fastify";
-import { requestIdOf } from "./request-ids.js";
-import type { Refusal } from "./refusals/refusal.js";
+import type { Cause, RegistryErrorReason } from "../domain/errors.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -27,6 +30,16 @@ export interface CompletedRequest {
   readonly isNotModified: boolean;
   /** Set if the rules of the registry refused the request. */
   readonly refusal: Refusal | undefined;
+}
+
+/** Why the rules of the registry refused a request, and what was asked. */
+export interface Refusal {
+  readonly reason: RegistryErrorReason;
+  readonly message: string;
+  /** At least one. */
+  readonly causes: readonly Cause[];
+  readonly schema: DescMessage;
+  readonly request: Message;
 }
 
 /** Called once for each completed request. Must be fast and must not throw. */
@@ -75,5 +88,87 @@ declare module "fastify" {
     operation?: string;
     /** Whether the route serves Connect, gRPC and gRPC-Web, each with its own form of errors. */
     isRpc?: boolean;
+  }
+}
+
+/** Names in metrics, logs and traces: `ok`, then the codes as Connect writes them, such as `not_found`. */
+const statusNames: readonly string[] = [
+  "ok",
+  ...Object.values(Code)
+    .filter((code): code is Code => typeof code === "number")
+    .toSorted((a, b) => a - b)
+    .map(codeToString),
+];
+
+/** A peer may send any number: those that are not a code are `unknown`. */
+export const statusName = (outcome: Outcome): string => statusNames[outcome] ?? "unknown";
+
+/** Failures of the service rather than mistakes of the caller, by OpenTelemetry's conventions for gRPC servers. */
+const failures: ReadonlySet<Outcome> = new Set([
+  Code.Unknown,
+  Code.DeadlineExceeded,
+  Code.Unimplemented,
+  Code.Internal,
+  Code.Unavailable,
+  Code.DataLoss,
+]);
+
+export const isFailure = (outcome: Outcome): boolean => failures.has(outcome);
+
+/** The header of requests and of all responses, in the form of raw header lists. */
+export const REQUEST_ID = "x-request-id";
+
+export interface ParentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Whether the caller records the trace. */
+  readonly isSampled: boolean;
+}
+
+/** No control character, space or separator: the id stands in headers and logs as it is. */
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/**
+ * Before the number of each id made here. 64 random bits of the process: among a million processes two share them with a
+ * probability of 3 in 100 million. A random id for each request would cost more. Ids are unique, not secret: the number
+ * says how many the process has made.
+ */
+const PREFIX = `${randomBytes(8).toString("hex")}-`;
+let made = 0;
+
+/** Makes an id for a request whose caller gave none. */
+export const makeRequestId = (): string => PREFIX + ++made;
+
+/** The caller's `x-request-id`; another one for each call if it is missing or malformed. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers[REQUEST_ID];
+  if (given === undefined) return makeRequestId();
+  return typeof given === "string" && WELL_FORMED.test(given) ? given : makeRequestId();
+}
+
+/** As `requestIdOf`, for a response that is sent without the request's record: a record that reads the headers later has the same id. */
+export const fixRequestId = (headers: IncomingHttpHeaders): string => (headers[REQUEST_ID] = requestIdOf(headers));
+
+/** Version, trace, span and flags; later versions may append fields. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const MAX_TRACEPARENT_LENGTH = 128;
+
+/** The caller's span by W3C Trace Context; undefined if the header is missing or malformed. */
+export function readParentSpan({ headers }: FastifyRequest): ParentSpan | undefined {
+  const { traceparent } = headers;
+  if (typeof traceparent !== "string" || traceparent.length > MAX_TRACEPARENT_LENGTH) return undefined;
+  const [, version = "", traceId = "", spanId = "", flags = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === "" || version === "ff" || (version === "00" && rest !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** The client's address; undefined once the connection is closed. */
+export function readClientAddress(request: FastifyRequest): string | undefined {
+  try {
+    return request.ip;
+  } catch {
+    // The HTTP/2 compatibility API throws on a closed connection.
+    return undefined;
   }
 }

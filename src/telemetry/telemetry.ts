@@ -1,21 +1,18 @@
 /** Metrics, request log and traces, each if configured. */
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
-import type { Exposition } from "./metrics/exposition.js";
-import type { MetricSources } from "./metrics/service-metrics.js";
-import type { RequestMetrics } from "./metrics/request-metrics.js";
-import { RefusalLog } from "./refusals/refusal-log.js";
-import { readParentSpan } from "./request-ids.js";
+import type { Metrics, MetricSources, RequestMetrics } from "./metrics.js";
+import { RefusalLog } from "./refusals.js";
+import { readParentSpan, type RequestObserver } from "./request-record.js";
 import { RequestLog } from "./request-log.js";
-import type { RequestObserver } from "./request-record.js";
-import type { Tracing } from "./traces/tracing.js";
+import type { Tracing } from "./tracing.js";
 
 export interface Telemetry {
   readonly observers: readonly RequestObserver[];
+  /** Undefined without the operator's port. They may be read after `close`. */
+  readonly metrics: Metrics | undefined;
   /** What the operator's port shows of requests; undefined without that port. */
   readonly requests: RequestHistory | undefined;
-  /** Undefined if metrics are not served. It may be read after `close`. */
-  readonly exposition: Exposition | undefined;
   /** Sends pending spans for at most `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -33,13 +30,11 @@ type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "tracesUrl" 
 export async function startTelemetry(config: TelemetryConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
   const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
-  let exposition: Exposition | undefined;
+  let metrics: Metrics | undefined;
   let requests: RequestHistory | undefined;
   if (config.metricsPort !== undefined) {
-    // Loaded on demand: prom-client slows the start.
-    const { createMetrics } = await import("./metrics/metrics.js");
-    const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
-    exposition = metrics;
+    const { createMetrics } = await import("./metrics.js");
+    metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
     requests = { since: Date.now(), counts: metrics.requests, refusals: new RefusalLog() };
     observers.push(requests.counts.observer, requests.refusals.observer);
   }
@@ -48,7 +43,7 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   }
   return {
     observers,
-    exposition,
+    metrics,
     requests,
     async close(timeoutMs) {
       await tracing?.close(timeoutMs);
@@ -62,8 +57,7 @@ async function startTracing(
   version: string,
 ): Promise<Tracing | undefined> {
   if (tracesUrl === undefined) return undefined;
-  // Loaded on demand: the OpenTelemetry libraries slow the start.
-  const { Tracing: LoadedTracing } = await import("./traces/tracing.js");
+  const { Tracing: LoadedTracing } = await import("./tracing.js");
   return new LoadedTracing({ url: tracesUrl, percent: tracesPercent, version, log });
 }
 

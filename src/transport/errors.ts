@@ -14,8 +14,7 @@ import {
 } from "../../gen/offledger/refusal/v1/refusal_pb.js";
 import { type Cause, causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
 import { causeMessage } from "../service/messages/cause.js";
-import type { Refusal } from "../telemetry/refusals/refusal.js";
-import type { RequestRecord } from "../telemetry/request-record.js";
+import type { Refusal, RequestRecord } from "../telemetry/request-record.js";
 
 interface Row {
   readonly code: Code;

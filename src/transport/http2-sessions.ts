@@ -7,7 +7,7 @@ import http2, {
   type ServerHttp2Stream,
 } from "node:http2";
 import type net from "node:net";
-import { fixRequestId, REQUEST_ID } from "../telemetry/request-ids.js";
+import { fixRequestId, REQUEST_ID } from "../telemetry/request-record.js";
 import { type ConnectionLimits, IDLE_MS, isEndless, STALLED_MS, timeoutMessage } from "./limits.js";
 import { deferSessionClose } from "./upstream.js";
 

@@ -7,8 +7,7 @@ import {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
-import type { RequestObserver } from "../telemetry/request-record.js";
+import { REQUEST_ID, requestIdOf, type RequestObserver } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";

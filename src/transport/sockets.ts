@@ -4,7 +4,7 @@ import net from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { FastifyServerFactory } from "fastify";
-import { makeRequestId, REQUEST_ID } from "../telemetry/request-ids.js";
+import { makeRequestId, REQUEST_ID } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
 import { Http2Sessions } from "./http2-sessions.js";
 import {

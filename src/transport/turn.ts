@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
-import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
+import { REQUEST_ID, requestIdOf } from "../telemetry/request-record.js";
 import type { Http2Handler } from "./http2-sessions.js";
 import type { Budget } from "./limits.js";
 

@@ -1,7 +1,7 @@
 /** How failures to send spans are counted and logged. */
 import { InMemorySpanExporter, type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
-import { CountingExporter } from "../../src/telemetry/traces/counting-exporter.js";
+import { CountingExporter } from "../../src/telemetry/tracing.js";
 
 const working = new InMemorySpanExporter();
 const failing = new InMemorySpanExporter();

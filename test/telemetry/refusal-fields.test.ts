@@ -1,12 +1,13 @@
 /** What the log says of a refusal, and what the metrics count. */
 import { create } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
 import { pino } from "pino";
+import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { type Cause, notFound } from "../../src/domain/errors.js";
-import { RefusalCounts } from "../../src/telemetry/metrics/refusal-counts.js";
-import type { Refusal } from "../../src/telemetry/refusals/refusal.js";
-import type { RequestObserver } from "../../src/telemetry/request-record.js";
+import { RequestMetrics } from "../../src/telemetry/metrics.js";
+import type { CompletedRequest, RequestObserver } from "../../src/telemetry/request-record.js";
 import { startTelemetry } from "../../src/telemetry/telemetry.js";
 import { createServer } from "../../src/transport/server.js";
 import { callNamed } from "../fixtures/calls/index.js";
@@ -146,22 +147,32 @@ test("refusals are counted by operation and code, over every protocol", async ()
   ).toBe(1);
 });
 
-const refusal = (code: string): Refusal => ({
-  reason: "not-found",
-  message: "refused",
-  causes: [{ ...credentials, code }],
-  schema: AllocationService.method.getAllocationWithdrawContext.input,
-  request: create(AllocationService.method.getAllocationWithdrawContext.input),
-});
+const refused = (operation: string, code: string) =>
+  ({
+    operation,
+    protocol: "rest",
+    outcome: Code.NotFound,
+    durationMs: 1,
+    isNotModified: false,
+    refusal: {
+      reason: "not-found",
+      message: "refused",
+      causes: [{ ...credentials, code }],
+      schema: AllocationService.method.getAllocationWithdrawContext.input,
+      request: create(AllocationService.method.getAllocationWithdrawContext.input),
+    },
+  }) as unknown as CompletedRequest;
 
-test("codes that a registry module makes up are counted as other beyond 2,000", () => {
-  const counts = new RefusalCounts();
-  for (let at = 0; at < 3_000; at++) counts.add(`operation-${at % 2}`, refusal(`code-${at}`));
-  counts.add("operation-0", refusal("code-0"));
-  const samples = counts.samples();
+test("codes that a registry module makes up are counted as other beyond 2,000", async () => {
+  const registry = new Registry();
+  const metrics = new RequestMetrics(registry);
+  for (let at = 0; at < 3_000; at++) metrics.observer(refused(`operation-${at % 2}`, `code-${at}`));
+  metrics.observer(refused("operation-0", "code-0"));
+  const counted = await registry.getSingleMetric("offledger_refusals_total")?.get();
   // One series `other` for each operation.
-  expect(samples).toHaveLength(2_002);
-  expect(samples.reduce((sum, { value }) => sum + value, 0)).toBe(3_001);
-  expect(counts.of("operation-0").get("code-0")).toBe(2);
-  expect(counts.of("operation-1").get("other")).toBe(500);
+  expect(counted?.values).toHaveLength(2_002);
+  expect(counted?.values.reduce((sum, { value }) => sum + value, 0)).toBe(3_001);
+  const [first, second] = await metrics.byOperation();
+  expect([first?.operation, first?.requests, first?.refusals.get("code-0")]).toEqual(["operation-0", 1_501, 2]);
+  expect([second?.operation, second?.requests, second?.refusals.get("other")]).toEqual(["operation-1", 1_500, 500]);
 });

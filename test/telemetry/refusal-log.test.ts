@@ -1,7 +1,7 @@
 /** The refusals that a process keeps for its operators. */
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
-import { RefusalLog } from "../../src/telemetry/refusals/refusal-log.js";
+import { RefusalLog } from "../../src/telemetry/refusals.js";
 import { startTelemetry } from "../../src/telemetry/telemetry.js";
 import { callNamed, failingCalls } from "../fixtures/calls/index.js";
 import { observedService } from "../fixtures/observed-service.js";

@@ -46,7 +46,7 @@ export function createConsole({ registry, executor, source, warnings, requests, 
       // A registry without checks has no warnings.
       warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.report()),
       freshness: () => freshness.points(),
-      requests: () => ({ since: requests.since, operations: requests.counts.byOperation() }),
+      requests: async () => ({ since: requests.since, operations: await requests.counts.byOperation() }),
       refusals: () => requests.refusals.latest(),
     },
   });

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.js";
 import type { Source } from "../../ingest/source/source.js";
 import { reportJson, WarningMonitor, type WarningReport } from "../../registry/check/warning-monitor.js";
 import type { Registry } from "../../registry/sdk/registry.js";
-import type { WarningSource } from "../../telemetry/metrics/service-metrics.js";
+import type { WarningSource } from "../../telemetry/metrics.js";
 import type { Logger } from "../../util/logger.js";
 
 /** How long `GET /warnings` waits for a check that is running. Small registries are checked within it. */

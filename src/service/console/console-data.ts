@@ -15,7 +15,7 @@ export interface ConsoleData {
   readonly warnings: () => FoundWarnings | undefined;
   /** Oldest first. */
   readonly freshness: () => readonly FreshnessPoint[];
-  readonly requests: () => RequestCounts;
+  readonly requests: () => Promise<RequestCounts>;
   readonly refusals: () => readonly RefusedRequest[];
 }
 

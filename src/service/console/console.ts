@@ -23,7 +23,7 @@ export function consoleService({ executor, data, parties, packageVersion }: Cons
   return bind(ConsoleService, {
     getInventory: () => getInventory(executor, data, packageVersion),
     getFreshness: () => freshnessMessage(data.notReadyReason(), data.freshness()),
-    getRequests: () => requestsMessage(data.requests()),
+    getRequests: async () => requestsMessage(await data.requests()),
     listRefusals: ({ code }) => refusalsMessage(data.refusals(), code),
     getParty: async ({ party }) => partyMessage(await parties.search(party), packageVersion),
     getContract: ({ contractId }) => getContract(executor, contractId, packageVersion),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
-import type { Exposition } from "../../telemetry/metrics/exposition.js";
+import type { Exposition } from "../../telemetry/metrics.js";
 import { drainBody } from "../bodies.js";
 import type { HookOptions } from "../hooks.js";
 import { type BudgetLimits, type ConnectionLimits, createBudgets } from "../limits.js";

@@ -5,7 +5,7 @@ import { createAsyncIterable, type UniversalHandler, type UniversalServerRespons
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
-import { REQUEST_ID } from "../../telemetry/request-ids.js";
+import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { readBody, tooManyBodies } from "../bodies.js";
 import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";

@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
-import { REQUEST_ID } from "../../telemetry/request-ids.js";
+import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
 import { responseBudgetError } from "../limits.js";

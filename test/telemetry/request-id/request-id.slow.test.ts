@@ -1,6 +1,6 @@
 /** Every response has the id of its request, which is that of the log. */
 import { describe, expect, test } from "vitest";
-import { requestIdOf } from "../../../src/telemetry/request-ids.js";
+import { requestIdOf } from "../../../src/telemetry/request-record.js";
 import { block, END_HEADERS, END_STREAM, frame, FrameConnection, Type } from "../../fixtures/http2-frames.js";
 import { until } from "../../fixtures/wait.js";
 import { type Exchange, occupy, overHttp1, overHttp2, overSocket, type Sent } from "./exchange.js";
