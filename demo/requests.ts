@@ -1,5 +1,5 @@
 /** Requests to a service that follows `npm run demo:ledger`, as curl commands of one line. */
-import { instrumentsCommand, registryUrl } from "../src/cli/example-requests.js";
+import { instrumentsCommand, registryUrl } from "../src/cli/output.js";
 import type { JsonObject } from "../src/domain/json.js";
 import { contractId } from "./element.js";
 import { acme, alice, bob } from "./registry.js";

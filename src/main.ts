@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** Reads the configuration and runs the command. */
-import { configFailure, fail } from "./cli/failure.js";
-import { print } from "./cli/output.js";
+import { configFailure, fail, print } from "./cli/output.js";
 import type { Roles } from "./cli/serve.js";
 import { type Command, type Config, readConfig } from "./config/config.js";
 
@@ -14,7 +13,7 @@ const commands: Readonly<Record<Command, () => Promise<Run>>> = {
   api: () => serving({ mirrors: false, answers: true }),
   migrate: async () => (await import("./cli/migrate.js")).migrate,
   check: async () => (await import("./cli/check.js")).check,
-  contexts: async () => (await import("./cli/contexts.js")).contexts,
+  contexts: async () => (await import("./cli/registry.js")).contexts,
   registry: async () => (await import("./cli/registry.js")).registryTest,
   explain: async () => (await import("./cli/explain.js")).explain,
   health: async () => (await import("./cli/health.js")).health,
@@ -23,7 +22,7 @@ const commands: Readonly<Record<Command, () => Promise<Run>>> = {
     return () => print(helpText());
   },
   version: async () => {
-    const { packageVersion } = await import("./app/package-files.js");
+    const { packageVersion } = await import("./util/package-files.js");
     return () => print(`${packageVersion()}\n`);
   },
 };

@@ -34,8 +34,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "util",
   ],
   testing: ["config", "domain", "gen", "ledger", "registry", "service", "store", "store/port", "transport", "util"],
-  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store", "testing"],
-  main: ["app", "cli", "config"],
+  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store", "testing", "util"],
+  main: ["cli", "config", "util"],
 };
 
 interface Import {

@@ -1,5 +1,5 @@
 /** Loads decoded contracts into a database, in its own process. */
-import { loadRegistry } from "../../src/app/load-registry.js";
+import { loadRegistry } from "../../src/app/registry.js";
 import { readConfig } from "../../src/config/config.js";
 import type { Contract, CountedOnly } from "../../src/domain/contract.js";
 import type { JsonValue } from "../../src/domain/json.js";

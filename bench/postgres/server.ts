@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { migrateDatabase } from "../../src/app/migrate-database.js";
+import { migrateDatabase } from "../../src/cli/migrate.js";
 import { LOAD_CORE, pinned } from "../processes/pinning.js";
 import { withTimeout } from "../wait.js";
 import type { StartResult } from "./embedded-process.js";

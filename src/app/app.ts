@@ -1,31 +1,27 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
-import { openApi as generated, openApiWithRoot, packageVersion } from "./package-files.js";
-import { configurationId } from "./configuration-id.js";
-import { createWatch } from "./create-watch.js";
-import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/auth.js";
-import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/setting-files.js";
+import { createSource } from "../ingest/source/create-source.js";
+import type { Roles } from "../ingest/source/database-source.js";
+import type { Source } from "../ingest/source/source.js";
 import { FirstInventory } from "../registry/check/first-inventory.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
-import { followPackageVersions } from "./package-versions.js";
-import { loadRegistry } from "./load-registry.js";
-import { monitorWarnings } from "./operator/monitor-warnings.js";
-import { serverOptions } from "./server-options.js";
-import { sourceOptions } from "./source-options.js";
-import { operatorServices } from "./operator/services.js";
-import { type RunningOperator, startOperator } from "./operator/start.js";
-import { services } from "../service/services.js";
+import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
-import type { Roles } from "../ingest/source/database-source.js";
-import { createSource } from "../ingest/source/create-source.js";
-import { standardServices } from "../transport/rpc/standard-services.js";
+import { services } from "../service/services.js";
+import { watch } from "../service/watch.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
+import { standardServices } from "../transport/rpc/standard-services.js";
 import { createServer } from "../transport/server.js";
+import { createStatistics, type WatchOptions } from "../transport/watch/watch-calls.js";
+import { packageVersion } from "../util/package-files.js";
+import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
+import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
+import { configurationId, followPackageVersions, loadRegistry } from "./registry.js";
 
 /** A running service. */
 export interface App {
@@ -81,9 +77,7 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
 async function start(config: Config, now: () => number, roles: Roles, shutdown: ShutdownSequence): Promise<App> {
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
-  const { rootRegistrar } = config;
-  const document = rootRegistrar === undefined ? generated : openApiWithRoot(generated, rootRegistrar);
-  const openApi = config.authJwksUrl === undefined ? document : securedDocument(document, config.authOperations);
+  const openApi = openApiDocument(config);
   const options = await serverOptions(config, openApi);
   const { budgets } = options;
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);
@@ -106,28 +100,27 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     warnings,
     watch: watchOptions?.statistics,
   });
+  let operator: RunningOperator | undefined;
+  // After the traces: metrics stay readable until the end.
+  shutdown.add(async (graceMs) => operator?.close(graceMs));
+  shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
   const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
-  const transfers = telemetry.metrics?.transfers;
-  const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);
+  const { metrics, requests } = telemetry;
+  const bindings = roles.answers
+    ? services(executor, { ...serviceOptions, transfers: metrics?.transfers })
+    : health(notReadyReason);
   const served = [
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
   const guards = roles.answers ? createAuth(config, served, now) : [];
-  let operator: RunningOperator | undefined;
-  // After the traces: metrics stay readable until the end.
-  shutdown.add(async (graceMs) => operator?.close(graceMs));
-  shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
-  const { metrics, requests } = telemetry;
   if (metrics !== undefined && requests !== undefined) {
-    const parts = { config, registry, executor, source, warnings, requests, now, log };
-    const operatorBindings = roles.answers
-      ? await operatorServices(
-          { ...parts, limits: options.arguments, bindings: services(executor, serviceOptions) },
-          shutdown,
-        )
-      : [];
-    operator = await startOperator(config, options, { bindings: operatorBindings, exposition: metrics }, log);
+    const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
+    const own = roles.answers
+      ? await operatorServices({ ...parts, bindings: services(executor, serviceOptions) })
+      : undefined;
+    if (own !== undefined) shutdown.add(async () => own.close());
+    operator = await startOperator(config, options, { bindings: own?.bindings ?? [], exposition: metrics }, log);
   }
   const server = await createServer(bindings, {
     ...options,
@@ -135,11 +128,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     guards,
     observers: telemetry.observers,
     watch: watchOptions,
-    standard: standardServices({
-      services: served,
-      notReadyReason,
-      reflection: config.reflection,
-    }),
+    standard: standardServices({ services: served, notReadyReason, reflection: config.reflection }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = config;
@@ -180,4 +169,54 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
       await shutdown.run();
     },
   };
+}
+
+/** The streams of what changes in a source, which end with it. */
+function createWatch(
+  source: Source,
+  configuration: string,
+  maxStreams: number,
+  shutdown: ShutdownSequence,
+): WatchOptions {
+  const streams = new ChangeStreams({
+    changes: source.changes,
+    freshness: source,
+    age: () => source.status().age,
+    configurationId: configuration,
+  });
+  shutdown.add(async () => streams.close());
+  return { binding: watch(streams), maxStreams, statistics: createStatistics(() => streams.lagMs) };
+}
+
+/** Stops a resource. `graceMs` is the remaining time, in milliseconds, at least 0. */
+type Stop = (graceMs: number) => Promise<void>;
+
+/** Stops started resources in reverse order, all together within `graceMs`. */
+class ShutdownSequence {
+  readonly #graceMs: number;
+  readonly #stops: Stop[] = [];
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  add(stop: Stop): void {
+    this.#stops.push(stop);
+  }
+
+  /** Runs every stop, even if one fails; throws the first error at the end. Further calls do nothing. */
+  async run(): Promise<void> {
+    const deadline = performance.now() + this.#graceMs;
+    const errors: unknown[] = [];
+    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) {
+      try {
+        // In sequence: a later resource uses the earlier ones.
+        // oxlint-disable-next-line no-await-in-loop
+        await stop(Math.max(0, deadline - performance.now()));
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
 }

@@ -1,13 +1,33 @@
+/** `offledger check`: what a file or a participant would serve, and what will fail. */
 import { readFile } from "node:fs/promises";
-import { checkParticipant } from "../app/check-participant.js";
-import { checkSnapshot } from "../app/check-snapshot.js";
+import { participantOptions, snapshotPath } from "../app/options.js";
+import { loadRegistry } from "../app/registry.js";
 import type { Config } from "../config/config.js";
-import { snapshotPath } from "../app/source-options.js";
-import type { Inventory } from "../registry/sdk/registry.js";
-import { isInformation } from "../registry/sdk/warnings.js";
+import { readInstruments } from "../config/setting-files.js";
+import { SettingError } from "../config/setting.js";
+import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { Decoder } from "../ledger/decode.js";
+import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
+import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
-import { checkFailure, EXIT_FAILURE, fail, messageOf, participantFailure, snapshotFailure } from "./failure.js";
-import { formatParticipantCheck, formatSnapshotCheck, print } from "./output.js";
+import type { Timeouts } from "../ledger/participant/http.js";
+import { type Snapshot, takeSnapshot } from "../ledger/participant/snapshot.js";
+import { createTokenSource } from "../ledger/participant/tokens/token-source.js";
+import { withPartyWarnings } from "../registry/check/scan.js";
+import type { Inventory, Registry } from "../registry/sdk/registry.js";
+import { isInformation } from "../registry/sdk/warnings.js";
+import { MemoryStore } from "../store/memory/memory-store.js";
+import { errorMessage } from "../util/logger.js";
+import {
+  configFailure,
+  EXIT_CONFIG,
+  EXIT_FAILURE,
+  fail,
+  type Failure,
+  formatInventory,
+  print,
+  snapshotFailure,
+} from "./output.js";
 
 /** Prints what a file or a participant would serve, or its problems. Fails for problems and for warnings. */
 export function check(config: Config): Promise<void> {
@@ -23,7 +43,7 @@ async function checkFile(config: Config): Promise<void> {
   try {
     content = await readFile(path, "utf8");
   } catch (error) {
-    return fail(snapshotFailure(` ${messageOf(error)}`));
+    return fail(snapshotFailure(` ${errorMessage(error)}`));
   }
   try {
     const { snapshot, inventory } = await checkSnapshot(config, content, Date.now());
@@ -43,4 +63,159 @@ async function checkLedger(config: Config, url: URL): Promise<void> {
   } catch (error) {
     fail(error instanceof LedgerError ? participantFailure(url, error) : checkFailure(error));
   }
+}
+
+/** Maps an error of `checkSnapshot` or `checkParticipant` other than LedgerError. */
+function checkFailure(error: unknown): Failure {
+  const message = errorMessage(error);
+  return error instanceof SettingError
+    ? configFailure(message)
+    : { message: `the check failed: ${message}`, exitCode: EXIT_FAILURE };
+}
+
+/** The participant cannot be read. Wrong credentials, rights and requests do not change by a retry. */
+export function participantFailure({ origin }: URL, { kind, message }: LedgerError): Failure {
+  const exitCode = kind === "denied" || kind === "refused" || kind === "incomplete" ? EXIT_CONFIG : EXIT_FAILURE;
+  return { message: `OFFLEDGER_LEDGER_URL: the participant at ${origin} cannot be read: ${message}`, exitCode };
+}
+
+interface SnapshotCheck {
+  readonly snapshot: FileSnapshot;
+  /** What the snapshot would serve; undefined if it has problems. */
+  readonly inventory: Inventory | undefined;
+}
+
+/**
+ * Checks the content of a snapshot file. `now` is in milliseconds since 1970. Throws SettingError for a wrong registry
+ * module, contexts file or instruments file.
+ */
+export async function checkSnapshot(config: Config, content: string, now: number): Promise<SnapshotCheck> {
+  const { registry, decoder } = await loadFiles(config);
+  const snapshot = parseSnapshot(content, decoder);
+  if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
+  return { snapshot, inventory: await inventoryOf(snapshot, registry, config, now) };
+}
+
+interface ParticipantCheck {
+  /** The URL of the participant. */
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  /** What the snapshot would serve, without its unreadable contracts. */
+  readonly inventory: Inventory;
+}
+
+/** In milliseconds. A participant sends a million contracts in less. */
+export interface CheckLimits {
+  readonly total: number;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+const DEFAULT_LIMITS: CheckLimits = { total: 600_000 };
+
+/**
+ * Reads the active contracts of the participant once, as a mirror does, and checks them. `now` is in milliseconds since
+ * 1970. Throws LedgerError if the participant cannot be read in time, and SettingError for a wrong file.
+ */
+export async function checkParticipant(
+  config: Config,
+  now: number,
+  limits: CheckLimits = DEFAULT_LIMITS,
+): Promise<ParticipantCheck> {
+  const { registry, decoder } = await loadFiles(config);
+  const { url, parties, ca, credentials } = await readOptions(config);
+  const end = new AbortController();
+  const { signal } = end;
+  const timer = setTimeout(() => end.abort(), limits.total);
+  try {
+    const token = createTokenSource(credentials, ca, signal, Date.now);
+    const endpoint = { url, ca, signal, timeouts: limits.timeouts ?? {}, token };
+    const ledger = new ParticipantClient(endpoint, parties, registry.templates);
+    const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
+    if (signal.aborted) throw tooSlow(limits);
+    const inventory = await inventoryOf(snapshot, registry, config, now);
+    return { name: url.origin + url.pathname, snapshot, inventory: withPartyWarnings(inventory, parties) };
+  } catch (error) {
+    throw signal.aborted ? tooSlow(limits) : error;
+  } finally {
+    clearTimeout(timer);
+    end.abort();
+  }
+}
+
+/** The registry, and how its contracts are read. The instruments file is checked alone. */
+async function loadFiles(config: Config) {
+  const registry = await loadRegistry(config);
+  await readInstruments(config.instruments);
+  return { registry, decoder: new Decoder(registry.templates, config.totalSupply, config.keepHoldings) };
+}
+
+async function inventoryOf(
+  { contracts, offset }: Pick<Snapshot, "contracts" | "offset">,
+  registry: Registry,
+  { credentialDays }: Config,
+  now: number,
+): Promise<Inventory> {
+  const store = new MemoryStore();
+  await store.replace(contracts, offset);
+  return store.read((view) => registry.inventory(view, { now, credentialDays }));
+}
+
+const tooSlow = ({ total }: CheckLimits) =>
+  new LedgerError("lost", `it has not sent all active contracts within ${total / 1_000} s`);
+
+async function readOptions(config: Config) {
+  let options;
+  try {
+    options = await participantOptions(config);
+  } catch (error) {
+    throw new SettingError("OFFLEDGER_LEDGER_CA_FILE", "the path of a readable PEM file", errorMessage(error));
+  }
+  if (options === undefined) throw new Error("OFFLEDGER_LEDGER_URL is not set");
+  return options;
+}
+
+/** The result of `offledger check` for a file. */
+export function formatSnapshotCheck(path: string, snapshot: FileSnapshot, inventory: Inventory | undefined): string {
+  const { contracts, ignored, problems } = snapshot;
+  if (inventory === undefined) {
+    const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
+    return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
+  }
+  const { stored, counted } = countContracts(contracts);
+  return [
+    `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
+    ...counted,
+    "",
+    ...formatInventory(inventory),
+    "",
+  ].join("\n");
+}
+
+/** The result of `offledger check` for a participant. */
+export function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
+  const { offset, contracts, unreadable } = snapshot;
+  const { stored, counted } = countContracts(contracts);
+  const reasons = unreadable
+    .slice(0, MAX_PROBLEMS)
+    .map(({ contractId = "?", templateId = "?", reason }) => `  ${contractId} of ${templateId}: ${reason}`);
+  const more = unreadable.length > MAX_PROBLEMS ? [`  … and ${unreadable.length - MAX_PROBLEMS} more`] : [];
+  return [
+    `${name} can be served: ${stored} contracts at offset ${offset}`,
+    ...counted,
+    ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
+    ...reasons,
+    ...more,
+    "",
+    ...formatInventory(inventory),
+    "",
+  ].join("\n");
+}
+
+function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
+  const stored = contracts.filter(isStored).length;
+  const counted = contracts.length - stored;
+  return {
+    stored,
+    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
+  };
 }

@@ -1,14 +1,18 @@
+/** `offledger explain`: asks the operator's port of a service on this machine. */
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import https from "node:https";
+import { TLSSocket } from "node:tls";
 import { fromJsonString } from "@bufbuild/protobuf";
 import { type ExplainResponse, ExplainResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
-import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, messageOf } from "./failure.js";
-import { formatExplanation } from "./format/explanation.js";
-import { type OperatorResponse, postToOperator } from "./operator-request.js";
-import { operatorUrl } from "./operator-settings.js";
-import { print } from "./output.js";
-import { printable } from "./format/printable.js";
+import { errorMessage } from "../util/logger.js";
+import { formatExplanation } from "./explanation.js";
+import { localAddress } from "./health.js";
+import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, print, printable } from "./output.js";
 
 const PATH = "/api/offledger/v1/explain";
 /** As much as the operator's port accepts. */
@@ -25,7 +29,7 @@ export async function explain(config: Config, argument: string): Promise<void> {
   try {
     body = JSON.stringify(argument === "-" ? explainRequest(await readInput()) : { requestId: argument });
   } catch (error) {
-    return fail(configFailure(`the request on stdin cannot be read: ${messageOf(error)}`));
+    return fail(configFailure(`the request on stdin cannot be read: ${errorMessage(error)}`));
   }
   try {
     const url = operatorUrl(config);
@@ -56,7 +60,7 @@ async function send(config: Config, body: string): Promise<OperatorResponse | st
     return await postToOperator(config, PATH, body);
   } catch (error) {
     if (error instanceof SettingError) throw error;
-    return messageOf(error);
+    return errorMessage(error);
   }
 }
 
@@ -105,4 +109,113 @@ async function readInput(): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+
+interface OperatorResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * Sends JSON to a path of the operator's port of a service with these settings on this machine. Rejects with SettingError
+ * for a setting that cannot be used, and with another error if there is no response within 10 seconds and 16 MiB.
+ */
+async function postToOperator(config: Config, path: string, body: string): Promise<OperatorResponse> {
+  const url = new URL(path, operatorUrl(config));
+  const headers = { "content-type": "application/json", ...(await authorization(config)) };
+  const certificate = await readCertificate(config);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), TIMEOUT_MS);
+  const options = { method: "POST", headers, agent: false, signal: deadline.signal };
+  // The certificate names the public host, not this address: it is compared as a whole instead.
+  const request =
+    certificate === undefined
+      ? http.request(url, options)
+      : https.request(url, { ...options, rejectUnauthorized: false });
+  try {
+    return await exchange(request, body, certificate);
+  } catch (error) {
+    throw deadline.signal.aborted ? new Error(`no response within ${TIMEOUT_MS / 1_000} seconds`) : error;
+  } finally {
+    clearTimeout(timer);
+    request.destroy();
+  }
+}
+
+function exchange(
+  request: http.ClientRequest,
+  body: string,
+  certificate: X509Certificate | undefined,
+): Promise<OperatorResponse> {
+  return new Promise((resolve, reject) => {
+    request.on("error", reject);
+    request.on("response", (response) => {
+      readResponse(response).then(resolve, reject);
+    });
+    if (certificate === undefined) return void request.end(body);
+    // The token must not be sent before the certificate is known.
+    request.on("socket", (socket) => {
+      socket.once("secureConnect", () => endIfSame(request, socket, certificate, body));
+    });
+  });
+}
+
+function endIfSame(request: http.ClientRequest, socket: object, certificate: X509Certificate, body: string): void {
+  const served = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  if (served?.fingerprint256 === certificate.fingerprint256) request.end(body);
+  else request.destroy(new Error("the port serves another certificate than the one of OFFLEDGER_TLS_CERT_FILE"));
+}
+
+async function readResponse(response: http.IncomingMessage): Promise<OperatorResponse> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error("the response exceeds 16 MiB");
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+}
+
+/** The base URL of the operator's port. Throws SettingError if the settings do not say which it is. */
+function operatorUrl({ metricsHost, metricsPort, tlsCertFile }: Config): URL {
+  if (metricsPort === undefined || metricsPort === 0) {
+    const reason = metricsPort === 0 ? "it is 0, which selects a free port" : "it is not set";
+    throw new SettingError("OFFLEDGER_METRICS_PORT", "the port on which the service has its operator's port", reason);
+  }
+  const address = localAddress(metricsHost);
+  const host = address.includes(":") ? `[${address}]` : address;
+  return new URL(`${tlsCertFile === undefined ? "http" : "https"}://${host}:${metricsPort}`);
+}
+
+/** The header with the operator's token, if one is set. Throws SettingError. */
+async function authorization({ operatorTokenFile: path }: Config): Promise<{ authorization?: string }> {
+  if (path === undefined) return {};
+  const accepts = "the path of a readable file with the operator's token";
+  const token = (await readSetting("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, path)).trim();
+  if (/^[!-~]+$/.test(token)) return { authorization: `Bearer ${token}` };
+  throw new SettingError("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, `${path} has none`);
+}
+
+/** The certificate of the service, if it serves TLS. Throws SettingError. */
+async function readCertificate({ tlsCertFile: path }: Config): Promise<X509Certificate | undefined> {
+  if (path === undefined) return undefined;
+  const accepts = "the path of a readable PEM file";
+  const pem = await readSetting("OFFLEDGER_TLS_CERT_FILE", accepts, path);
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw new SettingError("OFFLEDGER_TLS_CERT_FILE", accepts, errorMessage(error));
+  }
+}
+
+async function readSetting(variable: string, accepts: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new SettingError(variable, accepts, errorMessage(error));
+  }
 }

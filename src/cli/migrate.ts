@@ -1,8 +1,9 @@
-import { migrateDatabase } from "../app/migrate-database.js";
 import type { Config } from "../config/config.js";
+import { Database } from "../store/postgres/database.js";
 import { DatabaseError } from "../store/postgres/errors.js";
-import { EXIT_CONFIG, EXIT_FAILURE, fail, messageOf } from "./failure.js";
-import { print } from "./output.js";
+import { migrate as migrateSchema, type MigrationResult } from "../store/postgres/migrate.js";
+import { errorMessage } from "../util/logger.js";
+import { EXIT_CONFIG, EXIT_FAILURE, fail, print } from "./output.js";
 
 /** Migrates the schema of the database and prints its version. */
 export async function migrate({ databaseUrl }: Config): Promise<void> {
@@ -14,6 +15,16 @@ export async function migrate({ databaseUrl }: Config): Promise<void> {
   } catch (error) {
     const isUnavailable = error instanceof DatabaseError && error.kind === "unavailable";
     const exitCode = isUnavailable ? EXIT_FAILURE : EXIT_CONFIG;
-    fail({ message: `OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, exitCode });
+    fail({ message: `OFFLEDGER_DATABASE_URL: ${errorMessage(error)}`, exitCode });
+  }
+}
+
+/** Migrates the schema of a database to the version of this program. Throws DatabaseError. */
+export async function migrateDatabase(url: URL): Promise<MigrationResult> {
+  const database = new Database(url.href, 1);
+  try {
+    return await migrateSchema(database);
+  } finally {
+    await database.close();
   }
 }

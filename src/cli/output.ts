@@ -1,85 +1,124 @@
-import type { App } from "../app/app.js";
-import type { ParticipantCheck } from "../app/check-participant.js";
-import { formatProblems, MAX_PROBLEMS, type Snapshot } from "../ledger/file/snapshot.js";
-import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+/** What commands print, their exit codes, and the messages of failures. */
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting.js";
+import { SnapshotError } from "../ingest/file/snapshot-file.js";
 import type { Inventory } from "../registry/sdk/registry.js";
-import { instrumentsCommand } from "./example-requests.js";
-import { formatInventory } from "./format/inventory.js";
+import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
+import { DatabaseError } from "../store/postgres/errors.js";
+import { errorMessage } from "../util/logger.js";
 
 export function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** What a started service serves, and a request to try. */
-export function formatStart({ url, source, notReadyReason, inventory }: App): string {
-  if (inventory === undefined) {
-    const state = notReadyReason === undefined ? "Ready" : `Not ready yet: ${notReadyReason}`;
-    return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
+/**
+ * Escapes what controls a terminal or reorders text, except for line breaks: the service quotes what callers sent, who must
+ * not control the operator's terminal.
+ */
+export const printable = (text: string): string =>
+  text.replaceAll(
+    /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+
+/** The command failed: the service could not start or run, a check failed. A retry may help. */
+export const EXIT_FAILURE = 1;
+/** Arguments, environment, or a file that they name are wrong. A retry does not help. */
+export const EXIT_CONFIG = 2;
+
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+const LISTEN_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
+
+/** Prints the message to stderr and sets the exit code. The process ends once its work is done. */
+export function fail({ message, exitCode }: Failure): void {
+  process.stderr.write(`offledger: ${message}\n`);
+  process.exitCode = exitCode;
+}
+
+/** Maps an error of `startApp`; names the setting that caused it, if any. */
+export function startFailure(config: Config, error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const message = errorMessage(error);
+  if (LISTEN_CODES.has(code)) {
+    return configFailure(
+      `cannot listen on ${config.host}:${config.port}: ${message}; set OFFLEDGER_HOST and OFFLEDGER_PORT to a free address`,
+    );
   }
-  return `offledger serves ${source} at ${url}\n${formatFirstInventory(url, inventory)}`;
+  if (error instanceof SnapshotError) return snapshotFailure(`\n${message}`);
+  if (error instanceof SettingError) return configFailure(message);
+  if (error instanceof DatabaseError) return configFailure(`OFFLEDGER_DATABASE_URL: ${message}`);
+  return { message: `the service cannot start: ${message}`, exitCode: EXIT_FAILURE };
 }
 
-/** What a service at this URL serves, which it may know only some time after its start. */
-export function formatFirstInventory(url: string, inventory: Inventory): string {
+export const configFailure = (message: string): Failure => ({ message, exitCode: EXIT_CONFIG });
+
+/** The snapshot file cannot be read. `reason` follows a colon. */
+export const snapshotFailure = (reason: string): Failure =>
+  configFailure(`OFFLEDGER_SNAPSHOT must be the path of a readable file of active contracts:${reason}`);
+
+/** Maximum number of warnings printed per kind. */
+const MAX_PRINTED = 10;
+
+/** The warnings of one kind. */
+interface Group {
+  readonly kind: string;
+  readonly isInformation: boolean;
+  readonly sentences: readonly string[];
+  /** There may be more than sentences. */
+  readonly count: number;
+}
+
+/** The registrars with their instruments, the number of contracts of each template, and the warnings. */
+export function formatInventory(inventory: Inventory): string[] {
+  const { registrars, counts, unchecked } = inventory;
   return [
-    "",
-    ...formatInventory(inventory),
-    "",
-    `API documentation: ${url}/docs`,
-    ...formatExample(url, inventory),
-    "",
-  ].join("\n");
+    ...(registrars.length === 0 ? ["no registrar is served: there is no factory"] : []),
+    ...registrars.flatMap(formatRegistrar),
+    ...counts.map(({ qualifiedName, count }) => `${String(count).padStart(8)} ${qualifiedName}`),
+    ...formatWarnings(inventory),
+    ...(unchecked === undefined ? [] : ["", `${unchecked} more contracts are not checked here: see offledger check`]),
+  ];
 }
 
-/** The result of `offledger check` for a file. */
-export function formatSnapshotCheck(path: string, snapshot: Snapshot, inventory: Inventory | undefined): string {
-  const { contracts, ignored, problems } = snapshot;
-  if (inventory === undefined) {
-    const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
-    return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
-  }
-  const { stored, counted } = countContracts(contracts);
-  return [
-    `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
-    ...counted,
-    "",
-    ...formatInventory(inventory),
-    "",
-  ].join("\n");
+function formatRegistrar({ party, instruments }: Inventory["registrars"][number]): string[] {
+  return [`registrar ${party}`, ...instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`)];
 }
 
-/** The result of `offledger check` for a participant. */
-export function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
-  const { offset, contracts, unreadable } = snapshot;
-  const { stored, counted } = countContracts(contracts);
-  const reasons = unreadable
-    .slice(0, MAX_PROBLEMS)
-    .map(({ contractId = "?", templateId = "?", reason }) => `  ${contractId} of ${templateId}: ${reason}`);
-  const more = unreadable.length > MAX_PROBLEMS ? [`  … and ${unreadable.length - MAX_PROBLEMS} more`] : [];
-  return [
-    `${name} can be served: ${stored} contracts at offset ${offset}`,
-    ...counted,
-    ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
-    ...reasons,
-    ...more,
-    "",
-    ...formatInventory(inventory),
-    "",
-  ].join("\n");
+/** The warnings by kind. */
+function formatWarnings({ warnings, warningCounts }: Inventory): string[] {
+  const groups = [...warningKinds, "other" as const].map((kind): Group => {
+    const sentences = warnings.flatMap((warning) => {
+      if (typeof warning === "string") return kind === "other" ? [warning] : [];
+      return warning.kind === kind ? [describeWarning(warning)] : [];
+    });
+    const counts: Readonly<Record<string, number>> = warningCounts ?? {};
+    const isForInformation = kind !== "other" && isInformation(kind);
+    return { kind, isInformation: isForInformation, sentences, count: Math.max(sentences.length, counts[kind] ?? 0) };
+  });
+  return groups.filter(({ count }) => count > 0).flatMap(formatGroup);
 }
 
-function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
-  const stored = contracts.filter(isStored).length;
-  const counted = contracts.length - stored;
-  return {
-    stored,
-    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
-  };
+function formatGroup({ kind, isInformation: isForInformation, sentences, count }: Group): string[] {
+  // Sorted, because not every store lists contracts in the same order.
+  const printed = sentences
+    .toSorted()
+    .slice(0, MAX_PRINTED)
+    .map((sentence) => `  ${sentence}`);
+  const more = count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more`] : [];
+  return ["", `${isForInformation ? "information" : "warning"}: ${kind} (${count})`, ...printed, ...more];
 }
 
-/** A curl command; empty without a registrar. */
-function formatExample(url: string, { registrars }: Inventory): string[] {
-  const [first] = registrars;
-  if (first === undefined) return [];
-  return ["", "Try:", `  ${instrumentsCommand(url, first.party)}`];
+/** A curl command for the instruments of a registrar, from the service at a URL without a trailing slash. */
+export const instrumentsCommand = (url: string, registrar: string): string =>
+  `curl '${registryUrl(url, registrar)}/metadata/v1/instruments'`;
+
+/** The base URL of the operations of a registrar, for a word in single quotes. */
+export function registryUrl(url: string, registrar: string): string {
+  // A party id may contain any character: encode what a URL and single quotes of a shell do not allow.
+  const party = encodeURI(registrar).replaceAll("'", "%27").replaceAll(/[?#]/g, encodeURIComponent);
+  return `${url}/api/token-standard/v0/registrars/${party}/registry`;
 }

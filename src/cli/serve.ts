@@ -1,8 +1,9 @@
-import { startApp } from "../app/app.js";
+import { type App, startApp } from "../app/app.js";
 import type { Config } from "../config/config.js";
 import type { Roles } from "../ingest/source/database-source.js";
-import { EXIT_FAILURE, fail, messageOf, startFailure } from "./failure.js";
-import { formatFirstInventory, formatStart, print } from "./output.js";
+import type { Inventory } from "../registry/sdk/registry.js";
+import { errorMessage } from "../util/logger.js";
+import { EXIT_FAILURE, fail, formatInventory, instrumentsCommand, print, startFailure } from "./output.js";
 
 export type { Roles };
 
@@ -28,10 +29,38 @@ function closeOnSignal(close: (signal: string) => Promise<void>): void {
       close(signal).then(
         () => process.exit(0),
         (error: unknown) => {
-          fail({ message: messageOf(error), exitCode: EXIT_FAILURE });
+          fail({ message: errorMessage(error), exitCode: EXIT_FAILURE });
           process.exit();
         },
       );
     });
   }
+}
+
+/** What a started service serves, and a request to try. */
+export function formatStart({ url, source, notReadyReason, inventory }: App): string {
+  if (inventory === undefined) {
+    const state = notReadyReason === undefined ? "Ready" : `Not ready yet: ${notReadyReason}`;
+    return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
+  }
+  return `offledger serves ${source} at ${url}\n${formatFirstInventory(url, inventory)}`;
+}
+
+/** What a service at this URL serves, which it may know only some time after its start. */
+function formatFirstInventory(url: string, inventory: Inventory): string {
+  return [
+    "",
+    ...formatInventory(inventory),
+    "",
+    `API documentation: ${url}/docs`,
+    ...formatExample(url, inventory),
+    "",
+  ].join("\n");
+}
+
+/** A curl command; empty without a registrar. */
+function formatExample(url: string, { registrars }: Inventory): string[] {
+  const [first] = registrars;
+  if (first === undefined) return [];
+  return ["", "Try:", `  ${instrumentsCommand(url, first.party)}`];
 }

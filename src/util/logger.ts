@@ -5,5 +5,8 @@ export interface Logger {
   error(details: object, message: string): void;
 }
 
-/** What was thrown, as text for the log. */
-export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What was thrown, as text. A connection to a name with several addresses fails with an error for each, and no message. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(errorMessage).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,7 +1,6 @@
 /** A check of a participant is bounded in time, and every failure of the participant is one error. */
 import { expect, onTestFinished, test } from "vitest";
-import { checkParticipant } from "../../src/app/check-participant.js";
-import { participantFailure } from "../../src/cli/failure.js";
+import { checkParticipant, participantFailure } from "../../src/cli/check.js";
 import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
 import { play } from "../../scripted-participant/elements.js";
 import { refusal, type Refusal } from "../../scripted-participant/errors.js";

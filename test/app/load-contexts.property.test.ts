@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadContexts } from "../../src/app/load-contexts.js";
+import { loadContexts } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
 import { lines } from "../fixtures/contexts.js";
 import { quiet } from "../fixtures/run-service.js";

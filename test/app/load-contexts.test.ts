@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { loadContexts } from "../../src/app/load-contexts.js";
+import { loadContexts } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
 import type { UtilityContexts } from "../../src/registry/utility/contexts.js";
 import { contextsFile, lines } from "../fixtures/contexts.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SettingError } from "../../src/config/setting.js";
-import { loadRegistry, loadUtilityContexts } from "../../src/app/load-registry.js";
+import { loadRegistry, loadUtilityContexts } from "../../src/app/registry.js";
 import { elements } from "../../demo/minimal.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet } from "../fixtures/run-service.js";

@@ -1,6 +1,6 @@
 /** The registry learns the versions of packages: from the participant, and through a database. */
 import { expect, onTestFinished, test } from "vitest";
-import { followPackageVersions, type VersionSync } from "../../src/app/package-versions.js";
+import { followPackageVersions, type VersionSync } from "../../src/app/registry.js";
 import type { PackageCatalog } from "../../src/domain/ledger.js";
 import { storing, StoredPackages } from "../../src/store/postgres/packages.js";
 import type { Logger } from "../../src/util/logger.js";

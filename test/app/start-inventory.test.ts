@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { formatStart } from "../../src/cli/output.js";
+import { formatStart } from "../../src/cli/serve.js";
 import { element, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { start } from "../telemetry/starting.js";

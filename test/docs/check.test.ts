@@ -1,8 +1,7 @@
 /** docs/check.md shows what the program prints for the demo registry, and lists every kind of warning. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { checkSnapshot } from "../../src/app/check-snapshot.js";
-import { formatSnapshotCheck } from "../../src/cli/output.js";
+import { checkSnapshot, formatSnapshotCheck } from "../../src/cli/check.js";
 import { quiet } from "../fixtures/run-service.js";
 import { listWarnings } from "../fixtures/warnings.js";
 import { start } from "../telemetry/starting.js";

@@ -1,7 +1,7 @@
 /** The service on a store that is moved through a recorded ledger, with the time of the ledger. */
 import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import type { JsonValue } from "../../src/domain/json.js";
-import { loadRegistry } from "../../src/app/load-registry.js";
+import { loadRegistry } from "../../src/app/registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";

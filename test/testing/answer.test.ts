@@ -1,6 +1,6 @@
 /** Tests of registries ask as clients do: what `answer` returns is what the service sends. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadRegistry } from "../../src/app/load-registry.js";
+import { loadRegistry } from "../../src/app/registry.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";

@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { PrepareRequestSchema } from "../../../gen/offledger/explain/v1/explain_pb.js";
-import { checkParticipant } from "../../../src/app/check-participant.js";
-import { createPreparer } from "../../../src/app/operator/preparer.js";
-import { loadRegistry } from "../../../src/app/load-registry.js";
-import { ShutdownSequence } from "../../../src/app/shutdown-sequence.js";
+import { checkParticipant } from "../../../src/cli/check.js";
+import { createPreparer } from "../../../src/app/operator.js";
+import { loadRegistry } from "../../../src/app/registry.js";
 import type { Config } from "../../../src/config/config.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
@@ -56,10 +55,10 @@ const configFor = ({ url }: Participant, more: Partial<Config> = {}): Config => 
   ...more,
 });
 
-function shutdownOfTest(): ShutdownSequence {
-  const shutdown = new ShutdownSequence(1_000);
-  onTestFinished(() => shutdown.run());
-  return shutdown;
+function endOfTest(): AbortSignal {
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  return end.signal;
 }
 
 /** The registry's answer to alice, who asks for a factory to transfer to bob. */
@@ -89,7 +88,7 @@ test("the context of the registry's answer makes a transfer succeed, and without
   const participant = await participantWith();
   const config = configFor(participant);
   const context = await contextFrom(config);
-  const preparer = await createPreparer(config, shutdownOfTest());
+  const preparer = await createPreparer(config, endOfTest());
   const from = participant.requests.length;
   const response = await prepare(request, () => Promise.resolve(context), preparer);
   expect(response).toMatchObject({ succeeds: true, synchronizer: "sync-A", offset: BigInt(participant.ledger.end) });
@@ -114,11 +113,11 @@ test("the token is that of the user, never that of the mirror", async () => {
   const config = configFor(participant, { ledgerTokenFile, prepareTokenFile: await fileOf("user", user) });
   const context = await contextFrom(config);
   const from = participant.requests.length;
-  const preparer = await createPreparer(config, shutdownOfTest());
+  const preparer = await createPreparer(config, endOfTest());
   await prepare(request, () => Promise.resolve(context), preparer);
   await rename(await fileOf("renewed", renewed), join(folder, "user"));
   await prepare(request, () => Promise.resolve(context), preparer);
-  const withoutToken = await createPreparer({ ...config, prepareTokenFile: undefined }, shutdownOfTest());
+  const withoutToken = await createPreparer({ ...config, prepareTokenFile: undefined }, endOfTest());
   await expect(prepare(request, () => Promise.resolve(context), withoutToken)).rejects.toMatchObject({
     reason: "unavailable",
     message: "the participant requires a token of user console (status 401): set OFFLEDGER_PREPARE_TOKEN_FILE",
@@ -132,7 +131,7 @@ test("the token is that of the user, never that of the mirror", async () => {
 
 test("without a user there is none", async () => {
   const participant = await participantWith();
-  expect(await createPreparer(configFor(participant, { prepareUserId: undefined }), shutdownOfTest())).toBeUndefined();
+  expect(await createPreparer(configFor(participant, { prepareUserId: undefined }), endOfTest())).toBeUndefined();
 });
 
 test("a shutdown ends what is being prepared", async () => {
@@ -140,10 +139,10 @@ test("a shutdown ends what is being prepared", async () => {
   participant.faults.leaveUnanswered({ path: PREPARE });
   const config = configFor(participant);
   const context = await contextFrom(config);
-  const shutdown = new ShutdownSequence(1_000);
-  const preparer = await createPreparer(config, shutdown);
+  const end = new AbortController();
+  const preparer = await createPreparer(config, end.signal);
   const prepared = prepare(request, () => Promise.resolve(context), preparer).catch(String);
   await expect.poll(() => participant.requests.at(-1)?.path, { timeout: 10_000 }).toBe(PREPARE);
-  await shutdown.run();
+  end.abort(new Error("the service is stopping"));
   expect(await prepared).toContain("the service is stopping");
 });

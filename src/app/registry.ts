@@ -1,17 +1,28 @@
+/** The configured registry: a built-in one, a file or a module, and what its answers depend on besides contracts. */
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
 import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
+import { settings } from "../config/settings.js";
+import type { SourcePackages } from "../ingest/source/source.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
+import type { OverridesByInstrument } from "../registry/instrument-directory.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import type { UtilityContexts } from "../registry/utility/contexts.js";
+import { checkContexts, compileContexts, ExtensionError, type UtilityContexts } from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
-import { isAsyncFunction } from "../util/async.js";
-import { packageFile } from "../util/package-files.js";
-import { loadContexts, REGISTRY_ACCEPTS, registryError } from "./load-contexts.js";
+import { NotReady } from "../store/port.js";
+import { abortablePause, isAsyncFunction } from "../util/async.js";
+import { errorMessage, type Logger } from "../util/logger.js";
+import { packageFile, packageVersion } from "../util/package-files.js";
+
+const { variable: VARIABLE, accepts: ACCEPTS } = settings.registry;
+
+const registryError = (reason: string): SettingError => new SettingError(VARIABLE, ACCEPTS, reason);
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
@@ -38,7 +49,7 @@ async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
 
 /** Throws SettingError with every mistake of the file, its line and its column. */
 export const loadRegistryFile = (path: string): Promise<RegistryFile> =>
-  readSettingFile("OFFLEDGER_REGISTRY", REGISTRY_ACCEPTS, path, checkRegistryFile);
+  readSettingFile(VARIABLE, ACCEPTS, path, checkRegistryFile);
 
 /** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
 export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
@@ -60,6 +71,25 @@ async function createUtilityRegistry(config: Config, extension?: unknown): Promi
       parties: config.maxParties,
     },
   });
+}
+
+/**
+ * The choice contexts in force: those of the Registry Utility with the changes of a module and of the operator's file.
+ * Throws SettingError with every problem; nothing is used of a file that has one. `extension` is what the module exports,
+ * unchecked.
+ */
+export async function loadContexts(
+  { contexts: path, registry }: Config,
+  extension?: unknown,
+): Promise<UtilityContexts> {
+  try {
+    if (path === undefined) return compileContexts({}, extension);
+    const accepts = "the path of a YAML file of choice contexts";
+    return await readSettingFile("OFFLEDGER_CONTEXTS", accepts, path, (file) => checkContexts(file, extension));
+  } catch (error) {
+    if (!(error instanceof ExtensionError)) throw error;
+    throw registryError(`\n${error.problems.map((problem) => `${registry}: ${problem}`).join("\n")}`);
+  }
 }
 
 async function fromModule(config: Config, loaded: Registry | Extended): Promise<Registry> {
@@ -89,7 +119,7 @@ async function loadModule(path: string): Promise<Registry | Extended> {
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
   } catch (error) {
-    throw registryError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    throw registryError(`${path} cannot be loaded: ${errorMessage(error)}`);
   }
   const { default: exported } = loaded;
   if (typeof exported === "object" && exported !== null && isExtendedUtility(exported)) return exported;
@@ -136,4 +166,77 @@ function isTemplate(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { packageName, qualifiedName, parse } = value as Readonly<Record<string, unknown>>;
   return typeof packageName === "string" && typeof qualifiedName === "string" && typeof parse === "function";
+}
+
+/** How often the store is looked at for packages that have not been asked for: soon after the start, then rarely. */
+const FIRST_MS = 1_000;
+const INTERVAL_MS = 60_000;
+const MAX_PACKAGES = 1_000;
+
+export interface VersionSync {
+  /** No call begins after it. One that is under way ends with the source. */
+  close(): void;
+}
+
+/**
+ * Tells the registry the versions of the packages of the store's contracts, as the participant knows them: package ids say
+ * nothing of them. Never rejects.
+ */
+export function followPackageVersions(
+  registry: Pick<Registry, "learnPackages">,
+  packages: SourcePackages,
+  log: Logger,
+): VersionSync {
+  const end = new AbortController();
+  const pause = abortablePause(end.signal);
+  const known = new Map<string, string>();
+  const learnNew = async (): Promise<boolean> => {
+    const stored = await packages.ids();
+    const unknown = [...new Set(stored)].filter((id) => !known.has(id)).slice(0, MAX_PACKAGES);
+    if (unknown.length === 0) return stored.length > 0;
+    const versions = await packages.catalog.versions(unknown);
+    for (const [id, { version }] of versions ?? []) known.set(id, version);
+    registry.learnPackages?.(known);
+    return true;
+  };
+  const run = async () => {
+    let isLogged = false;
+    for (let wait = FIRST_MS; !end.signal.aborted; await pause(wait)) {
+      try {
+        if (await learnNew()) wait = INTERVAL_MS;
+      } catch (error) {
+        // The store has no contracts yet, or the participant cannot be asked.
+        wait = error instanceof NotReady ? FIRST_MS : INTERVAL_MS;
+        if (error instanceof NotReady || isLogged) continue;
+        isLogged = true;
+        log.warn(
+          { reason: errorMessage(error) },
+          "versions of packages not read: those that are not published count as current",
+        );
+      }
+    }
+  };
+  // It never rejects.
+  void run();
+  return { close: () => end.abort() };
+}
+
+/**
+ * Identifies all that answers depend on besides the contracts. Processes with the same id give the same answers from the
+ * same state. Of a registry module only its own file counts, not what it imports.
+ */
+export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
+  const { registry, contexts, totalSupply, keepHoldings } = config;
+  const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations } = config;
+  const isModule = registry !== "utility" && registry !== "minimal";
+  const parts = [
+    packageVersion(),
+    isModule ? await readFile(registry, "utf8") : registry,
+    contexts === undefined ? null : await readFile(contexts, "utf8"),
+    [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
+    totalSupply,
+    keepHoldings,
+    [maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations],
+  ];
+  return hash("sha256", JSON.stringify(parts), "base64url").slice(0, 11);
 }

@@ -1,7 +1,7 @@
 /** Messages of errors that have none of their own. */
 import net from "node:net";
 import { expect, test } from "vitest";
-import { messageOf } from "../../src/cli/failure.js";
+import { errorMessage } from "../../src/util/logger.js";
 
 test("a name with two addresses on which nothing listens", async () => {
   const error = await new Promise((resolve) => {
@@ -14,5 +14,5 @@ test("a name with two addresses on which nothing listens", async () => {
     net.connect({ host: "two.example", port: 9, lookup, autoSelectFamily: true }).on("error", resolve);
   });
   expect(error).toHaveProperty("message", "");
-  expect(messageOf(error)).toBe("connect ECONNREFUSED 127.0.0.1:9; connect ECONNREFUSED 127.0.0.2:9");
+  expect(errorMessage(error)).toBe("connect ECONNREFUSED 127.0.0.1:9; connect ECONNREFUSED 127.0.0.2:9");
 });

@@ -1,5 +1,4 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type {
   Candidate,
   Contract,
@@ -8,8 +7,8 @@ import type {
   RequiredClaim,
   Requirement,
   Search,
-} from "../../../gen/offledger/explain/v1/explain_pb.js";
-import { printable } from "./printable.js";
+} from "../../gen/offledger/explain/v1/explain_pb.js";
+import { printable } from "./output.js";
 
 /** How a request is answered, for people. Ids are complete, so that they can be copied. */
 export function formatExplanation(explained: ExplainResponse): string {
@@ -34,8 +33,6 @@ export function formatExplanation(explained: ExplainResponse): string {
   const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.map(oneLine).join("\n"));
   return `${texts.join("\n\n")}\n`;
 }
-
-const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);
 
 function outcome({ succeeds, status, error, causes }: ExplainResponse): string[] {
   if (succeeds) return ["the request succeeds"];
@@ -113,3 +110,5 @@ const oneLine = (line: string): string => printable(line).replaceAll("\n", Strin
 
 const time = (timestamp: Timestamp | undefined): string =>
   timestamp === undefined ? "an unknown time" : timestampDate(timestamp).toISOString();
+
+const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);

@@ -1,0 +1,196 @@
+/** The operator's port: its warnings, its services and its server. */
+import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting.js";
+import type { Preparer } from "../domain/ledger.js";
+import type { Source } from "../ingest/source/source.js";
+import { ParticipantPreparer } from "../ledger/participant/prepare.js";
+import { tokenFile } from "../ledger/participant/tokens/token-file.js";
+import { noToken } from "../ledger/participant/tokens/token-source.js";
+import { reportJson, WarningMonitor, type WarningReport } from "../registry/check/warning-monitor.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { PartySearcher } from "../registry/party-search.js";
+import type { Registry } from "../registry/sdk/registry.js";
+import { consoleService } from "../service/console/console.js";
+import { explain } from "../service/explain/explain.js";
+import type { ServiceBinding } from "../service/service-binding.js";
+import { FreshnessHistory } from "../telemetry/freshness-history.js";
+import type { WarningSource } from "../telemetry/metrics.js";
+import type { RequestHistory } from "../telemetry/telemetry.js";
+import { createExplainer, type ExplainerOptions } from "../transport/explainer.js";
+import { OperatorTokenError } from "../transport/operator/access.js";
+import { CONSOLE_PATHS, consolePage } from "../transport/operator/console-page.js";
+import { createOperatorServer, type OperatorServer, type OperatorServerOptions } from "../transport/operator/server.js";
+import type { ServerOptions } from "../transport/server.js";
+import { errorMessage } from "../util/logger.js";
+import { packageVersion } from "../util/package-files.js";
+import { participantOptions } from "./options.js";
+
+/** How long `GET /warnings` waits for a check that is running. Small registries are checked within it. */
+const MAX_WAIT_MS = 2_000;
+
+interface MonitoredWarnings extends WarningSource {
+  /** As `latest`, with the warnings themselves. */
+  report(): WarningReport | undefined;
+  close(): Promise<void>;
+}
+
+/** The warnings. Undefined without the port, and for a registry without checks. */
+export function monitorWarnings(
+  { metricsPort, credentialDays }: Config,
+  { checks }: Registry,
+  source: Source,
+  now: () => number,
+  log: Logger,
+): MonitoredWarnings | undefined {
+  if (metricsPort === undefined || checks === undefined) return undefined;
+  const monitor = new WarningMonitor({ checks, openScan: () => source.openScan(), credentialDays, now, log });
+  return {
+    latest: () => monitor.latest(),
+    report: () => monitor.latest(),
+    async list() {
+      const report = await monitor.current(MAX_WAIT_MS);
+      return report === undefined ? undefined : reportJson(report);
+    },
+    close: () => monitor.close(),
+  };
+}
+
+interface ConsoleOptions {
+  readonly registry: Registry;
+  readonly executor: QueryExecutor;
+  readonly source: Source;
+  /** Undefined for a registry without checks. */
+  readonly warnings: MonitoredWarnings | undefined;
+  readonly requests: RequestHistory;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+interface OperatorOptions extends ConsoleOptions, Pick<ExplainerOptions, "bindings" | "limits"> {
+  readonly config: Config;
+  readonly log: Logger;
+}
+
+export interface OperatorServices {
+  readonly bindings: readonly ServiceBinding[];
+  close(): void;
+}
+
+/** Creates the services of the port. Throws the system's error if the CA file of the participant cannot be read. */
+export async function operatorServices(options: OperatorOptions): Promise<OperatorServices> {
+  const { config, log, registry, requests, bindings, limits, now } = options;
+  const end = new AbortController();
+  const preparer = await createPreparer(config, end.signal);
+  const console = createConsole(options);
+  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "explanation failed");
+  const explaining = explain({
+    explainer: createExplainer({ bindings, limits, now, report, rootRegistrar: config.rootRegistrar }),
+    refusals: requests.refusals,
+    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
+    preparer,
+  });
+  return {
+    bindings: [console.binding, explaining],
+    close() {
+      end.abort(new Error("the service is stopping"));
+      console.close();
+    },
+  };
+}
+
+export interface Console {
+  readonly binding: ServiceBinding;
+  close(): void;
+}
+
+/** Creates the console's service. It samples the state of the source until it is closed. */
+export function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
+  const freshness = new FreshnessHistory(() => source.status());
+  const parties = new PartySearcher({
+    searches: registry.lookup?.partySearches ?? [],
+    openScan: () => source.openScan(),
+    staleReason: () => source.staleReason(),
+    now,
+  });
+  const binding = consoleService({
+    executor,
+    parties,
+    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
+    data: {
+      version: packageVersion(),
+      source: source.name,
+      countsContracts: source.isInMemory,
+      notReadyReason: () => source.notReadyReason(),
+      // A registry without checks has no warnings.
+      warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.report()),
+      freshness: () => freshness.points(),
+      requests: async () => ({ since: requests.since, operations: await requests.counts.byOperation() }),
+      refusals: () => requests.refusals.latest(),
+    },
+  });
+  return {
+    binding,
+    close() {
+      freshness.close();
+      parties.close();
+    },
+  };
+}
+
+/**
+ * Has the configured participant prepare commands until `signal` is aborted; undefined if no user for it is configured. The
+ * token of the mirror is not used. Throws the system's error if the CA file cannot be read.
+ */
+export async function createPreparer(config: Config, signal: AbortSignal): Promise<Preparer | undefined> {
+  const { prepareUserId, prepareTokenFile } = config;
+  if (prepareUserId === undefined) return undefined;
+  const participant = await participantOptions(config);
+  if (participant === undefined) return undefined;
+  const { url, ca } = participant;
+  const token = prepareTokenFile === undefined ? noToken : tokenFile(prepareTokenFile);
+  return new ParticipantPreparer({ url, ca, token, signal }, prepareUserId);
+}
+
+/** What the composition root gives to the operator's port. */
+type Served = Pick<OperatorServerOptions, "bindings" | "exposition">;
+
+export interface RunningOperator {
+  readonly metricsUrl: string;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Starts the operator's port, with the certificate and the limits on messages of the public one. Throws SettingError if
+ * the token or the address cannot be used; nothing keeps running then.
+ */
+export async function startOperator(
+  { metricsHost: host, metricsPort: port = 0, operatorTokenFile }: Config,
+  { maxBodyBytes, compresses, arguments: limits, certificate }: ServerOptions,
+  served: Served,
+  log: Logger,
+): Promise<RunningOperator> {
+  const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
+  // A process that answers nothing has nothing to show.
+  const page = served.bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
+  const server = await createServer({ ...served, ...shared, ...page, tokenFile: operatorTokenFile, host, port, log });
+  try {
+    const metricsUrl = `${await server.listen()}/metrics`;
+    log.info({ url: metricsUrl }, "metrics listening");
+    return { metricsUrl, close: (graceMs) => server.close(graceMs) };
+  } catch (error) {
+    await server.close(0);
+    const accepts = "a free port on a local address";
+    throw new SettingError("OFFLEDGER_METRICS_PORT, with OFFLEDGER_METRICS_HOST,", accepts, errorMessage(error));
+  }
+}
+
+async function createServer(options: OperatorServerOptions): Promise<OperatorServer> {
+  try {
+    return await createOperatorServer(options);
+  } catch (error) {
+    if (!(error instanceof OperatorTokenError)) throw error;
+    const accepts = "the path of a file with a token of at least 16 characters";
+    throw new SettingError("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, error.message);
+  }
+}

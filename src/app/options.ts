@@ -1,0 +1,112 @@
+/** Maps settings to the options of the server and of the source. */
+import { readFile } from "node:fs/promises";
+import { securedDocument } from "../auth/secured-document.js";
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting.js";
+import type { JsonObject } from "../domain/json.js";
+import type { ParticipantOptions } from "../ingest/mirror/participant-ingestor.js";
+import type { SourceOptions } from "../ingest/source/create-source.js";
+import type { LedgerCredentials } from "../ledger/participant/tokens/token-source.js";
+import { Certificate, CertificateError } from "../transport/certificate.js";
+import { type Budgets, createBudgets } from "../transport/limits.js";
+import type { ServerOptions } from "../transport/server.js";
+import { packageFile, packageVersion, readPackageFile } from "../util/package-files.js";
+
+/** The OpenAPI document of this service: it says which operations need a token, and which registrar the root serves. */
+export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: Config): JsonObject {
+  const document = JSON.parse(readPackageFile("#openapi.json")) as JsonObject & {
+    readonly info: { description: string } & JsonObject;
+  };
+  if (rootRegistrar !== undefined) {
+    const sentence = `The token-standard operations of ${rootRegistrar} are also served at /registry/…, without a registrar in the path.`;
+    document.info.description += ` ${sentence}`;
+  }
+  return authJwksUrl === undefined ? document : securedDocument(document, authOperations);
+}
+
+/** Throws SettingError if the certificate cannot be used. */
+export async function serverOptions(
+  config: Config,
+  openApi: object,
+): Promise<ServerOptions & { readonly budgets: Budgets }> {
+  return {
+    logLevel: config.logLevel,
+    documentation: { openApi, version: packageVersion() },
+    rootRegistrar: config.rootRegistrar,
+    maxBodyBytes: config.maxBodyBytes,
+    compresses: config.compression === "gzip",
+    connections: {
+      maxHeaderBytes: config.maxHeaderBytes,
+      requestMs: config.requestSeconds * 1000,
+      maxConnections: config.maxConnections,
+      maxStreams: config.maxStreams,
+      // A request waits for the turn in which it arrives, and a new connection for another.
+      ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
+    },
+    budgets: createBudgets({
+      bodyMegabytes: config.maxBodyMegabytes,
+      responseMegabytes: config.maxResponseMegabytes,
+      requests: config.maxRequests,
+    }),
+    hooks: {
+      corsOrigins: config.corsOrigins,
+      maxPathBytes: config.maxPathBytes,
+      maxDelayMs: config.maxDelayMs,
+      rates: { perClient: config.ratePerClient, inAll: config.rateInAll },
+    },
+    arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
+    trustedProxies: config.trustedProxies,
+    certificate: await readCertificate(config),
+  };
+}
+
+async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  try {
+    return await Certificate.read(tlsCertFile, tlsKeyFile);
+  } catch (error) {
+    if (!(error instanceof CertificateError)) throw error;
+    throw new SettingError("OFFLEDGER_TLS_CERT_FILE", "the path of a PEM file", error.message);
+  }
+}
+
+/** Throws the system's error if the CA file cannot be read. */
+export async function sourceOptions(config: Config): Promise<SourceOptions> {
+  const { databaseUrl, databaseConnections, cacheMegabytes, unreadySeconds, staleSeconds, readWaitMs } = config;
+  return {
+    participant: await participantOptions(config),
+    snapshotPath: snapshotPath(config),
+    database:
+      databaseUrl === undefined
+        ? undefined
+        : { url: databaseUrl, connections: databaseConnections, cacheBytes: cacheMegabytes * 1_000_000 },
+    limits: { unreadyAfter: unreadySeconds * 1000, staleAfter: staleSeconds * 1000, readWait: readWaitMs },
+    countsSupply: config.totalSupply,
+    keepsOptional: config.keepHoldings,
+  };
+}
+
+/** The snapshot file that is served without a participant; by default the demo of the registry. */
+export const snapshotPath = ({ snapshot, registry }: Config): string =>
+  snapshot ?? packageFile(registry === "minimal" ? "#demo/minimal.ndjson" : "#demo/registry.ndjson");
+
+/** Undefined without a participant. Throws the system's error if the CA file cannot be read. */
+export async function participantOptions(config: Config): Promise<ParticipantOptions | undefined> {
+  const { ledgerUrl, ledgerParties = [], ledgerCaFile } = config;
+  if (ledgerUrl === undefined) return undefined;
+  const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");
+  return { url: ledgerUrl, parties: ledgerParties, ca, credentials: ledgerCredentials(config) };
+}
+
+function ledgerCredentials(config: Config): LedgerCredentials | undefined {
+  const { ledgerTokenFile, oidcIssuer, oidcClientId, oidcClientSecretFile, oidcAudience, oidcScope } = config;
+  if (ledgerTokenFile !== undefined) return { tokenFile: ledgerTokenFile };
+  if (oidcIssuer === undefined || oidcClientId === undefined || oidcClientSecretFile === undefined) return undefined;
+  return {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    secretFile: oidcClientSecretFile,
+    audience: oidcAudience,
+    scope: oidcScope,
+  };
+}
