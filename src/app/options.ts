@@ -1,6 +1,6 @@
 /** Maps settings to the options of the server and of the source. */
 import { readFile } from "node:fs/promises";
-import { securedDocument } from "../auth/secured-document.js";
+import { securedDocument } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
