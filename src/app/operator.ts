@@ -72,7 +72,7 @@ interface OperatorOptions extends ConsoleOptions, Pick<ExplainerOptions, "bindin
   readonly log: Logger;
 }
 
-export interface OperatorServices {
+interface OperatorServices {
   readonly bindings: readonly ServiceBinding[];
   close(): void;
 }

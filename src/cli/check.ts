@@ -105,7 +105,7 @@ interface ParticipantCheck {
 }
 
 /** In milliseconds. A participant sends a million contracts in less. */
-export interface CheckLimits {
+interface CheckLimits {
   readonly total: number;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -192,7 +192,7 @@ export function formatSnapshotCheck(path: string, snapshot: FileSnapshot, invent
 }
 
 /** The result of `offledger check` for a participant. */
-export function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
+function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
   const { offset, contracts, unreadable } = snapshot;
   const { stored, counted } = countContracts(contracts);
   const reasons = unreadable

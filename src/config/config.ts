@@ -21,7 +21,7 @@ const commands = [
 ] as const;
 export type Command = (typeof commands)[number];
 
-export type ConfigResult =
+type ConfigResult =
   | {
       readonly ok: true;
       readonly command: Command;

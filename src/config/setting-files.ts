@@ -44,7 +44,7 @@ const entry = z.strictObject({
 /** What the operator says of an instrument: docs/instruments.md. */
 export type InstrumentEntry = z.infer<typeof entry>;
 /** By registrar and instrument id. */
-export type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
+type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
 
 const registrars = z
   .record(z.string(), z.record(z.string(), entry))

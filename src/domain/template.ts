@@ -46,7 +46,7 @@ export interface ParsedPayload<F> {
 }
 
 /** A template of contracts that could not be parsed, which are stored without content. */
-export interface UnreadableTemplate extends Template<null> {
+interface UnreadableTemplate extends Template<null> {
   /** The index key of all of them. */
   readonly indexKey: string;
 }

@@ -25,7 +25,7 @@ export interface MetricSources {
   readonly warnings: WarningSource | undefined;
 }
 
-export interface WatchStatus {
+interface WatchStatus {
   /** Streams that are open. */
   readonly open: () => number;
   /** From the latest change until all streams had it, in milliseconds. */
@@ -34,7 +34,7 @@ export interface WatchStatus {
   readonly sent: Readonly<Record<"reset" | "changed" | "heartbeat", number>>;
 }
 
-export interface BudgetStatus {
+interface BudgetStatus {
   readonly used: number;
   readonly limit: number;
   /** How often something was refused because the budget was used up. */
@@ -107,7 +107,7 @@ const ALWAYS_EXPORTED = ["ok", "internal", "unavailable"];
 /** A registry module may make up codes. */
 const MAX_REFUSAL_SERIES = 2_000;
 
-export interface RequestCount {
+interface RequestCount {
   /** Empty for requests without an operation. */
   readonly operation: string;
   readonly requests: number;

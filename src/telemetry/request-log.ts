@@ -1,7 +1,7 @@
 /** Logs one line per request, without anything that was sent but what a refusal is about. */
 import { Code } from "@connectrpc/connect";
-import type { Config } from "../config/config.js";
 import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
 import { refusalFields } from "./refusals.js";
 import { type CompletedRequest, isFailure, type Outcome, readClientAddress, statusName } from "./request-record.js";
 

@@ -3,11 +3,11 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import type { Metrics, MetricSources, RequestMetrics } from "./metrics.js";
 import { RefusalLog } from "./refusals.js";
-import { readParentSpan, type RequestObserver } from "./request-record.js";
 import { RequestLog } from "./request-log.js";
+import { readParentSpan, type RequestObserver } from "./request-record.js";
 import type { Tracing } from "./tracing.js";
 
-export interface Telemetry {
+interface Telemetry {
   readonly observers: readonly RequestObserver[];
   /** Undefined without the operator's port. They may be read after `close`. */
   readonly metrics: Metrics | undefined;

@@ -29,7 +29,7 @@ export type Checked<T> =
   | { readonly value: T; readonly mistakes?: undefined }
   | { readonly value?: undefined; readonly mistakes: readonly Mistake[] };
 
-export type FileResult<T> =
+type FileResult<T> =
   | { readonly value: T; readonly problems?: undefined }
   /** Each as `line:column: path: what is wrong`, in the order of the file. */
   | { readonly value?: undefined; readonly problems: readonly string[] };
