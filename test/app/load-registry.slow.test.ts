@@ -229,7 +229,7 @@ describe("check --registry minimal", () => {
     );
     const { code, out, err } = await offledger(["check"], { OFFLEDGER_REGISTRY: "minimal", OFFLEDGER_SNAPSHOT: path });
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toBe(`${path} cannot be served:\n${path}:2: admin, the registrar, is missing\n`);
+    expect(out).toBe(`${path} cannot be served:\n${path}:2: admin must not be empty or missing\n`);
   });
 
   test("skips contracts of the Registry Utility", async () => {

@@ -185,7 +185,7 @@ describe("a participant", () => {
     const { code, out, err } = await run(ledgerFlags(participant.url));
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out).toContain("\n30 contracts cannot be read, and are left out:\n  wrong-");
-    const reason = /^ {2}wrong-\d+ of pkg-1:\S+:TransferRule: operator must be a string, but is missing$/gm;
+    const reason = /^ {2}wrong-\d+ of pkg-1:\S+:TransferRule: operator must not be empty or missing$/gm;
     expect(out.match(reason)).toHaveLength(20);
     expect(out).toContain("\n  … and 10 more\n");
   });

@@ -293,7 +293,7 @@ describe("check", () => {
     expect(listed).toEqual([
       expect.stringMatching(/problems\.ndjson:2: not JSON: /),
       `${path}:3: owner must be a string, but is missing`,
-      `${path}:4: operator must be a string, but is missing`,
+      `${path}:4: operator must not be empty or missing`,
       `${path}:5: contract factory is already on line 1`,
       `${path}:6: invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday`,
       `${path}:8: the element must be an object, but is not one`,
