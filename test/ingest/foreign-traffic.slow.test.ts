@@ -18,7 +18,6 @@ import { ask, becomesReady, listening } from "./database/services.js";
 
 const REQUESTS = 1_000;
 const FOREIGN_MS = 50;
-const BOUND_MS = 150;
 const READY_MS = 1_000 * Number(process.env["OFFLEDGER_TEST_READY_SECONDS"] ?? 20);
 
 interface Setup {
@@ -96,10 +95,6 @@ test.each(["mirror", "replica"] as const)(
     expect(late).toBeLessThan(REQUESTS / 4 / 20);
     statuses.delete("unknown 503");
     expect(Object.fromEntries(statuses)).toEqual({ "created 200": REQUESTS, "unknown 404": REQUESTS / 4 - late });
-    // On a loaded machine every process on the way is late, as the one process is that answers without a wait.
-    const bound = BOUND_MS + 3 * all.known.p99;
-    expect(all.created.p99).toBeLessThan(bound);
-    expect(all.unknown.p99).toBeLessThan(bound);
   },
   600_000,
 );

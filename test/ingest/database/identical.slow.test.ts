@@ -79,7 +79,8 @@ test("replicas at one offset answer equally, and like a service in memory", { ti
     ledgerUrl: new URL(participant.url),
     ledgerParties: [parties.operator],
     totalSupply: true,
-    readWaitMs: 50,
+    // An unknown contract is 404 only once the ledger's end is reached, which takes long on a busy machine.
+    readWaitMs: 10_000,
     graceSeconds: 2,
   };
   const shared: Config = { ...inMemoryConfig, databaseUrl: new URL(database.url) };

@@ -36,7 +36,7 @@ export type GetAllocationInstructionContextRequest = Message<"offledger.allocati
 
   /**
    * Metadata that the caller will pass to the choice. Accepted for
-   * extensibility; no context depends on it today. May be absent.
+   * extensibility; the Registry Utility reads nothing of it, a module may. May be absent.
    *
    * @generated from field: google.protobuf.Struct meta = 3;
    */

@@ -104,7 +104,7 @@ export type GetTransferInstructionContextRequest = Message<"offledger.transfer_i
 
   /**
    * Metadata that the caller will pass to the choice. Accepted for
-   * extensibility; no context depends on it today. May be absent.
+   * extensibility; the Registry Utility reads nothing of it, a module may. May be absent.
    *
    * @generated from field: google.protobuf.Struct meta = 3;
    */
