@@ -5,15 +5,47 @@ const FUNCTION = /^(keys|hint|first)\((.+)\)$/;
 const STEPS = /(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*/.source;
 export const PATH = new RegExp(`^(?:${STEPS}|(?:keys|hint|first)\\(${STEPS}\\))$`);
 
+interface ParsedPath {
+  readonly named: string | undefined;
+  readonly steps: readonly string[];
+  /** Whether it has one value at most. */
+  readonly isPlain: boolean;
+}
+
+/** Those of the tables that are loaded: a contract must not cost their parsing again. */
+const parsed = new Map<string, ParsedPath>();
+
+function parse(path: string): ParsedPath {
+  const known = parsed.get(path);
+  if (known !== undefined) return known;
+  const [, named, inner = path] = FUNCTION.exec(path) ?? [];
+  const steps = inner.split(".");
+  const made = { named, steps, isPlain: named === undefined && !steps.includes("*") };
+  parsed.set(path, made);
+  return made;
+}
+
 /**
  * The values at a path, none where a field is absent or null. `keys(…)`: the keys of a map, as text. `first(…)`: the first
  * element of a list. `hint(…)`: the text of a party before its `::`.
  */
 export function valuesAt(payload: JsonValue, path: string): JsonValue[] {
-  const [, named, inner = path] = FUNCTION.exec(path) ?? [];
+  const { named, steps, isPlain } = parse(path);
+  if (isPlain) {
+    let value: JsonValue | undefined = payload;
+    for (const step of steps) {
+      value = fieldOf(value, step);
+      if (value === undefined) return [];
+    }
+    return [value];
+  }
   let values: JsonValue[] = [payload];
-  for (const step of inner.split("."))
-    values = values.flatMap((value) => (step === "*" ? elementsOf(value) : fieldOf(value, step)));
+  for (const step of steps)
+    values = values.flatMap((value) => {
+      if (step === "*") return elementsOf(value);
+      const field = fieldOf(value, step);
+      return field === undefined ? [] : [field];
+    });
   if (named === "keys") return values.flatMap(keysOf);
   if (named === "first") return values.flatMap((value) => elementsOf(value).slice(0, 1));
   if (named === "hint")
@@ -37,10 +69,8 @@ export function textAt(payload: JsonValue, path: string): string | undefined {
   return text;
 }
 
-function fieldOf(value: JsonValue, name: string): JsonValue[] {
-  if (!isObject(value) || !Object.hasOwn(value, name)) return [];
-  const field = value[name];
-  return field === undefined || field === null ? [] : [field];
+function fieldOf(value: JsonValue, name: string): JsonValue | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
 }
 
 /** A map is an object, or a list of pairs of key and value, as the ledger writes a GenMap. */

@@ -154,9 +154,7 @@ function fieldsOf(
   };
   return {
     registrar: party,
-    roles: named(roles, (path) =>
-      accountsAt(payload, path, admin).flatMap(({ party: one, isSpecial }) => (isSpecial ? [] : one)),
-    ),
+    roles: named(roles, (path) => partiesAt(payload, path, admin)),
     refs: named(refs, (path) => textsAt(payload, path)),
     instruments: list(instruments).flatMap((path) => textsAt(payload, path)),
     deadline: timeAt(deadline),
@@ -173,19 +171,34 @@ const list = (paths: string | readonly string[]): readonly string[] => (typeof p
 
 function named<T>(definition: TemplateDefinition["roles"], read: (path: string) => T[]): Named<T> {
   if (definition === undefined) return NONE;
-  return Object.fromEntries(Object.entries(definition).map(([name, paths]) => [name, list(paths).flatMap(read)]));
+  const found: Record<string, T[]> = {};
+  for (const [name, paths] of Object.entries(definition))
+    found[name] = typeof paths === "string" ? read(paths) : paths.flatMap(read);
+  return found;
 }
 
 /** Accounts of version 2 of the token standard, or parties of version 1, whose accounts the `meta` beside them may say. */
 function accountsAt(payload: JsonValue, path: string, admin: string): Account[] {
-  const read = (value: JsonObject, name: string, at: string) => accountIn(new JsonReader(value, at), name, admin);
-  const [, parent, name] = /^(?:(.+)\.)?(\w+)$/.exec(path) ?? [];
+  const end = path.lastIndexOf(".");
+  const name = path.slice(end + 1);
+  const read = (value: JsonObject, field: string, at: string) => accountIn(new JsonReader(value, at), field, admin);
   // An element of a list, or what a function makes, has nothing beside it.
-  if (name === undefined) return valuesAt(payload, path).map((value) => read({ [path]: value }, path, ""));
-  const holders = parent === undefined ? [payload] : valuesAt(payload, parent);
-  return holders.flatMap((value) =>
-    valuesAt(value, name).length > 0 ? read(value as JsonObject, name, parent ?? "") : [],
-  );
+  if (!/^\w+$/.test(name)) return valuesAt(payload, path).map((value) => read({ [path]: value }, path, ""));
+  const parent = end < 0 ? "" : path.slice(0, end);
+  const holders = end < 0 ? [payload] : valuesAt(payload, parent);
+  const accounts: Account[] = [];
+  // What has a field is an object.
+  for (const value of holders)
+    if (valuesAt(value, name).length > 0) accounts.push(read(value as JsonObject, name, parent));
+  return accounts;
+}
+
+/** A special account has no party. */
+function partiesAt(payload: JsonValue, path: string, admin: string): string[] {
+  const [account, ...others] = accountsAt(payload, path, admin);
+  if (account === undefined) return [];
+  if (others.length === 0) return account.isSpecial ? [] : [account.party];
+  return [account, ...others].flatMap(({ party, isSpecial }) => (isSpecial ? [] : party));
 }
 
 /** Those that are there. */
