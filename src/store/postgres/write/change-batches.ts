@@ -1,6 +1,5 @@
 import { type Change, type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
-import { idHash, indexKeyHash, templateHash, type LookupHash, sumHash } from "../../lookup-hash.js";
-import { registrarHashOf } from "../../touched-lookups.js";
+import { idHash, indexKeyHash, type LookupHash, registrarHashOf, sumHash, templateHash } from "../../lookup-hash.js";
 
 /** Changes to different contracts, by type. */
 export interface ChangeBatch {

@@ -2,8 +2,7 @@ import type { Client } from "pg";
 import { type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
 import { type Database, endSession } from "../database.js";
 import { asDatabaseError } from "../errors.js";
-import { indexKeyHash, templateHash, sumHash } from "../../lookup-hash.js";
-import { registrarHashOf } from "../../touched-lookups.js";
+import { indexKeyHash, registrarHashOf, sumHash, templateHash } from "../../lookup-hash.js";
 import { CopyStream } from "./copy-stream.js";
 
 const COPY_CONTRACTS =
