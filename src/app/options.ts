@@ -6,7 +6,7 @@ import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions } from "../ingest/mirror/participant-ingestor.js";
 import type { SourceOptions } from "../ingest/source/create-source.js";
-import type { LedgerCredentials } from "../ledger/participant/tokens/token-source.js";
+import type { LedgerCredentials } from "../ledger/participant/tokens.js";
 import { Certificate, CertificateError } from "../transport/certificate.js";
 import { type Budgets, createBudgets } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";

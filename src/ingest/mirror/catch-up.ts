@@ -1,6 +1,6 @@
 import type { CatchUpProgress } from "../../domain/ledger.js";
 import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../ledger/participant/client.js";
 import type { Logger } from "../../util/logger.js";
 import { Notifier } from "../../util/async.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";

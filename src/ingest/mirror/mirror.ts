@@ -1,3 +1,4 @@
+import { errorMessage } from "../../util/logger.js";
 import type { CatchUpProgress } from "../../domain/ledger.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import {
@@ -6,9 +7,8 @@ import {
   type Ledger,
   streamEnded,
   type UpdateStream,
-} from "../../ledger/participant/ledger.js";
-import { takeSnapshot } from "../../ledger/participant/snapshot.js";
-import { errorMessage } from "../../util/logger.js";
+} from "../../ledger/participant/client.js";
+import { takeSnapshot } from "../../ledger/participant/elements.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 import { findMissingPackages, SEARCH_INTERVAL_MS } from "./missing-packages.js";

@@ -1,4 +1,4 @@
-import type { Ledger } from "../../ledger/participant/ledger.js";
+import type { Ledger } from "../../ledger/participant/client.js";
 import type { Logger } from "../../util/logger.js";
 import type { LagTracker } from "./lag-tracker.js";
 import type { StoreApplier } from "./store-applier.js";

@@ -1,14 +1,13 @@
 import { unavailable } from "../../domain/errors.js";
+import { abortablePause } from "../../util/async.js";
 import type { History, HoldingFields, HoldingSource, PackageCatalog } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { ParticipantClient } from "../../ledger/participant/client.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
-import { ParticipantHistory } from "../../ledger/participant/history.js";
-import { ParticipantHoldings } from "../../ledger/participant/holdings.js";
+import { ParticipantHistory, ParticipantHoldings } from "../../ledger/participant/lookups.js";
 import { ParticipantPackages } from "../../ledger/participant/packages.js";
-import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens/token-source.js";
-import { abortablePause } from "../../util/async.js";
+import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
 import { type LagLimits, LagTracker } from "./lag-tracker.js";

@@ -1,9 +1,8 @@
 import type { JsonValue } from "../../domain/json.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
-import type { Snapshot } from "../../ledger/participant/snapshot.js";
-import { decodeUpdate, type Unreadable, type Update } from "../../ledger/participant/updates.js";
+import type { Ledger, UpdateStream } from "../../ledger/participant/client.js";
+import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../../ledger/participant/elements.js";
 import type { Checkpoint, StoreWriter } from "../../store/port.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import type { LagTracker } from "./lag-tracker.js";

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../domain/json.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { DEFAULT_TIMEOUTS } from "../../ledger/participant/http.js";
-import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../ledger/participant/client.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { watch } from "../../util/watchdog.js";
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/ledger.js";
-import { LedgerError } from "./errors.js";
-import { endpointUrl, type Endpoint, type HttpResponse, readToken, sendRequest } from "./http.js";
-import { logicalSynchronizer, readPrepared } from "./prepared-transaction.js";
-import { readRejection, type Rejection } from "./rejection.js";
+import { fieldsOf, parseJson } from "../json-fields.js";
+import { judge, LedgerError, readApiError } from "./errors.js";
+import { type Endpoint, endpointUrl, type HttpResponse, readToken, sendRequest } from "./http.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -144,10 +144,100 @@ function disclosureOf({ templateId, contractId, createdEventBlob, synchronizerId
 const describe = ({ status, code, cause }: Rejection): string =>
   [`status ${status}`, ...(code === "" ? [] : [code])].join(", ") + (cause === "" ? "" : `: ${cause}`);
 
-function parseJson(text: string): JsonValue | undefined {
+/** A response to a command that is not a success. */
+interface Rejection {
+  /** What the participant, or a proxy, says about the command. */
+  readonly kind:
+    | "rejected"
+    /** The token is not accepted. */
+    | "unauthenticated"
+    /** The rights of the user do not suffice. */
+    | "forbidden"
+    /** It fails now, for reasons that have nothing to do with the command. */
+    | "transient"
+    /** Not an error of the API. */
+    | "unknown";
+  readonly status: number;
+  /** The participant's error code; empty if the response is not an error of its API. */
+  readonly code: string;
+  /** The participant's message; else the text of the response. */
+  readonly cause: string;
+}
+
+/** A Daml exception may have a long payload. */
+const MAX_CAUSE_LENGTH = 4_000;
+/** Of a response that is not an error of the API, such as the page of a proxy. */
+const MAX_TEXT_LENGTH = 300;
+
+/** Reads an error of the JSON Ledger API. `body` is undefined if the text is not JSON. */
+function readRejection(status: number, body: JsonValue | undefined, text: string): Rejection {
+  const error = readApiError(body);
+  const { code = "", cause } = error;
+  const isError = code !== "" && cause !== undefined;
+  return {
+    kind: kindOf(judge(error, status), status, isError),
+    status,
+    code: isError ? code : "",
+    cause: isError ? cut(cause, MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
+  };
+}
+
+function kindOf(judgement: ReturnType<typeof judge>, status: number, isError: boolean): Rejection["kind"] {
+  if (judgement === "denied") return "unauthenticated";
+  if (judgement === "forbidden") return "forbidden";
+  // A participant without the endpoint.
+  if (status === 501) return "unknown";
+  if (judgement === "busy" || judgement === "internal") return "transient";
+  return isError && status >= 400 && status < 500 ? "rejected" : "unknown";
+}
+
+/** Cutting a surrogate pair in half would give a string that protobuf cannot encode. */
+const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text.toWellFormed();
+
+/** `PreparedTransaction.metadata` and `Metadata.synchronizer_id` in interactive_submission_service.proto of Canton 3.5. */
+const METADATA = 2;
+const SYNCHRONIZER_ID = 3;
+
+/** The verdict of a successful response; undefined if it is not one. The transaction itself is dropped. */
+function readPrepared(body: JsonValue | undefined): Verdict | undefined {
+  const { preparedTransaction, costEstimation } = fieldsOf(body);
+  if (typeof preparedTransaction !== "string" || preparedTransaction === "") return undefined;
+  const { totalTrafficCostEstimation: cost } = fieldsOf(costEstimation);
+  return {
+    succeeds: true,
+    error: "",
+    errorCode: "",
+    synchronizer: synchronizerOf(preparedTransaction),
+    trafficCost: typeof cost === "number" && Number.isSafeInteger(cost) ? cost : undefined,
+  };
+}
+
+/**
+ * The synchronizer of a prepared transaction, which is protobuf in base64. Empty if it cannot be read: the verdict does
+ * not depend on it, and a later version of the participant may encode it differently.
+ */
+function synchronizerOf(preparedTransaction: string): string {
   try {
-    return JSON.parse(text) as JsonValue;
+    const metadata = fieldOf(Buffer.from(preparedTransaction, "base64"), METADATA);
+    const id = metadata && fieldOf(metadata, SYNCHRONIZER_ID);
+    return id === undefined ? "" : logicalSynchronizer(new TextDecoder("utf-8", { fatal: true }).decode(id));
   } catch {
-    return undefined;
+    return "";
   }
+}
+
+/** Without the suffix of a physical synchronizer, `::35-0`, which no request takes and no contract has. */
+const logicalSynchronizer = (synchronizerId: string): string =>
+  /^[^:]+::[^:]+/.exec(synchronizerId)?.[0] ?? synchronizerId;
+
+/** The first field with a number and with a length: a message or a string. Throws if the bytes are not protobuf. */
+function fieldOf(message: Uint8Array, number: number): Uint8Array | undefined {
+  const reader = new BinaryReader(message);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === number && type === WireType.LengthDelimited) return reader.bytes();
+    reader.skip(type, field);
+  }
+  return undefined;
 }

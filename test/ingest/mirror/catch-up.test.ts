@@ -6,7 +6,7 @@ import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/client.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";

@@ -5,7 +5,7 @@ import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/client.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 
 const never = new Promise<never>(() => undefined);

@@ -5,9 +5,12 @@ import { checkpoint } from "../../../../scripted-participant/updates.js";
 import type { JsonValue } from "../../../../src/domain/json.js";
 import type { Template } from "../../../../src/domain/template.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import { eventFormat } from "../../../../src/ledger/participant/event-format.js";
-import { KnownTemplates } from "../../../../src/ledger/participant/known-templates.js";
-import type { Ledger, UpdateStream } from "../../../../src/ledger/participant/ledger.js";
+import {
+  eventFormat,
+  KnownTemplates,
+  type Ledger,
+  type UpdateStream,
+} from "../../../../src/ledger/participant/client.js";
 import { lastMessage, type VirtualParticipant } from "./participant.js";
 import { Wire } from "./wire.js";
 

@@ -1,7 +1,7 @@
 /** The two ends of one WebSocket stream in virtual time. Messages arrive in their order, some time after they are sent. */
 import type { JsonValue } from "../../../../src/domain/json.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import type { UpdateStream } from "../../../../src/ledger/participant/ledger.js";
+import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
 import { checked, type VirtualParticipant } from "./participant.js";
 
 /** Time between the pings of a client. */

@@ -1,8 +1,48 @@
-/** The OAuth2 client credentials grant, RFC 6749 section 4.4. See docs/decisions/oauth-client-credentials.md. */
-import { LedgerError } from "../errors.js";
-import { DEFAULT_TIMEOUTS, sendRequest } from "../http.js";
-import { tokenFile } from "./token-file.js";
-import type { TokenSource } from "./token-source.js";
+/**
+ * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. See
+ * docs/decisions/oauth-client-credentials.md.
+ */
+import { readFile } from "node:fs/promises";
+import type { JsonObject } from "../../domain/json.js";
+import { parseJson } from "../json-fields.js";
+import { LedgerError } from "./errors.js";
+import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
+
+/** Returns the token to send; undefined if none is needed. Throws LedgerError, whose message never holds a token. */
+export interface TokenSource {
+  (): Promise<string | undefined>;
+  /** Drops a cached token. Called when the participant has not accepted it. */
+  readonly forget?: () => void;
+}
+
+export const noToken: TokenSource = () => Promise.resolve(undefined);
+
+export type LedgerCredentials = { readonly tokenFile: string } | ClientCredentials;
+
+export function createTokenSource(
+  credentials: LedgerCredentials | undefined,
+  ca: string | undefined,
+  signal: AbortSignal,
+  now: () => number,
+): TokenSource {
+  if (credentials === undefined) return noToken;
+  if ("tokenFile" in credentials) return tokenFile(credentials.tokenFile);
+  return clientCredentials(credentials, ca, signal, now);
+}
+
+/** Reads a secret from a file, on every call: to renew it, replace the file. Throws LedgerError "denied". */
+export function tokenFile(path: string): () => Promise<string> {
+  return async () => {
+    try {
+      const token = (await readFile(path, "utf8")).trim();
+      if (token !== "") return token;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+      throw new LedgerError("denied", `the token file ${path} cannot be read (${code})`);
+    }
+    throw new LedgerError("denied", `the token file ${path} is empty`);
+  };
+}
 
 export interface ClientCredentials {
   /** The token endpoint is found by OpenID Connect Discovery. */
@@ -94,11 +134,7 @@ async function fetchToken(
 }
 
 /** Error messages quote nothing of a response but the error of RFC 6749: the rest may hold a secret. */
-function parseResponse(
-  { status, text }: { status: number; text: string },
-  issuer: URL,
-  secret?: string,
-): Readonly<Record<string, unknown>> {
+function parseResponse({ status, text }: { status: number; text: string }, issuer: URL, secret?: string): JsonObject {
   const kind = status === 429 || status >= 500 ? "busy" : "denied";
   const value = parseObject(text);
   if (status !== 200) {
@@ -109,7 +145,7 @@ function parseResponse(
 }
 
 /** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
-function describeError(response: Readonly<Record<string, unknown>> | undefined, secret = ""): string {
+function describeError(response: JsonObject | undefined, secret = ""): string {
   const { error, error_description: description } = response ?? {};
   const texts = [error, description].filter(isErrorText);
   // An issuer may repeat what it was sent.
@@ -121,12 +157,7 @@ function describeError(response: Readonly<Record<string, unknown>> | undefined, 
 const isErrorText = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,300}$/.test(value);
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    // Every property of an object can be read as unknown.
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }

@@ -1,9 +1,78 @@
-import type { Change } from "../../domain/contract.js";
+/** What the elements of a participant's streams say: a snapshot of active contracts, and updates. */
+import { errorMessage } from "../../util/logger.js";
+import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { errorMessage } from "../../util/logger.js";
-import type { Decoder } from "../decode.js";
-import { readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
+import { type DecodedContract, type Decoder, laterState } from "../decode.js";
+import { fieldsOf, readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
+import type { Ledger } from "./client.js";
+
+export interface Unreadable {
+  /** Undefined if the element does not say. */
+  readonly contractId: string | undefined;
+  readonly templateId: string | undefined;
+  readonly reason: string;
+}
+
+export interface Snapshot {
+  readonly offset: number;
+  readonly contracts: readonly (Contract | CountedOnly)[];
+  readonly unreadable: readonly Unreadable[];
+  /** Of unreadable contracts, that they exist. */
+  readonly existing: readonly Contract[];
+}
+
+/** Reads a snapshot. Stops early when `isCancelled`; the result is then incomplete. */
+export async function takeSnapshot(
+  ledger: Ledger,
+  offset: number,
+  decoder: Decoder,
+  isCancelled: () => boolean,
+): Promise<Snapshot> {
+  const entries = new Map<string, DecodedContract>();
+  const skipped: Unreadable[] = [];
+  const existing = new Map<string, Contract>();
+  for await (const element of ledger.activeContracts(offset)) {
+    if (isCancelled()) break;
+    const entry = decodeElement(element, decoder, skipped);
+    if (entry === undefined) continue;
+    if ("payload" in entry) {
+      existing.set(entry.contractId, entry);
+      continue;
+    }
+    const { contractId } = entry.contract;
+    const earlier = entries.get(contractId);
+    entries.set(contractId, earlier === undefined ? entry : (laterState(earlier, entry) ?? entry));
+  }
+  return {
+    offset,
+    contracts: [...entries.values()].map(({ contract }) => contract),
+    unreadable: skipped,
+    existing: [...existing.values()].filter(({ contractId }) => !entries.has(contractId)),
+  };
+}
+
+/** Of a contract that cannot be decoded, that it exists. */
+function decodeElement(
+  element: JsonValue,
+  decoder: Decoder,
+  skipped: Unreadable[],
+): DecodedContract | Contract | undefined {
+  try {
+    return decoder.decode(element);
+  } catch (error) {
+    const created = findCreatedEvent(element);
+    skipped.push(unreadable(created, error));
+    return decoder.unreadable(created);
+  }
+}
+
+/** The created event of an element, in any of its forms. Undefined if there is none. */
+function findCreatedEvent(element: JsonValue): JsonValue | undefined {
+  const [content] = Object.values(fieldsOf(fieldsOf(element).contractEntry));
+  const { createdEvent, assignedEvent } = fieldsOf(content);
+  return createdEvent ?? fieldsOf(assignedEvent).createdEvent;
+}
 
 export interface Update {
   readonly offset: number;
@@ -15,22 +84,6 @@ export interface Update {
   /** Contracts of a known template that cannot be decoded. Of them `changes` has that they exist. */
   readonly unreadable: readonly Unreadable[];
 }
-
-export interface Unreadable {
-  /** Undefined if the element does not say. */
-  readonly contractId: string | undefined;
-  readonly templateId: string | undefined;
-  readonly reason: string;
-}
-
-/** What an error of a created event is about. */
-export function unreadable(created: JsonValue | undefined, error: unknown): Unreadable {
-  const { contractId, templateId } =
-    typeof created === "object" && created !== null && !Array.isArray(created) ? created : {};
-  return { contractId: textOf(contractId), templateId: textOf(templateId), reason: errorMessage(error) };
-}
-
-const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Throws an Error that names the field if the element does not have the documented form. */
 export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
@@ -122,3 +175,11 @@ function readOffset(value: JsonObject): number {
   if (typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0) return offset;
   throw new Error("the offset of an update must be a whole number");
 }
+
+/** What an error of a created event is about. */
+function unreadable(created: JsonValue | undefined, error: unknown): Unreadable {
+  const { contractId, templateId } = fieldsOf(created);
+  return { contractId: textOf(contractId), templateId: textOf(templateId), reason: errorMessage(error) };
+}
+
+const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
