@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Template } from "../../src/domain/template.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { NotReady, type StoreReader, type StoreScan, type StoreWriter } from "../../src/store/port.js";
-import { MAX_SCANNED_IDS } from "../../src/store/postgres/read/replica-scan.js";
-import { Replica } from "../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { MAX_SCANNED_IDS, Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { apple, byLabel, fruit, fruits, pear } from "../fixtures/fruits.js";
 

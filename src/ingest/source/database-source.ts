@@ -1,3 +1,4 @@
+import { abortablePause } from "../../util/async.js";
 import { alreadyCaughtUp } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import { contentId } from "../../store/postgres/content-id.js";
@@ -5,9 +6,8 @@ import { Database } from "../../store/postgres/database.js";
 import { asDatabaseError, DatabaseError } from "../../store/postgres/errors.js";
 import { migrate } from "../../store/postgres/migrate.js";
 import { StoredPackages, storing } from "../../store/postgres/packages.js";
-import { ReplicaSync } from "../../store/postgres/read/replica-sync.js";
-import { Replica } from "../../store/postgres/read/replica.js";
-import { abortablePause } from "../../util/async.js";
+import { ReplicaSync } from "../../store/postgres/replica-sync.js";
+import { Replica } from "../../store/postgres/replica.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestor } from "../ingestor.js";
 import type { LagLimits } from "../mirror/lag-tracker.js";

@@ -1,9 +1,8 @@
 import type { Template } from "../../domain/template.js";
-import { channels } from "../../store/postgres/channels.js";
-import type { Database } from "../../store/postgres/database.js";
+import { channels, type Database } from "../../store/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../../store/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../store/postgres/write/lease.js";
-import { type ContentIdentity, PostgresWriter } from "../../store/postgres/write/postgres-writer.js";
+import { type ContentIdentity, PostgresWriter } from "../../store/postgres/writer.js";
 import { backoffMs, type BackoffOptions } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";

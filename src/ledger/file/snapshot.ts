@@ -119,14 +119,14 @@ function* splitArray(text: string): Generator<ElementText> {
       if (++depth === 1) start = at + 1;
     } else if (!quoted && (mark === "]" || mark === "}") && --depth === 0) {
       const last = text.slice(start, at);
-      if (last.trim() !== "" || elements > 0) yield element(lines, last, start);
+      if (last.trim() !== "" || elements > 0) yield elementAt(lines, last, start);
       if (text.slice(at + 1).trim() !== "") {
         throw new FormError(lines.at(at), "there is text after the end of the array");
       }
       if (mark === "}") throw new FormError(lines.at(at), "the array is closed by }");
       return;
     } else if (!quoted && mark === "," && depth === 1) {
-      yield element(lines, text.slice(start, at), start);
+      yield elementAt(lines, text.slice(start, at), start);
       elements++;
       start = at + 1;
     }
@@ -136,7 +136,7 @@ function* splitArray(text: string): Generator<ElementText> {
   throw new FormError(line, "the array is not closed: the element that begins on this line does not end");
 }
 
-function element(lines: LineCounter, slice: string, start: number): ElementText {
+function elementAt(lines: LineCounter, slice: string, start: number): ElementText {
   const text = slice.trim();
   const line = lines.at(start + slice.length - slice.trimStart().length);
   if (text === "") throw new FormError(line, "an element is missing before or after a comma");

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/store/postgres/database.js";
 import { asDatabaseError } from "../../../src/store/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
 
 /** Messages to the parent. */

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { startFreezableProxy } from "../../fixtures/freezable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
 import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";

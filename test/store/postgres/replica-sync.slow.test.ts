@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/read/replica-sync.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/replica-sync.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";

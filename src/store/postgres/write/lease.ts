@@ -1,8 +1,7 @@
 import type { Client } from "pg";
 import type { Logger } from "../../../util/logger.js";
 import { watch } from "../../../util/watchdog.js";
-import { channels } from "../channels.js";
-import { type Database, endSession, withSessionTimeout, SESSION_TIMEOUT_MS } from "../database.js";
+import { channels, type Database, endSession, SESSION_TIMEOUT_MS, withSessionTimeout } from "../database.js";
 import { asDatabaseError, DatabaseError } from "../errors.js";
 
 /** Key of the advisory lock; migrations have another. */

@@ -1,13 +1,11 @@
-import type { Contract } from "../../../domain/contract.js";
-import type { ChangeLog } from "../../change-log.js";
-import { type LookupHash, tagOf } from "../../lookup-hash.js";
-import type { Position } from "../../port.js";
-import type { Fetched, Version } from "./fetch.js";
-import { LookupMap } from "./lookup-map.js";
-import { hashOf, type Lookup, type LookupResult } from "./lookups.js";
+import type { Contract } from "../../domain/contract.js";
+import type { ChangeLog } from "../change-log.js";
+import { type LookupHash, tagOf } from "../lookup-hash.js";
+import type { Position } from "../port.js";
+import { type Fetched, hashOf, keyOf, type Lookup, type LookupResult, NO_VERSION, type Version } from "./lookups.js";
 
 interface Entry {
-  readonly lookup: Lookup;
+  readonly key: string;
   readonly hash: LookupHash;
   readonly result: LookupResult;
   /** Set by each hit, cleared when eviction passes over the entry. */
@@ -19,9 +17,6 @@ interface Invalidation {
   readonly hashes: ReadonlySet<LookupHash>;
 }
 
-/** Older than every state. */
-export const NO_VERSION: Version = { generation: 0, offset: 0, asOf: undefined };
-
 /** How many invalidations are kept, for results that arrive late. */
 const MAX_INVALIDATIONS = 200;
 /** Approximate bytes of an entry without its contracts, and of a contract without its texts. */
@@ -30,14 +25,13 @@ const CONTRACT_BYTES = 2_000;
 
 /**
  * Results of lookups, all valid at one version of the store. Eviction is second chance, bounded by bytes. The package
- * lru-cache does not fit: entries share contracts, so the size of an entry changes with its neighbours, and its one key
- * type would cost a string for each lookup.
+ * lru-cache does not fit: entries share contracts, so the size of an entry changes with its neighbours.
  */
 export class ReplicaCache {
   readonly #maxBytes: number;
   readonly #changes: ChangeLog | undefined;
-  readonly #entries = new LookupMap<Entry>();
-  readonly #evictionQueue = new Set<Entry>();
+  /** By key, in the order of eviction. */
+  readonly #entries = new Map<string, Entry>();
   readonly #byHash = new Map<LookupHash, Entry>();
   /** Each contract in any entry, with the number of these entries. */
   readonly #contracts = new Map<string, { readonly contract: Contract; entries: number }>();
@@ -60,16 +54,11 @@ export class ReplicaCache {
     return this.#version;
   }
 
-  byId(contractId: string): LookupResult | undefined {
-    return markUsed(this.#entries.byId(contractId));
-  }
-
-  byIndexKey(indexKey: string): LookupResult | undefined {
-    return markUsed(this.#entries.byIndexKey(indexKey));
-  }
-
   get(lookup: Lookup): LookupResult | undefined {
-    return markUsed(this.#entries.get(lookup));
+    const entry = this.#entries.get(keyOf(lookup));
+    if (entry === undefined) return undefined;
+    entry.wasUsed = true;
+    return entry.result;
   }
 
   /** Returns the cached object of an equal contract, which has its encodings in slots, or else the given one. */
@@ -103,7 +92,6 @@ export class ReplicaCache {
 
   #reset(version: Version): void {
     this.#entries.clear();
-    this.#evictionQueue.clear();
     this.#byHash.clear();
     this.#contracts.clear();
     this.#invalidations.length = 0;
@@ -134,11 +122,10 @@ export class ReplicaCache {
     if (lookup.by === "templateCounts") return;
     const hash = hashOf(lookup);
     if (!this.#isValid(hash, version) || this.#byHash.has(hash)) return;
-    const entry: Entry = { lookup, hash, result: this.#retainContracts(result), wasUsed: true };
-    this.#entries.set(lookup, entry);
+    const entry: Entry = { key: keyOf(lookup), hash, result: this.#retainContracts(result), wasUsed: true };
+    this.#entries.set(entry.key, entry);
     this.#byHash.set(hash, entry);
-    this.#evictionQueue.add(entry);
-    this.#bytes += entryBytes(lookup);
+    this.#bytes += entryBytes(entry);
     this.#evict();
   }
 
@@ -164,10 +151,9 @@ export class ReplicaCache {
   }
 
   #remove(entry: Entry): void {
-    this.#entries.delete(entry.lookup);
+    this.#entries.delete(entry.key);
     this.#byHash.delete(entry.hash);
-    this.#evictionQueue.delete(entry);
-    this.#bytes -= entryBytes(entry.lookup);
+    this.#bytes -= entryBytes(entry);
     for (const contract of entry.result.contracts) {
       const retained = this.#contracts.get(contract.contractId);
       if (retained === undefined || --retained.entries > 0) continue;
@@ -177,38 +163,29 @@ export class ReplicaCache {
   }
 
   #evict(): void {
-    for (const entry of this.#evictionQueue) {
+    for (const entry of this.#entries.values()) {
       if (this.#bytes <= this.#maxBytes) return;
       if (entry.wasUsed) {
         entry.wasUsed = false;
-        this.#evictionQueue.delete(entry);
-        this.#evictionQueue.add(entry);
+        this.#entries.delete(entry.key);
+        this.#entries.set(entry.key, entry);
       } else this.#remove(entry);
     }
   }
 }
 
 /** Generations are numbered by the clock of the database: a name is not used again. */
-export const positionOf = ({ generation, offset, asOf }: Version): Position => ({
+const positionOf = ({ generation, offset, asOf }: Version): Position => ({
   generation: String(generation),
   offset,
   asOf,
 });
 
-function markUsed(entry: Entry | undefined): LookupResult | undefined {
-  if (entry === undefined) return undefined;
-  entry.wasUsed = true;
-  return entry.result;
-}
-
 /** For contracts with the same id. */
 export const isSameContract = (a: Contract, b: Contract): boolean =>
   a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.template === b.template;
 
-function entryBytes(lookup: Lookup): number {
-  const text = lookup.by === "id" ? lookup.contractId : lookup.by === "indexKey" ? lookup.indexKey : "";
-  return ENTRY_BYTES + 2 * text.length;
-}
+const entryBytes = ({ key }: Entry): number => ENTRY_BYTES + 2 * key.length;
 
 /** Twice the texts: the contract itself, and its encoding in one form. */
 const contractBytes = ({ payload, createdEventBlob }: Contract): number =>

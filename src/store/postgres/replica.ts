@@ -1,17 +1,22 @@
-import type { Template } from "../../../domain/template.js";
-import { SingleFlight } from "../../../util/async.js";
-import { ChangeLog } from "../../change-log.js";
-import { type ChangeFeed, NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
-import { hasSameKeys } from "../content-id.js";
-import { ContractDecoder } from "../contract-decoder.js";
-import type { Database } from "../database.js";
-import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
-import { fetchLookups, type Fetched, type Version } from "./fetch.js";
-import type { Lookup } from "./lookups.js";
-import { ReadSession, REQUEST_LIMITS } from "./read-session.js";
+import type { Template } from "../../domain/template.js";
+import { SingleFlight } from "../../util/async.js";
+import { ChangeLog } from "../change-log.js";
+import { templateHash } from "../lookup-hash.js";
+import { type ChangeFeed, type ContractIds, NotReady, type StoreReader, type StoreScan, type View } from "../port.js";
+import { hasSameKeys } from "./content-id.js";
+import type { Database } from "./database.js";
+import { asDatabaseError, type DatabaseError, orUnavailable } from "./errors.js";
+import { byHash, fetchLookups, idsStatement, type TemplatesByHash } from "./fetch.js";
+import type { Fetched, Lookup, Version } from "./lookups.js";
+import {
+  type FetchLookups,
+  INCOMPLETE,
+  LookupView,
+  type ReadLimits,
+  ReadSession,
+  REQUEST_LIMITS,
+} from "./read-session.js";
 import { ReplicaCache } from "./replica-cache.js";
-import { ReplicaScan, SCAN_LIMITS } from "./replica-scan.js";
-import { INCOMPLETE, LookupView } from "./views.js";
 
 export interface ReplicaOptions {
   readonly templates: readonly Template[];
@@ -40,11 +45,18 @@ export interface ReplicaStatus {
 /** A late result may be of the generation before. */
 const MAX_COMPARED = 4;
 
+/** Bounds what one scan reads of a large database. */
+export const MAX_SCANNED_IDS = 10_000;
+/** For what the steps of a scan have in common: factories, configurations, rules. */
+const CACHE_BYTES = 8_000_000;
+/** A step may check a hundred contracts, each with many lookups. */
+export const SCAN_LIMITS: ReadLimits = { roundTrips: 100, lookups: 100_000, contracts: 100_000 };
+
 /** Reads a database that another process may write. Every query also returns what has changed since the last one. */
 export class Replica implements StoreReader {
   readonly #database: Database;
   readonly #options: ReplicaOptions;
-  readonly #decoder: ContractDecoder;
+  readonly #templates: TemplatesByHash;
   readonly #changes = new ChangeLog();
   readonly #cache: ReplicaCache;
   readonly #refresh = new SingleFlight(async () => {
@@ -63,7 +75,7 @@ export class Replica implements StoreReader {
   constructor(database: Database, options: ReplicaOptions) {
     this.#database = database;
     this.#options = options;
-    this.#decoder = new ContractDecoder(options.templates);
+    this.#templates = byHash(options.templates);
     this.#cache = new ReplicaCache(options.cacheBytes, this.#changes);
   }
 
@@ -101,7 +113,7 @@ export class Replica implements StoreReader {
   openScan(): StoreScan {
     return new ReplicaScan(
       this.#database,
-      (...lookups) => fetchLookups(this.#database, this.#decoder, SCAN_LIMITS.contracts, ...lookups),
+      (...lookups) => fetchLookups(this.#database, this.#templates, SCAN_LIMITS.contracts, ...lookups),
       (fetched) => this.#hasOurContent(fetched),
     );
   }
@@ -112,12 +124,7 @@ export class Replica implements StoreReader {
   }
 
   async #fetchForRead(since: Version, missing: readonly Lookup[], known: readonly Lookup[]): Promise<Fetched> {
-    let fetched: Fetched;
-    try {
-      fetched = await this.#fetch(since, missing, known);
-    } catch (error) {
-      throw toUnavailable(asDatabaseError(error));
-    }
+    const fetched = await orUnavailable(this.#fetch(since, missing, known));
     if (fetched.version.generation === 0 || !this.#hasOurContent(fetched)) throw new NotReady();
     return fetched;
   }
@@ -132,10 +139,8 @@ export class Replica implements StoreReader {
     const { templates } = this.#options;
     if (generation === 0 || contentId !== this.#options.contentId || this.#hasOurKeys.has(generation)) return;
     this.#hasOurKeys.set(generation, await hasSameKeys(this.#database, generation, templates));
-    for (const oldest of this.#hasOurKeys.keys()) {
-      if (this.#hasOurKeys.size <= MAX_COMPARED) break;
-      this.#hasOurKeys.delete(oldest);
-    }
+    const [oldest] = this.#hasOurKeys.keys();
+    if (this.#hasOurKeys.size > MAX_COMPARED && oldest !== undefined) this.#hasOurKeys.delete(oldest);
   }
 
   async #fetch(since: Version, missing: readonly Lookup[], known: readonly Lookup[]): Promise<Fetched> {
@@ -144,7 +149,7 @@ export class Replica implements StoreReader {
     try {
       const fetched = await fetchLookups(
         this.#database,
-        this.#decoder,
+        this.#templates,
         REQUEST_LIMITS.contracts,
         since,
         missing,
@@ -168,5 +173,40 @@ export class Replica implements StoreReader {
       this.#failure = asDatabaseError(error);
       throw this.#failure;
     }
+  }
+}
+
+/**
+ * Reads the database past the cache of the replica: the scan has a small one of its own. `fetch` executes lookups;
+ * `isOurs` says whether this process can use a result.
+ */
+class ReplicaScan implements StoreScan {
+  readonly #database: Database;
+  readonly #fetch: FetchLookups;
+  readonly #isOurs: (fetched: Fetched) => boolean;
+  readonly #cache = new ReplicaCache(CACHE_BYTES);
+
+  constructor(database: Database, fetch: FetchLookups, isOurs: (fetched: Fetched) => boolean) {
+    this.#database = database;
+    this.#fetch = fetch;
+    this.#isOurs = isOurs;
+  }
+
+  async ids(template: Template): Promise<ContractIds> {
+    const values = [templateHash(template), MAX_SCANNED_IDS + 1];
+    const rows = await orUnavailable(this.#database.query<{ contract_id: string }>(idsStatement, values));
+    const ids = rows.map(({ contract_id }) => contract_id);
+    return { ids: ids.slice(0, MAX_SCANNED_IDS), isComplete: ids.length <= MAX_SCANNED_IDS };
+  }
+
+  read<T>(use: (view: View) => T): Promise<T> {
+    const fetch: FetchLookups = async (since, missing, known) => {
+      const queryNumber = this.#cache.nextQueryNumber();
+      const fetched = await orUnavailable(this.#fetch(since, missing, known));
+      if (fetched.version.generation === 0 || !this.#isOurs(fetched)) throw new NotReady();
+      this.#cache.merge(fetched, since, queryNumber);
+      return fetched;
+    };
+    return new ReadSession(this.#cache, fetch, SCAN_LIMITS).run(use);
   }
 }

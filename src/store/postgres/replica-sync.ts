@@ -1,11 +1,10 @@
+import { backoffMs, Notifier, SingleFlight } from "../../util/async.js";
+import type { CatchUpProgress } from "../../domain/ledger.js";
+import { channels, type Database, endSession, type Statement } from "./database.js";
+import { asDatabaseError, type DatabaseError } from "./errors.js";
+import type { Replica } from "./replica.js";
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
-import { backoffMs, Notifier, SingleFlight } from "../../../util/async.js";
-import type { CatchUpProgress } from "../../../domain/ledger.js";
-import { channels } from "../channels.js";
-import { type Database, endSession, type Statement } from "../database.js";
-import { asDatabaseError, type DatabaseError } from "../errors.js";
-import type { Replica } from "./replica.js";
 
 /** A replica polls at this interval besides the notifications, because one may be lost. */
 const POLL_MS = 1_000;

@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { Client } from "pg";
-import { type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
-import { type Database, endSession } from "../database.js";
-import { asDatabaseError } from "../errors.js";
-import { indexKeyHash, registrarHashOf, sumHash, templateHash } from "../../lookup-hash.js";
-import { CopyStream } from "./copy-stream.js";
+import { from as copyFrom } from "pg-copy-streams";
+import { type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
+import { indexKeyHash, registrarHashOf, sumHash, templateHash } from "../lookup-hash.js";
+import { type Database, endSession } from "./database.js";
+import { asDatabaseError, type DatabaseError } from "./errors.js";
 
 const COPY_CONTRACTS =
   "COPY offledger.contracts (generation, contract_id, template_hash, template_id, payload, created_event_blob, " +
@@ -46,14 +49,14 @@ export async function loadGeneration(
     const countedOnly = await startCopy(COPY_COUNTED_ONLY);
     const ids = new Set<string>();
     for (const contract of contracts) {
-      const { contractId, supply } = contract;
+      const { contractId } = contract;
       if (ids.has(contractId)) throw new Error(`contract ${contractId} appears twice`);
       ids.add(contractId);
       if (isStored(contract)) {
         for (const key of new Set(contract.indexKeys)) await indexKeys.write(indexKeyHash(key), contractId);
         await stored.write(...toColumns(contract));
       } else {
-        await countedOnly.write(contractId, sumHash(contract.supply.sum), String(supply?.amount));
+        await countedOnly.write(contractId, sumHash(contract.supply.sum), String(contract.supply.amount));
       }
     }
     for (const copy of [stored, indexKeys, countedOnly]) await copy.end();
@@ -88,3 +91,54 @@ const toColumns = (contract: Contract): (string | null)[] => [
   contract.supply?.amount.toString() ?? null,
   registrarHashOf(contract),
 ];
+
+const CHUNK_LENGTH = 64 * 1024;
+
+/** Writes rows of one generation into a table by COPY, with backpressure. Throws DatabaseError. */
+class CopyStream {
+  readonly #stream: Writable;
+  readonly #generation: number;
+  readonly #signal: AbortSignal;
+  #buffer = "";
+  #failure: DatabaseError | undefined;
+
+  /** `statement` is a COPY statement whose first column is the generation. */
+  constructor(client: Client, statement: string, generation: number, signal: AbortSignal) {
+    this.#signal = signal;
+    this.#stream = client.query(copyFrom(statement));
+    this.#generation = generation;
+    this.#stream.on("error", (error) => (this.#failure = asDatabaseError(error)));
+  }
+
+  async write(...columns: readonly (string | null)[]): Promise<void> {
+    this.#buffer += `${this.#generation}`;
+    for (const column of columns) this.#buffer += column === null ? "\t\\N" : `\t${escapeColumn(column)}`;
+    this.#buffer += "\n";
+    if (this.#buffer.length >= CHUNK_LENGTH) await this.#flush();
+  }
+
+  async end(): Promise<void> {
+    await this.#flush();
+    this.#stream.end();
+    await finished(this.#stream, { signal: this.#signal }).catch((error: unknown) => {
+      throw asDatabaseError(error);
+    });
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const chunk = this.#buffer;
+    this.#buffer = "";
+    if (chunk !== "" && !this.#stream.write(chunk)) {
+      await once(this.#stream, "drain", { signal: this.#signal }).catch((error: unknown) => {
+        throw asDatabaseError(error);
+      });
+    }
+  }
+}
+
+const SPECIAL = /[\\\t\n\r]/g;
+const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+
+/** Escapes a value for the text format of COPY; https://www.postgresql.org/docs/current/sql-copy.html */
+const escapeColumn = (value: string): string => value.replace(SPECIAL, (character) => ESCAPES[character] ?? character);

@@ -1,13 +1,10 @@
-import type { Change, Contract, CountedOnly } from "../../../domain/contract.js";
-import type { Template } from "../../../domain/template.js";
-import { type Checkpoint, NotReady, type StoreWriter } from "../../port.js";
-import { channels } from "../channels.js";
-import { hasSameKeys } from "../content-id.js";
-import type { Database, Statement } from "../database.js";
-import { DatabaseError } from "../errors.js";
-import { applyStatement } from "./apply.sql.js";
-import { toParameters, type ChangeBatch, batchChanges } from "./change-batches.js";
-import { deleteOldGenerations, deleteOrphanGenerations } from "./cleanup.js";
+import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
+import type { Template } from "../../domain/template.js";
+import { type Checkpoint, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
+import { applyStatement, batchChanges, type ChangeBatch, toParameters } from "./apply.js";
+import { hasSameKeys } from "./content-id.js";
+import { channels, type Database, type Statement } from "./database.js";
+import { DatabaseError } from "./errors.js";
 import { loadGeneration } from "./load-generation.js";
 
 /** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
@@ -89,7 +86,8 @@ export class PostgresWriter implements StoreWriter {
   async #replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined): Promise<void> {
     await this.#write(async () => {
       const { epoch, content, signal } = this.#scope;
-      await deleteOrphanGenerations(this.#database, epoch, this.#servedGeneration);
+      // Those that were loaded and never served.
+      await this.#deleteGenerations("orphan");
       const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
       const generation = Number(next?.generation);
       await loadGeneration(this.#database, generation, contracts, signal);
@@ -142,9 +140,20 @@ export class PostgresWriter implements StoreWriter {
     });
   }
 
+  /** Deletes, in small steps, the generations before the served one, and trims its logs. Throws DatabaseError. */
   async cleanUp(): Promise<void> {
-    const { epoch } = this.#scope;
-    await deleteOldGenerations(this.#database, epoch, this.#servedGeneration, () => this.#failure === undefined);
+    await this.#deleteGenerations("old");
+    const parameters = [this.#servedGeneration, this.#scope.epoch];
+    for (const statement of TRIM_STATEMENTS) {
+      if (this.#failure === undefined) await this.#database.query(statement, parameters);
+    }
+  }
+
+  async #deleteGenerations(which: "old" | "orphan"): Promise<void> {
+    const parameters = [this.#servedGeneration, this.#scope.epoch];
+    for (const statement of TABLES.map((table) => deleteRows(table, which))) {
+      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
+    }
   }
 
   async #write(write: () => Promise<void>): Promise<void> {
@@ -204,3 +213,56 @@ SELECT pg_notify('${channels.stateChanged}', '') FROM swapped`,
 
 const leaseLost = (): DatabaseError =>
   new DatabaseError("lost", "the store is not at the position of this process: another process has written to it");
+
+/** Keeps each statement short, so that it blocks nothing for long. */
+const MAX_ROWS = 5_000;
+/** No reader uses more than the latest MAX_UPDATES_BEHIND of them; see fetch.ts. */
+const MAX_INVALIDATIONS = 20_000;
+
+const TABLES = [
+  "contracts",
+  "index_keys",
+  "counted_only",
+  "sums",
+  "template_counts",
+  "archived_contracts",
+  "invalidations",
+];
+
+/** $1 is the served generation, $2 the epoch of the writer. A statement that sees later rows sees a later epoch too. */
+const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
+  name: `delete-${which}-${table}`,
+  text: `
+DELETE FROM offledger.${table}
+WHERE EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint) AND ctid = ANY (ARRAY(
+  SELECT ctid FROM offledger.${table} WHERE generation ${which === "old" ? "<" : ">"} $1::bigint LIMIT ${MAX_ROWS}
+)) RETURNING 1`,
+});
+
+const TRIM_STATEMENTS: readonly Statement[] = [
+  {
+    name: "trim-invalidations",
+    text: `
+WITH cutoff AS (
+  SELECT ledger_offset FROM offledger.invalidations WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_INVALIDATIONS} LIMIT 1
+),
+updated AS (
+  UPDATE offledger.state s SET invalidations_from = greatest(s.invalidations_from, cutoff.ledger_offset) FROM cutoff
+  WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
+  RETURNING s.generation
+)
+DELETE FROM offledger.invalidations i USING cutoff, updated
+WHERE i.generation = updated.generation AND i.ledger_offset <= cutoff.ledger_offset`,
+  },
+  {
+    name: "trim-archived",
+    text: `
+DELETE FROM offledger.archived_contracts a USING (
+  SELECT ledger_offset FROM offledger.archived_contracts WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
+) cutoff
+WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
+  AND EXISTS (SELECT FROM offledger.state WHERE epoch = $2::bigint)`,
+  },
+];
