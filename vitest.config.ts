@@ -15,7 +15,7 @@ const isolated = [
   "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/participant/http.test.ts",
-  "test/store/{scan,postgres/lease-watchdog}.test.ts",
+  "test/store/scan.test.ts",
   "test/transport/{sockets,limits}/**/*.test.ts",
 ];
 

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import type { Preparer } from "../domain/ledger.js";
-import type { Source } from "../ingest/source/source.js";
+import type { Source } from "../ingest/source.js";
 import { ParticipantPreparer } from "../ledger/participant/prepare.js";
 import { noToken, tokenFile } from "../ledger/participant/tokens.js";
 import { reportJson, WarningMonitor, type WarningReport } from "../registry/check/warning-monitor.js";

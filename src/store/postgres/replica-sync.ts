@@ -1,21 +1,19 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "pg";
 import { backoffMs, Notifier, SingleFlight } from "../../util/async.js";
 import type { CatchUpProgress } from "../../domain/ledger.js";
+import { Retries, type RetriesOptions } from "../../util/retries.js";
 import { channels, type Database, endSession, type Statement } from "./database.js";
 import { asDatabaseError, type DatabaseError } from "./errors.js";
 import type { Replica } from "./replica.js";
-import { randomUUID } from "node:crypto";
-import type { Client } from "pg";
 
 /** A replica polls at this interval besides the notifications, because one may be lost. */
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
 
-export interface ReplicaSyncOptions {
+export interface ReplicaSyncOptions extends RetriesOptions {
   readonly database: Database;
   readonly replica: Replica;
-  /** Waits for some milliseconds, or until the end. Never throws. */
-  readonly pause: (milliseconds: number) => Promise<void>;
-  readonly signal: AbortSignal;
   /** Called once when the database becomes unreadable. */
   readonly onLost: (error: DatabaseError) => void;
   readonly onRecovered: () => void;
@@ -29,6 +27,7 @@ const REQUEST_CATCH_UP: Statement = {
 /** Keeps a replica at the state of the database, by notifications and by polling. */
 export class ReplicaSync {
   readonly #options: ReplicaSyncOptions;
+  readonly #retries: Retries;
   readonly #onCaughtUp = new Map<string, () => void>();
   readonly #moved = new Notifier();
   /** The state at the last notice of a move. */
@@ -39,11 +38,16 @@ export class ReplicaSync {
 
   constructor(options: ReplicaSyncOptions) {
     this.#options = options;
+    this.#retries = new Retries(options);
   }
 
   /** Ends when the signal is aborted. */
   async run(): Promise<void> {
-    await Promise.all([this.#keepListening(), this.#keepPolling()]);
+    const listening = this.#retries.run(
+      () => this.#listen(),
+      (failures) => backoffMs(failures, RECONNECT_BACKOFF),
+    );
+    await Promise.all([listening, this.#keepPolling()]);
   }
 
   /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
@@ -116,18 +120,6 @@ export class ReplicaSync {
     return !this.#isLost;
   }
 
-  async #keepListening(): Promise<void> {
-    const { pause, signal } = this.#options;
-    for (let attempt = 1; !signal.aborted; await pause(backoffMs(attempt, RECONNECT_BACKOFF))) {
-      try {
-        await this.#listen();
-        attempt = 1;
-      } catch {
-        attempt++;
-      }
-    }
-  }
-
   async #listen(): Promise<void> {
     const { database, signal } = this.#options;
     const session = await database.openSession();
@@ -138,6 +130,7 @@ export class ReplicaSync {
         else void this.#refresh();
       });
       await session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`);
+      this.#retries.recovered();
       // Notifications sent before are lost.
       await this.#refresh();
       await ended;

@@ -50,7 +50,7 @@ export class ReplicaObserver {
       clock,
     });
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const parts = { database: this.#database, replica: this.#replica, pause, signal };
+    const parts = { database: this.#database, replica: this.#replica, now: Date.now, pause, signal };
     this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
   }
 

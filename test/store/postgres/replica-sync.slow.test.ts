@@ -1,4 +1,4 @@
-/** Notifications, polling and catching up; src/store/postgres/read/replica-sync.ts. */
+/** Notifications, polling and catching up; src/store/postgres/replica-sync.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -51,6 +51,7 @@ function follow({ polls = true, database = schema.database, ...callbacks }: Foll
   const replicaSync = new ReplicaSync({
     database,
     replica,
+    now: clock,
     pause,
     signal,
     onLost: () => {},

@@ -1,4 +1,4 @@
-/** Fencing and cleanup; src/store/postgres/write/postgres-writer.ts. */
+/** Fencing and cleanup; src/store/postgres/writer.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";

@@ -16,6 +16,7 @@ import { Wire } from "./wire.js";
 
 const MESSAGE_MS = 60_000;
 const OPEN_MS = 10_000;
+const ANSWER_MS = 10_000;
 
 export class VirtualClient implements Ledger {
   readonly #participant: VirtualParticipant;
@@ -76,8 +77,8 @@ export class VirtualClient implements Ledger {
 
   async findMissing(): Promise<readonly string[]> {
     const fault = this.#participant.searchFaults.shift();
-    if (fault === "hung") await new Promise<never>(() => undefined);
-    if (fault === "cut") throw new LedgerError("lost", "the search is cut");
+    if (fault === "unanswered") await this.#participant.clock.sleep(ANSWER_MS);
+    if (fault !== undefined) throw new LedgerError("lost", `the search is ${fault}`);
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {

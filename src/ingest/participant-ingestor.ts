@@ -1,18 +1,17 @@
-import { unavailable } from "../../domain/errors.js";
-import { abortablePause } from "../../util/async.js";
-import type { History, HoldingFields, HoldingSource, PackageCatalog } from "../../domain/ledger.js";
-import type { Template } from "../../domain/template.js";
-import type { Decoder } from "../../ledger/decode.js";
-import { ParticipantClient } from "../../ledger/participant/client.js";
-import { LedgerError } from "../../ledger/participant/errors.js";
-import { ParticipantHistory, ParticipantHoldings } from "../../ledger/participant/lookups.js";
-import { ParticipantPackages } from "../../ledger/participant/packages.js";
-import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens.js";
-import type { Logger } from "../../util/logger.js";
-import type { Ingestion, Ingestor } from "../ingestor.js";
-import { type LagLimits, LagTracker } from "./lag-tracker.js";
+import { unavailable } from "../domain/errors.js";
+import { abortablePause } from "../util/async.js";
+import type { History, HoldingFields, HoldingSource, PackageCatalog } from "../domain/ledger.js";
+import type { Template } from "../domain/template.js";
+import type { Decoder } from "../ledger/decode.js";
+import { ParticipantClient } from "../ledger/participant/client.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/lookups.js";
+import { ParticipantPackages } from "../ledger/participant/packages.js";
+import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
+import type { Logger } from "../util/logger.js";
+import { type LagLimits, LagTracker } from "./lag.js";
 import { Mirror } from "./mirror.js";
-import { watchedLedger } from "./watched-ledger.js";
+import type { Ingestion, Ingestor } from "./source.js";
 
 export interface ParticipantOptions {
   readonly url: URL;
@@ -52,7 +51,7 @@ export function connectParticipant(
       origin: `participant of ${parties.toSorted().join(", ")}`,
       reconnects,
       start(writer, log, end): Ingestion {
-        const ledger = watchedLedger(new ParticipantClient(endpointUntil(end), parties, templates), log);
+        const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
         const lag = new LagTracker(limits, now, () => ledger.ledgerEnd());
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();

@@ -1,13 +1,13 @@
-import type { JsonValue } from "../../domain/json.js";
-import type { Decoder } from "../../ledger/decode.js";
-import { LedgerError } from "../../ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../ledger/participant/client.js";
-import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../../ledger/participant/elements.js";
-import type { Checkpoint, StoreWriter } from "../../store/port.js";
-import { errorMessage, type Logger } from "../../util/logger.js";
-import type { LagTracker } from "./lag-tracker.js";
+import type { JsonValue } from "../domain/json.js";
+import type { Decoder } from "../ledger/decode.js";
+import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
+import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../ledger/participant/elements.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import type { Checkpoint, StoreWriter } from "../store/port.js";
+import { errorMessage, type Logger } from "../util/logger.js";
+import type { LagTracker } from "./lag.js";
 
-export interface StoreApplierOptions {
+export interface ApplierOptions {
   readonly ledger: Pick<Ledger, "missing">;
   readonly decoder: Decoder;
   readonly writer: StoreWriter;
@@ -16,8 +16,8 @@ export interface StoreApplierOptions {
 }
 
 /** Writes snapshots and updates into the store: none twice, and none of another history than the followed stream's. */
-export class StoreApplier {
-  readonly #options: StoreApplierOptions;
+export class Applier {
+  readonly #options: ApplierOptions;
   #checkpoint: Checkpoint | undefined;
   /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
   #confirmedOffset = 0;
@@ -25,7 +25,7 @@ export class StoreApplier {
   #left: LedgerError | "reopen" | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
-  constructor(options: StoreApplierOptions) {
+  constructor(options: ApplierOptions) {
     this.#options = options;
     this.#checkpoint = options.writer.checkpoint;
   }
@@ -102,8 +102,7 @@ export class StoreApplier {
       const changes = fresh.flatMap((update) => update.changes);
       // A store that lacks a package's contracts cannot be resumed: the package may be there by then.
       const canResume = this.#checkpoint !== undefined && this.#options.ledger.missing.length === 0;
-      const kept = canResume ? updateId : undefined;
-      await this.#options.writer.apply(changes, offset, recorded, kept);
+      await this.#options.writer.apply(changes, offset, recorded, canResume ? updateId : undefined);
       // Even if the stream was left during the write, the store is now at this offset.
       if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };
       if (followed === this.#followed) this.#logUnreadable(fresh.flatMap(({ unreadable }) => unreadable));
@@ -112,17 +111,17 @@ export class StoreApplier {
     if (failure !== undefined) throw failure;
   }
 
+  confirm(offset: number, followed: UpdateStream): void {
+    if (followed !== this.#followed || offset <= this.#confirmedOffset) return;
+    this.#confirmedOffset = offset;
+    this.#options.lag.reached(offset);
+  }
+
   /** Runs writes one after the other, so that each sees which updates the ones before have applied. */
   #enqueue(write: () => Promise<void>): Promise<void> {
     const result = this.#lastWrite.then(write);
     this.#lastWrite = result.catch(() => undefined);
     return result;
-  }
-
-  confirm(offset: number, followed: UpdateStream): void {
-    if (followed !== this.#followed || offset <= this.#confirmedOffset) return;
-    this.#confirmedOffset = offset;
-    this.#options.lag.reached(offset);
   }
 
   #logUnreadable(unreadable: readonly Unreadable[]): void {
@@ -135,15 +134,50 @@ export class StoreApplier {
   }
 }
 
-function decodeUpdates(elements: readonly JsonValue[], decoder: Decoder) {
+/** The updates before the first that cannot be decoded. */
+function decodeUpdates(
+  elements: readonly JsonValue[],
+  decoder: Decoder,
+): { readonly updates: readonly Update[]; readonly failure?: LedgerError } {
   const updates: Update[] = [];
   for (const element of elements) {
     try {
       updates.push(decodeUpdate(element, decoder));
     } catch (error) {
-      const failure = new LedgerError("unreadable", `an update cannot be decoded: ${errorMessage(error)}`);
-      return { updates, failure };
+      return { updates, failure: new LedgerError("unreadable", `an update cannot be decoded: ${errorMessage(error)}`) };
     }
   }
-  return { updates, failure: undefined };
+  return { updates };
+}
+
+/** The largest batch of updates that is written at once. */
+const MAX_BATCH = 100;
+
+/** Batches items available together, yielding to the event loop in between. Source errors follow earlier items. */
+export async function* inBatches<T>(items: AsyncIterable<T>, max = MAX_BATCH): AsyncGenerator<readonly T[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  const request = () => {
+    const next = iterator.next();
+    // A consumer that leaves early must not cause an unhandled rejection.
+    next.catch(() => undefined);
+    return next;
+  };
+  for (let next = request(); ;) {
+    const first = await next;
+    if (first.done === true) return;
+    const batch = [first.value];
+    next = request();
+    // Items that are available now resolve before setImmediate does.
+    const later = new Promise<"later">((resolve) => {
+      setImmediate(resolve, "later");
+    });
+    while (batch.length < max) {
+      const item = await Promise.race([next, later]).catch(() => "later" as const);
+      if (item === "later" || item.done === true) break;
+      batch.push(item.value);
+      next = request();
+    }
+    yield batch;
+    await later;
+  }
 }

@@ -1,20 +1,19 @@
-import { abortablePause } from "../../util/async.js";
-import { alreadyCaughtUp } from "../../domain/ledger.js";
-import type { Template } from "../../domain/template.js";
-import { contentId } from "../../store/postgres/content-id.js";
-import { Database } from "../../store/postgres/database.js";
-import { asDatabaseError, DatabaseError } from "../../store/postgres/errors.js";
-import { migrate } from "../../store/postgres/migrate.js";
-import { StoredPackages, storing } from "../../store/postgres/packages.js";
-import { ReplicaSync } from "../../store/postgres/replica-sync.js";
-import { Replica } from "../../store/postgres/replica.js";
-import type { Logger } from "../../util/logger.js";
-import type { Ingestor } from "../ingestor.js";
-import type { LagLimits } from "../mirror/lag-tracker.js";
-import type { ParticipantConnection } from "../mirror/participant-ingestor.js";
-import { notReadyReason, staleReason } from "../staleness.js";
-import { LeaderLoop } from "./leader-loop.js";
-import type { Source } from "./source.js";
+import { abortablePause } from "../util/async.js";
+import { alreadyCaughtUp } from "../domain/ledger.js";
+import type { Template } from "../domain/template.js";
+import { contentId } from "../store/postgres/content-id.js";
+import { Database } from "../store/postgres/database.js";
+import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
+import { migrate } from "../store/postgres/migrate.js";
+import { StoredPackages, storing } from "../store/postgres/packages.js";
+import { ReplicaSync } from "../store/postgres/replica-sync.js";
+import { Replica } from "../store/postgres/replica.js";
+import type { Logger } from "../util/logger.js";
+import { Retries } from "../util/retries.js";
+import { type LagLimits, notReadyReason, staleReason } from "./lag.js";
+import { LeaderLoop } from "./leadership.js";
+import type { ParticipantConnection } from "./participant-ingestor.js";
+import type { Ingestor, Source } from "./source.js";
 
 /** What a process does on a database. At least one is true. */
 export interface Roles {
@@ -48,7 +47,7 @@ const ROUND_TRIP_MS = 500;
 
 const NO_STATUS = { offset: undefined, age: undefined };
 
-const clock = () => performance.now();
+const now = () => performance.now();
 
 /** A store in a database, which any number of processes may share. */
 export function databaseSource({
@@ -69,11 +68,12 @@ export function databaseSource({
   const database = new Database(url.href, connections);
   const contents = contentId(templates, countsSupply, keepsOptional);
   const storedPackages = new StoredPackages(database);
-  const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock });
+  const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock: now });
   let logger: Logger | undefined;
   const replicaSync = new ReplicaSync({
     database,
     replica,
+    now,
     pause,
     signal,
     onLost: ({ kind, message }) =>
@@ -86,11 +86,10 @@ export function databaseSource({
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
+  const retries = { now, pause, signal };
   const run = async (log: Logger): Promise<void> => {
-    while (!signal.aborted && !(await tryMigrate(database, log))) await pause(RETRY_MS);
-    if (signal.aborted) return;
-    if (roles.mirrors)
-      leaderLoop = new LeaderLoop({ database, ingestor, contents, templates, log, clock, pause, signal });
+    await migrateAndLog(database, log);
+    if (roles.mirrors) leaderLoop = new LeaderLoop({ ...retries, database, ingestor, contents, templates, log });
     await Promise.all([roles.answers ? replicaSync.run() : undefined, leaderLoop?.run()]);
   };
   const replicaStaleReason = (): string | undefined => {
@@ -118,7 +117,15 @@ export function databaseSource({
         if (!(error instanceof DatabaseError) || error.kind !== "unavailable") throw error;
         log.warn({ reason: error.message }, "database unavailable; retrying");
       }
-      running = run(log);
+      running = new Retries(retries).run(
+        () => run(log),
+        (_failures, error) => {
+          const { kind, message } = asDatabaseError(error);
+          // The start has already logged an unavailable database.
+          if (kind !== "unavailable") log.error({ kind, reason: message }, "database not usable; retrying");
+          return RETRY_MS;
+        },
+      );
       if (roles.answers) await Promise.race([replica.refresh().catch(() => undefined), pause(RETRY_MS)]);
     },
     staleReason: replicaStaleReason,
@@ -149,18 +156,6 @@ export function databaseSource({
       await database.close();
     },
   };
-}
-
-async function tryMigrate(database: Database, log: Logger): Promise<boolean> {
-  try {
-    await migrateAndLog(database, log);
-    return true;
-  } catch (error) {
-    const { kind, message } = asDatabaseError(error);
-    // The start has already logged an unavailable database.
-    if (kind !== "unavailable") log.error({ kind, reason: message }, "database not usable; retrying");
-    return false;
-  }
 }
 
 async function migrateAndLog(database: Database, log: Logger): Promise<void> {

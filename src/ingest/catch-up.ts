@@ -1,21 +1,18 @@
-import type { CatchUpProgress } from "../../domain/ledger.js";
-import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../ledger/participant/client.js";
-import type { Logger } from "../../util/logger.js";
-import { Notifier } from "../../util/async.js";
-import { inBatches, MAX_BATCH } from "./in-batches.js";
-import type { LagTracker, LedgerEnd } from "./lag-tracker.js";
-import type { StoreApplier } from "./store-applier.js";
+import { Notifier } from "../util/async.js";
+import type { CatchUpProgress } from "../domain/ledger.js";
+import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
+import { LedgerError, type LedgerErrorKind } from "../ledger/participant/errors.js";
+import type { Logger } from "../util/logger.js";
+import type { RetriesOptions } from "../util/retries.js";
+import { type Applier, inBatches } from "./applier.js";
+import type { LagTracker, LedgerEnd } from "./lag.js";
 
-export interface CatchUpOptions {
+export interface CatchUpOptions extends RetriesOptions {
   readonly ledger: Ledger;
   readonly lag: LagTracker;
   readonly log: Logger;
   /** How long a request waits, in milliseconds. */
   readonly readWait: number;
-  /** Waits. Resolves early, and never rejects, when the signal is aborted. */
-  readonly pause: (milliseconds: number) => Promise<void>;
-  readonly signal: AbortSignal;
   /** Called when the participant is known to have accepted the followed stream, and it is open. */
   readonly onAccepted: () => void;
   /** Called when the end cannot be read although a stream is open, which may deliver nothing for a long time. */
@@ -48,10 +45,9 @@ const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "internal", "lo
  * A ping proves that the followed stream is open on the history of the end, and a lower end that it is not.
  */
 export class CatchUp {
-  readonly #applier: StoreApplier;
+  readonly #applier: Applier;
   readonly #options: CatchUpOptions;
   readonly #wake = new Notifier();
-  #isPollDue = false;
   /** How many requests wait. */
   #waiting = 0;
   /** The newest end that was read. It is reached when the one before is. */
@@ -65,14 +61,14 @@ export class CatchUp {
   /** What the last poll found. */
   #last = { end: 0, applied: 0 };
 
-  constructor(applier: StoreApplier, options: CatchUpOptions) {
+  constructor(applier: Applier, options: CatchUpOptions) {
     this.#applier = applier;
     this.#options = options;
   }
 
   /** Runs until the signal is aborted. Never rejects. */
   async run(): Promise<void> {
-    await Promise.all([this.#tick(), this.#readEnds()]);
+    await this.#readEnds();
     await this.#reaching;
   }
 
@@ -102,22 +98,16 @@ export class CatchUp {
     }
   }
 
-  async #tick(): Promise<void> {
-    while (!this.#isStopped()) {
-      await this.#options.pause(POLL_MS);
-      this.#isPollDue = true;
-      this.#wake.notify();
-    }
-  }
-
   async #readEnds(): Promise<void> {
-    for (let woken = this.#wake.next; ;) {
-      await woken;
+    const { pause } = this.#options;
+    let woken = this.#wake.next;
+    let poll = pause(POLL_MS);
+    for (;;) {
+      const isPoll = await Promise.race([poll.then(() => true), woken.then(() => false)]);
       if (this.#isStopped()) return;
       // A request that comes from now on waits for the next read: what it has seen may be after the present one.
       woken = this.#wake.next;
-      const isPoll = this.#isPollDue;
-      this.#isPollDue = false;
+      if (isPoll) poll = pause(POLL_MS);
       try {
         const isReachable = await this.#readEnd(isPoll);
         this.#failedReads = 0;
@@ -221,7 +211,7 @@ export class CatchUp {
       lag.confirm(end, isAccepted);
       if (isAccepted) this.#options.onAccepted();
       if (updates === undefined) return true;
-      for await (const elements of inBatches(updates, MAX_BATCH)) await this.#applier.apply(elements, stream);
+      for await (const elements of inBatches(updates)) await this.#applier.apply(elements, stream);
       this.#applier.confirm(end.offset, stream);
       // The participant has accepted the same request.
       if (stream !== this.#applier.stream) return false;

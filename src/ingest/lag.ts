@@ -1,5 +1,13 @@
-import { Notifier } from "../../util/async.js";
-import { notReadyReason, type StalenessLimits, staleReason } from "../staleness.js";
+/** How old the store is, and what follows from its age. */
+import { Notifier } from "../util/async.js";
+
+/** In milliseconds. */
+export interface StalenessLimits {
+  /** Past this age the service is not ready. */
+  readonly unreadyAfter: number;
+  /** Past this age requests are rejected. */
+  readonly staleAfter: number;
+}
 
 /** In milliseconds. */
 export interface LagLimits extends StalenessLimits {
@@ -7,14 +15,29 @@ export interface LagLimits extends StalenessLimits {
   readonly readWait: number;
 }
 
-export interface LagStatus {
-  /** Offset up to which the store equals the ledger; undefined before the first snapshot. */
+export interface MirrorAge {
+  /** Undefined before the first snapshot. */
   readonly offset: number | undefined;
-  /** The ledger's end when it was last read; undefined before. */
-  readonly ledgerEnd: number | undefined;
-  /** Milliseconds since the store was last known to equal the ledger's end; undefined if it never was. */
+  /** Milliseconds since the mirror was last known to equal the ledger; undefined if it never was. */
   readonly age: number | undefined;
 }
+
+/** Why requests cannot be answered; undefined if they can. */
+export function staleReason({ offset, age }: MirrorAge, { staleAfter }: StalenessLimits): string | undefined {
+  if (offset === undefined || age === undefined) return "no snapshot of the ledger has been taken yet";
+  if (age <= staleAfter) return undefined;
+  return `the ledger has not been reached for ${seconds(age)} s; answers from before would be stale`;
+}
+
+/** Why the service is not ready; undefined if it is. */
+export function notReadyReason(status: MirrorAge, limits: StalenessLimits): string | undefined {
+  const { age } = status;
+  const reason = staleReason(status, limits);
+  if (reason !== undefined || age === undefined || age <= limits.unreadyAfter) return reason;
+  return `the ledger has not been reached for ${seconds(age)} s`;
+}
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 1000);
 
 /** An end of the ledger that was read. */
 export interface LedgerEnd {
@@ -37,7 +60,6 @@ export class LagTracker {
   readonly #now: () => number;
   readonly #requestEnd: () => Promise<number>;
   #offset: number | undefined;
-  #ledgerEnd: number | undefined;
   #reads = 0;
   #reachedRead = 0;
   /** The confirmed ends that are not reached, in the order of their reads. While others write, new ones come all the time. */
@@ -54,9 +76,9 @@ export class LagTracker {
     this.#requestEnd = requestEnd;
   }
 
-  get status(): LagStatus {
+  get status(): MirrorAge {
     const age = this.#currentAt === undefined ? undefined : this.#now() - this.#currentAt;
-    return { offset: this.#offset, ledgerEnd: this.#ledgerEnd, age };
+    return { offset: this.#offset, age };
   }
 
   /** Resolves when the store has moved, or has reached an end. */
@@ -78,7 +100,6 @@ export class LagTracker {
   async readEnd(): Promise<LedgerEnd> {
     const [requestedAt, read] = [this.#now(), ++this.#reads];
     const offset = await this.#requestEnd();
-    this.#ledgerEnd = offset;
     return { offset, requestedAt, read };
   }
 

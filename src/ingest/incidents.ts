@@ -1,7 +1,7 @@
 /** Failures of the participant: what they mean to an operator, and when the mirror tries again. */
-import type { LedgerError, LedgerErrorKind } from "../../ledger/participant/errors.js";
-import { backoffMs, type BackoffOptions, withJitter } from "../../util/async.js";
-import type { Logger } from "../../util/logger.js";
+import type { LedgerError, LedgerErrorKind } from "../ledger/participant/errors.js";
+import { backoffMs, type BackoffOptions, withJitter } from "../util/async.js";
+import type { Logger } from "../util/logger.js";
 
 interface FailureMeaning {
   readonly level: "warn" | "error";
