@@ -16,6 +16,11 @@ const TIMEOUT_MS = 20_000;
 /** Interpretation takes processor time of the participant. */
 const MAX_CONCURRENT = 4;
 
+/** Of an error of the participant: a Daml exception may have a long payload. */
+const MAX_CAUSE_LENGTH = 4_000;
+/** Of a response that is not an error of the API, such as the page of a proxy. */
+const MAX_TEXT_LENGTH = 300;
+
 /**
  * Has a participant prepare commands as one of its users. The answer is at most 8 MiB, as of every call of http.ts.
  * Nothing is logged: a command holds a caller's data.
@@ -85,26 +90,33 @@ export class ParticipantPreparer implements Preparer {
       if (verdict === undefined) throw unavailable(`the participant's answer to ${PATH} is not a prepared transaction`);
       return verdict;
     }
-    const rejection = readRejection(status, body, text);
-    const { kind, code, cause } = rejection;
-    if (kind === "rejected") {
-      return { succeeds: false, error: cause, errorCode: code, synchronizer: "", trafficCost: undefined };
+    const error = readApiError(body);
+    const { code = "", cause } = error;
+    const isApiError = code !== "" && cause !== undefined;
+    const judgement = judge(error, status);
+    if (judgement === "denied" || judgement === "forbidden") {
+      throw unavailable(this.#denial(judgement, status, actAs, hasToken));
     }
-    if (kind === "forbidden" || kind === "unauthenticated") {
-      throw unavailable(this.#denial(rejection, actAs, hasToken));
-    }
-    if (kind === "transient") {
+    const answered = isApiError
+      ? `status ${status}, ${code}: ${cut(cause, MAX_CAUSE_LENGTH)}`
+      : `status ${status}${text === "" ? "" : `: ${cut(text, MAX_TEXT_LENGTH)}`}`;
+    // 501: a participant without the endpoint.
+    if (status !== 501 && (judgement === "busy" || judgement === "internal")) {
       // So a participant answers a contract id that has the form of an id, and is none.
-      const hint = code === "NA" ? " (also for a contract id that no ledger gives)" : "";
-      throw unavailable(`the participant cannot prepare now: ${describe(rejection)}${hint}`);
+      const hint = code === "NA" && isApiError ? " (also for a contract id that no ledger gives)" : "";
+      throw unavailable(`the participant cannot prepare now: ${answered}${hint}`);
+    }
+    if (isApiError && status >= 400 && status < 500) {
+      const shown = cut(cause, MAX_CAUSE_LENGTH);
+      return { succeeds: false, error: shown, errorCode: code, synchronizer: "", trafficCost: undefined };
     }
     if ([404, 405, 501].includes(status)) throw unsupported(`the participant has no ${PATH} (status ${status})`);
-    throw unavailable(`the participant does not understand the request: ${describe(rejection)}`);
+    throw unavailable(`the participant does not understand the request: ${answered}`);
   }
 
-  #denial({ kind, status }: Rejection, actAs: readonly string[], hasToken: boolean): string {
+  #denial(judgement: "denied" | "forbidden", status: number, actAs: readonly string[], hasToken: boolean): string {
     const user = `user ${this.#userId}`;
-    if (kind === "forbidden") {
+    if (judgement === "forbidden") {
       return (
         `the participant does not let ${user} prepare as ${actAs.join(", ")} (status 403): ` +
         "the user needs the right to read as each of these parties, and the token must be that user's"
@@ -139,56 +151,6 @@ function requestOf(command: ExerciseCommand, userId: string): JsonObject {
 
 function disclosureOf({ templateId, contractId, createdEventBlob, synchronizerId }: SubmittedDisclosure): JsonObject {
   return { templateId, contractId, createdEventBlob, synchronizerId: logicalSynchronizer(synchronizerId) };
-}
-
-const describe = ({ status, code, cause }: Rejection): string =>
-  [`status ${status}`, ...(code === "" ? [] : [code])].join(", ") + (cause === "" ? "" : `: ${cause}`);
-
-/** A response to a command that is not a success. */
-interface Rejection {
-  /** What the participant, or a proxy, says about the command. */
-  readonly kind:
-    | "rejected"
-    /** The token is not accepted. */
-    | "unauthenticated"
-    /** The rights of the user do not suffice. */
-    | "forbidden"
-    /** It fails now, for reasons that have nothing to do with the command. */
-    | "transient"
-    /** Not an error of the API. */
-    | "unknown";
-  readonly status: number;
-  /** The participant's error code; empty if the response is not an error of its API. */
-  readonly code: string;
-  /** The participant's message; else the text of the response. */
-  readonly cause: string;
-}
-
-/** A Daml exception may have a long payload. */
-const MAX_CAUSE_LENGTH = 4_000;
-/** Of a response that is not an error of the API, such as the page of a proxy. */
-const MAX_TEXT_LENGTH = 300;
-
-/** Reads an error of the JSON Ledger API. `body` is undefined if the text is not JSON. */
-function readRejection(status: number, body: JsonValue | undefined, text: string): Rejection {
-  const error = readApiError(body);
-  const { code = "", cause } = error;
-  const isError = code !== "" && cause !== undefined;
-  return {
-    kind: kindOf(judge(error, status), status, isError),
-    status,
-    code: isError ? code : "",
-    cause: isError ? cut(cause, MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
-  };
-}
-
-function kindOf(judgement: ReturnType<typeof judge>, status: number, isError: boolean): Rejection["kind"] {
-  if (judgement === "denied") return "unauthenticated";
-  if (judgement === "forbidden") return "forbidden";
-  // A participant without the endpoint.
-  if (status === 501) return "unknown";
-  if (judgement === "busy" || judgement === "internal") return "transient";
-  return isError && status >= 400 && status < 500 ? "rejected" : "unknown";
 }
 
 /** Cutting a surrogate pair in half would give a string that protobuf cannot encode. */
