@@ -12,8 +12,7 @@ import type { Logger } from "../util/logger.js";
 import { Retries } from "../util/retries.js";
 import { type LagLimits, notReadyReason, staleReason } from "./lag.js";
 import { LeaderLoop } from "./leadership.js";
-import type { ParticipantConnection } from "./participant-ingestor.js";
-import type { Ingestor, Source } from "./source.js";
+import type { Ingestor, ParticipantConnection, Source } from "./source.js";
 
 /** What a process does on a database. At least one is true. */
 export interface Roles {

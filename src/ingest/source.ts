@@ -78,3 +78,13 @@ export interface Ingestion extends Freshness {
   /** Resolves after the signal is aborted and all work has ended. Never rejects. */
   readonly ended: Promise<void>;
 }
+
+/** What a source has of a participant. */
+export interface ParticipantConnection {
+  readonly ingestor: Ingestor;
+  /** Looks up past updates. `log` returns undefined before the service has started. */
+  readonly history: (log: () => Logger | undefined) => History;
+  readonly packages: PackageCatalog;
+  /** Looks up holdings of a template. */
+  readonly holdings: (template: Template<HoldingFields>, log: () => Logger | undefined) => HoldingSource;
+}
