@@ -7,7 +7,6 @@ import { channels, type Database, endSession, type Statement } from "./database.
 import { asDatabaseError, type DatabaseError } from "./errors.js";
 import type { Replica } from "./replica.js";
 
-/** A replica polls at this interval besides the notifications, because one may be lost. */
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
 
@@ -24,7 +23,10 @@ const REQUEST_CATCH_UP: Statement = {
   text: `SELECT pg_notify('${channels.catchUpRequested}', $1)`,
 };
 
-/** Keeps a replica at the state of the database, by notifications and by polling. */
+/**
+ * Keeps a replica at the state of the database. A session listens, and is opened again when it ends: each notification
+ * refreshes the replica. Since one may be lost, it is also refreshed each second, whether the session is open or not.
+ */
 export class ReplicaSync {
   readonly #options: ReplicaSyncOptions;
   readonly #retries: Retries;

@@ -52,7 +52,11 @@ const CACHE_BYTES = 8_000_000;
 /** A step may check a hundred contracts, each with many lookups. */
 export const SCAN_LIMITS: ReadLimits = { roundTrips: 100, lookups: 100_000, contracts: 100_000 };
 
-/** Reads a database that another process may write. Every query also returns what has changed since the last one. */
+/**
+ * Reads a database that another process may write. Every query also returns what has changed since the last one, and so
+ * moves the replica: from no state to the one of the database, and from offset to offset. A read is answered from the cache
+ * if it has all, else by a session of queries. NotReady while there is no state, or one of another configuration.
+ */
 export class Replica implements StoreReader {
   readonly #database: Database;
   readonly #options: ReplicaOptions;

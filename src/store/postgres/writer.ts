@@ -30,7 +30,13 @@ interface StorePosition {
   readonly updateId: string | undefined;
 }
 
-/** Writes the store during one leadership term. Refuses everything after a failed write, which may be stored or not. */
+/**
+ * Writes the store during one leadership term. Its states, and what leads from one to the next:
+ * - Without a position: the store is empty, or holds other content.
+ * - Any -> at a position: `replace` loads a generation that no reader sees, and swaps it in.
+ * - At a position: `apply` moves it, from offset to offset, if no other process has moved it.
+ * - Any -> failed: a write fails, which may be stored or not. It refuses everything; another writer resumes.
+ */
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #scope: WriterScope;
