@@ -14,7 +14,7 @@ const isolated = [
   "scripted-participant/faults.test.ts",
   "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
-  "test/ledger/participant/http.test.ts",
+  "test/ledger/{shared-strings,participant/http}.test.ts",
   "test/store/scan.test.ts",
   "test/transport/{sockets,limits}/**/*.test.ts",
 ];
