@@ -19,7 +19,7 @@ export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
-  /** Parties, packages and synchronizers are in every contract: to share them saves a sixth of the heap. */
+  /** Parties, packages and synchronizers are in every contract: to share them saves a seventh of the heap. */
   readonly #strings = new Map<string, string>();
 
   /**
