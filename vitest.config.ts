@@ -14,8 +14,8 @@ const isolated = [
   "scripted-participant/faults.test.ts",
   "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
-  "test/ledger/{string-interner,participant/http}.test.ts",
-  "test/store/{scan,postgres/lease-watchdog}.test.ts",
+  "test/ledger/{shared-strings,participant/http}.test.ts",
+  "test/store/scan.test.ts",
   "test/transport/{sockets,limits}/**/*.test.ts",
 ];
 

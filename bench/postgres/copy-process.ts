@@ -5,7 +5,7 @@ import type { Contract, CountedOnly } from "../../src/domain/contract.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { Database } from "../../src/store/postgres/database.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { serve } from "../processes/child.js";
 import { generateTransfers } from "../registries/transfers.js";
 

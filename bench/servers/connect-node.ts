@@ -10,7 +10,7 @@ import { QueryExecutor } from "../../src/registry/executor.js";
 import { loadRegistry } from "../../src/app/registry.js";
 import { sourceOptions } from "../../src/app/options.js";
 import { services } from "../../src/service/services.js";
-import { createSource } from "../../src/ingest/source/create-source.js";
+import { createSource } from "../../src/ingest/create-source.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Target } from "./target.js";
 

@@ -1,7 +1,7 @@
 /** Counts the lookups that a replica in this process sends to its database. */
 import pg from "pg";
 
-/** The statement of src/store/postgres/read/fetch.sql.ts. It also runs without lookups, to read what has changed. */
+/** The statement of src/store/postgres/fetch.ts. It also runs without lookups, to read what has changed. */
 const FETCH = "fetch";
 /** The positions of its parameters that hold lookups. */
 const [FIRST_LOOKUP, AFTER_LOOKUPS] = [2, 10];

@@ -1,5 +1,5 @@
 /** The servers that can be measured, and what they report. */
-import type { Roles } from "../../src/ingest/source/database-source.js";
+import type { Roles } from "../../src/ingest/database-source.js";
 
 export type Target =
   /** The service, with settings by their environment variables; `roles` select a part of it on a database. */

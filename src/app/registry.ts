@@ -7,7 +7,7 @@ import type { Config } from "../config/config.js";
 import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { settings } from "../config/settings.js";
-import type { SourcePackages } from "../ingest/source/source.js";
+import type { SourcePackages } from "../ingest/source.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";

@@ -11,8 +11,8 @@ import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnaps
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
-import { type Snapshot, takeSnapshot } from "../ledger/participant/snapshot.js";
-import { createTokenSource } from "../ledger/participant/tokens/token-source.js";
+import { type Snapshot, takeSnapshot } from "../ledger/participant/elements.js";
+import { createTokenSource } from "../ledger/participant/tokens.js";
 import { withPartyWarnings } from "../registry/check/scan.js";
 import type { Inventory, Registry } from "../registry/sdk/registry.js";
 import { isInformation } from "../registry/sdk/warnings.js";

@@ -1,7 +1,7 @@
 /** What commands print, their exit codes, and the messages of failures. */
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
-import { SnapshotError } from "../ingest/file/snapshot-file.js";
+import { SnapshotError } from "../ingest/file-ingestor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../store/postgres/errors.js";

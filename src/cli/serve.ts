@@ -1,6 +1,6 @@
 import { type App, startApp } from "../app/app.js";
 import type { Config } from "../config/config.js";
-import type { Roles } from "../ingest/source/database-source.js";
+import type { Roles } from "../ingest/database-source.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { errorMessage } from "../util/logger.js";
 import { EXIT_FAILURE, fail, formatInventory, instrumentsCommand, print, startFailure } from "./output.js";

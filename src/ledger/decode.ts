@@ -1,6 +1,5 @@
 /** Decodes the elements of a participant's active contracts. Pure. */
 import { readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
-import { StringInterner } from "./string-interner.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
@@ -12,11 +11,16 @@ export interface DecodedContract {
   readonly offset: number;
 }
 
+const MAX_SHARED = 25_000;
+/** Longer strings are contract ids and the like, which occur once. */
+const MAX_SHARED_LENGTH = 128;
+
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
-  readonly #strings = new StringInterner();
+  /** Parties, packages and synchronizers are in every contract: to share them saves a seventh of the heap. */
+  readonly #strings = new Map<string, string>();
 
   /**
    * With `countsSupply`, contracts that are not stored still contribute to the supply. With `keepsOptional`, contracts
@@ -74,7 +78,7 @@ export class Decoder {
     const event = requireObject(created, "createdEvent");
     const template = this.#templates.get(readTemplateKey(event));
     if (template === undefined) return undefined;
-    const payload = this.#strings.internAll(requireObject(event.createArgument, "createArgument"));
+    const payload = this.#shareStrings(requireObject(event.createArgument, "createArgument")) as JsonObject;
     const parsed = template.parse(payload);
     const supply = this.#countsSupply ? template.supplyContribution?.(payload) : undefined;
     const contractId = requireString(event, "contractId");
@@ -86,12 +90,12 @@ export class Decoder {
     return {
       fields: parsed.fields,
       template,
-      synchronizerId: synchronizerId === undefined ? undefined : this.#strings.intern(synchronizerId),
+      synchronizerId: synchronizerId === undefined ? undefined : this.#share(synchronizerId),
       slots: undefined,
       indexKeys: parsed.indexKeys,
       supply,
       contractId,
-      templateId: this.#strings.intern(requireString(event, "templateId")),
+      templateId: this.#share(requireString(event, "templateId")),
       payload: JSON.stringify(payload),
       createdEventBlob: requireBase64(
         event,
@@ -102,6 +106,24 @@ export class Decoder {
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
+  }
+
+  /** Shares equal strings of a parsed value, in place. */
+  #shareStrings(value: JsonValue): JsonValue {
+    if (typeof value === "string") return this.#share(value);
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = this.#shareStrings(item);
+    else if (typeof value === "object" && value !== null)
+      for (const [name, field] of Object.entries(value)) value[name] = this.#shareStrings(field ?? null);
+    return value;
+  }
+
+  #share(text: string): string {
+    if (text.length > MAX_SHARED_LENGTH) return text;
+    const shared = this.#strings.get(text);
+    if (shared !== undefined) return shared;
+    if (this.#strings.size === MAX_SHARED) this.#strings.clear();
+    this.#strings.set(text, text);
+    return text;
   }
 
   /**

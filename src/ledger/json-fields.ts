@@ -1,4 +1,18 @@
+/** Reads JSON that others have sent. */
 import type { JsonObject, JsonValue } from "../domain/json.js";
+
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of an object; none of anything else. */
+export const fieldsOf = (value: JsonValue | undefined): JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 
 /** Returns the value as an object. Throws an Error with `name` if it is anything else. */
 export function requireObject(value: JsonValue | undefined, name: string): JsonObject {

@@ -8,9 +8,7 @@ const MAX_TAGS = 200_000;
 export class ChangeLog implements ChangeFeed {
   readonly #listeners = new Set<() => void>();
   #position: Position | undefined;
-  #changes: LoggedChange[] = [];
-  /** Index of the oldest change that is kept; those before it are cut off from time to time. */
-  #first = 0;
+  readonly #changes: LoggedChange[] = [];
   #tags = 0;
   /** The changes are complete after this offset. */
   #completeFrom = 0;
@@ -21,7 +19,8 @@ export class ChangeLog implements ChangeFeed {
 
   since({ generation, offset }: Position): readonly LoggedChange[] | undefined {
     if (generation !== this.#position?.generation || offset < this.#completeFrom) return undefined;
-    return this.#changes.slice(this.#indexAfter(offset));
+    // Streams are near the end.
+    return this.#changes.slice(this.#changes.findLastIndex((change) => change.offset <= offset) + 1);
   }
 
   subscribe(listener: () => void): () => void {
@@ -31,8 +30,7 @@ export class ChangeLog implements ChangeFeed {
 
   /** The state was replaced. */
   reset(position: Position): void {
-    this.#changes = [];
-    this.#first = 0;
+    this.#changes.length = 0;
     this.#tags = 0;
     this.#position = position;
     this.#completeFrom = position.offset;
@@ -46,34 +44,16 @@ export class ChangeLog implements ChangeFeed {
     if (change.tags.size > 0) {
       this.#changes.push(change);
       this.#tags += change.tags.size;
-      this.#trim();
+      while (this.#changes.length > MAX_CHANGES || this.#tags > MAX_TAGS) this.#dropOldest();
     }
     this.#notify();
   }
 
-  #trim(): void {
-    while (this.#changes.length - this.#first > MAX_CHANGES || this.#tags > MAX_TAGS) {
-      const oldest = this.#changes[this.#first];
-      if (oldest === undefined) break;
-      this.#first++;
-      this.#tags -= oldest.tags.size;
-      this.#completeFrom = oldest.offset;
-    }
-    if (this.#first < MAX_CHANGES) return;
-    this.#changes = this.#changes.slice(this.#first);
-    this.#first = 0;
-  }
-
-  /** Index of the first change after the offset. */
-  #indexAfter(offset: number): number {
-    let low = this.#first;
-    let high = this.#changes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#changes[middle]?.offset ?? Infinity) > offset) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+  #dropOldest(): void {
+    const oldest = this.#changes.shift();
+    if (oldest === undefined) return;
+    this.#tags -= oldest.tags.size;
+    this.#completeFrom = oldest.offset;
   }
 
   #notify(): void {

@@ -3,6 +3,7 @@
  * store is described by the hashes of the lookups whose results it changes.
  */
 import { hash as digest } from "node:crypto";
+import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 
 export type LookupHash = string;
@@ -18,6 +19,8 @@ const TAG_LENGTH = 8;
 export const tagOf = (lookup: LookupHash): Tag => lookup.slice(0, TAG_LENGTH);
 
 export const idHash = (contractId: string): LookupHash => hashText(`id ${contractId}`);
+export const templateHash = ({ packageName, qualifiedName }: Template): LookupHash =>
+  hashText(`template ${packageName} ${qualifiedName}`);
 export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
 /** SQL statements compute this hash too. */
 export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
@@ -29,16 +32,23 @@ export const registrarHash = (registrar: string): LookupHash => hashText(`regist
 /** As `registrarHash`, for contracts that answers of every registrar may use. */
 export const anyRegistrarHash: LookupHash = hashText("any registrar");
 
-/** There are few templates, and each contract needs the hash of its own. */
-const templateHashes = new WeakMap<Template, LookupHash>();
+/** Which streams have to learn of a change of the contract. */
+export function registrarHashOf({ template, fields }: Contract): LookupHash {
+  const registrar = template.registrarOf?.(fields);
+  return registrar === undefined ? anyRegistrarHash : registrarHash(registrar);
+}
 
-export function templateHash(template: Template): LookupHash {
-  let value = templateHashes.get(template);
-  if (value === undefined) {
-    value = hashText(`template ${template.packageName} ${template.qualifiedName}`);
-    templateHashes.set(template, value);
-  }
-  return value;
+/** The lookups whose results change when a contract is added or removed, and its registrar. */
+export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
+  const sums = contract.supply === undefined ? [] : [sumHash(contract.supply.sum)];
+  if (!isStored(contract)) return [...sums, anyRegistrarHash];
+  return [
+    idHash(contract.contractId),
+    templateHash(contract.template),
+    registrarHashOf(contract),
+    ...contract.indexKeys.map(indexKeyHash),
+    ...sums,
+  ];
 }
 
 /** The first 16 bytes of the SHA-256 digest. */

@@ -1,4 +1,4 @@
-import type { SourceStatus } from "../ingest/source/source-status.js";
+import type { SourceStatus } from "../ingest/source.js";
 
 /** How current the service was at a time. */
 export interface FreshnessPoint extends Pick<SourceStatus, "offset" | "age" | "reconnects"> {

@@ -3,7 +3,7 @@
  * Import this only if they are served: prom-client slows the start.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { SourceStatus } from "../ingest/source/source-status.js";
+import type { SourceStatus } from "../ingest/source.js";
 import type { TemplateCount } from "../store/port.js";
 import { refusalCode } from "./refusals.js";
 import { type RequestObserver, statusName } from "./request-record.js";

@@ -1,7 +1,7 @@
 /** Past updates and contracts of a real participant, as our look-ups read them. */
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../src/domain/json.js";
-import { ParticipantHistory } from "../../src/ledger/participant/history.js";
+import { ParticipantHistory } from "../../src/ledger/participant/lookups.js";
 import { allocationFactory, credential, holding } from "../../src/registry/utility/templates.js";
 import { endpointAt } from "../ledger/participant/servers.js";
 import { exchange, hasEvidence, participantRecording, type RecordedUpdate, transactionOf } from "./evidence.js";

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { until } from "../fixtures/wait.js";
-import type { StalenessLimits } from "../../src/ingest/staleness.js";
+import type { StalenessLimits } from "../../src/ingest/lag.js";
 import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
 import {
   type CreatedEvent,

@@ -16,9 +16,9 @@ import { type Credential, credential } from "../../src/registry/utility/template
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { View } from "../../src/store/port.js";
 import type { Statement } from "../../src/store/postgres/database.js";
-import { fetchStatement } from "../../src/store/postgres/read/fetch.sql.js";
-import { Replica } from "../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { fetchStatement } from "../../src/store/postgres/fetch.js";
+import { Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { planOf, type Work, workOf } from "../fixtures/postgres-plans.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";

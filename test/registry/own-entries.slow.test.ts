@@ -19,8 +19,8 @@ import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js"
 import type { TableFields } from "../../src/registry/engine/templates.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
-import { Replica } from "../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { ForgetfulReader, half } from "../fixtures/forgetful-reader.js";

@@ -9,8 +9,8 @@ import { type Answer, QueryExecutor } from "../../src/registry/executor.js";
 import type { ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader, StoreWriter } from "../../src/store/port.js";
-import { Replica } from "../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");

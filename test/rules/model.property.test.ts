@@ -6,8 +6,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import { Replica } from "../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { ForgetfulReader, half } from "../fixtures/forgetful-reader.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registrars } from "./model/names.js";

@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import { type App, startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
-import type { Roles } from "../../src/ingest/source/database-source.js";
+import type { Roles } from "../../src/ingest/database-source.js";
 import { quiet } from "../fixtures/run-service.js";
 
 /** A time at which the credentials of the demo registry are valid. */

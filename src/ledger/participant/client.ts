@@ -1,11 +1,60 @@
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
+import { fieldsOf } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
-import { eventFormat } from "./event-format.js";
 import { callParticipant, type Endpoint } from "./http.js";
-import { KnownTemplates } from "./known-templates.js";
-import type { Ledger, UpdateStream } from "./ledger.js";
 import { MessageStream, streamMessages } from "./message-stream.js";
+
+/** The calls of the ledger that the mirror needs. Every method throws LedgerError. */
+export interface Ledger {
+  ledgerEnd(): Promise<number>;
+  activeContracts(offset: number): AsyncIterable<JsonValue>;
+  /** Updates after an offset. Resolves when the stream is open. Without `upTo` the stream does not end. */
+  updates(after: number, upTo?: number): Promise<UpdateStream>;
+  hasUpdate(updateId: string): Promise<boolean>;
+  prunedUpTo(): Promise<number>;
+  /** Packages and templates that the participant does not have: their contracts are not read. */
+  readonly missing: readonly string[];
+  /** Leaves out what an error says is missing. False if nothing new is, or if nothing is left to read. */
+  leaveOut(error: LedgerError): boolean;
+  /** Looks for what is missing. */
+  findMissing(): Promise<readonly string[]>;
+  /** Reads what was found from now on. */
+  include(names: readonly string[]): void;
+}
+
+/** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
+export interface UpdateStream extends AsyncIterable<JsonValue> {
+  readonly hasEnded: boolean;
+  /** Whether a ping is answered: then the stream's history still holds. False while full: no pong can be read. */
+  isResponsive(): Promise<boolean>;
+  close(): void;
+}
+
+/** Throws "ahead" or "pruned" if the participant does not have the update that we applied at an offset. */
+export async function checkHistory(ledger: Ledger, offset: number, updateId: string): Promise<void> {
+  const end = await ledger.ledgerEnd();
+  if (end < offset) throw new LedgerError("ahead", `the ledger ends at offset ${end}, but we have applied ${offset}`);
+  if (await ledger.hasUpdate(updateId)) return;
+  const isPruned = (await ledger.prunedUpTo()) >= offset;
+  throw new LedgerError(
+    isPruned ? "pruned" : "ahead",
+    `the participant does not have the update at offset ${offset}, which we have applied`,
+  );
+}
+
+/**
+ * Throws if a stream has ended. Drops its messages: they may be of an ended history. A full stream passes, or a busy
+ * ledger could never be followed. This is safe: if it was cut, its updates differ from those returned later.
+ */
+export async function checkOpen(stream: UpdateStream): Promise<void> {
+  if ((await stream.isResponsive()) || !stream.hasEnded) return;
+  for await (const _ of stream) continue;
+  throw streamEnded();
+}
+
+/** For a stream without `upTo`, which should not end. */
+export const streamEnded = (): LedgerError => new LedgerError("lost", "the participant ended the stream of updates");
 
 const ACTIVE_CONTRACTS = "/v2/state/active-contracts";
 /** The HTTP form of active contracts has a limit, 200 elements by default. */
@@ -85,7 +134,7 @@ export class ParticipantClient implements Ledger {
 
   async #getOffset(path: string, field: string): Promise<number> {
     const body = await callParticipant(this.#endpoint, "GET", path);
-    const offset = typeof body === "object" && body !== null && !Array.isArray(body) ? body[field] : undefined;
+    const offset = fieldsOf(body)[field];
     if (typeof offset === "number") return offset;
     throw new LedgerError("unreadable", `the participant's answer to ${path} has no number ${field}`);
   }
@@ -100,4 +149,63 @@ export class ParticipantClient implements Ledger {
   #eventFormat(): JsonObject {
     return eventFormat(this.#parties, this.#templates.present, true);
   }
+}
+
+/**
+ * The templates that a participant is asked for. It rejects a whole request that names a package or template which it
+ * does not have, so what it lacks is left out.
+ */
+export class KnownTemplates {
+  readonly #templates: readonly Template[];
+  #missing: readonly string[] = [];
+
+  constructor(templates: readonly Template[]) {
+    this.#templates = templates;
+  }
+
+  /** Those to ask for. */
+  get present(): readonly Template[] {
+    return this.#templates.filter((template) => !this.#missing.some((name) => isNamed(template, name)));
+  }
+
+  /** What is left out, as `package` or `package:Module:Entity`. */
+  get missing(): readonly string[] {
+    return this.#missing;
+  }
+
+  /** Leaves out what has one of the names. False if that changes nothing, or if nothing is left: then all are asked for. */
+  leaveOut(names: readonly string[]): boolean {
+    const before = this.present.length;
+    this.#missing = [...new Set([...this.#missing, ...names.filter((name) => this.of(name).length > 0)])];
+    const { length } = this.present;
+    if (length === 0) this.#missing = [];
+    return length > 0 && length < before;
+  }
+
+  include(names: readonly string[]): void {
+    this.#missing = this.#missing.filter((name) => !names.includes(name));
+  }
+
+  /** The templates with a name. */
+  of(name: string): readonly Template[] {
+    return this.#templates.filter((template) => isNamed(template, name));
+  }
+}
+
+function isNamed({ packageName, qualifiedName }: Template, name: string): boolean {
+  return name === packageName || name === `${packageName}:${qualifiedName}`;
+}
+
+/** The filter for events on contracts of the templates that one of the parties can see. */
+export function eventFormat(
+  parties: readonly string[],
+  templates: readonly Template[],
+  includeCreatedEventBlob: boolean,
+): JsonObject {
+  const cumulative = templates.map(({ packageName, qualifiedName }) => ({
+    identifierFilter: {
+      TemplateFilter: { value: { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob } },
+    },
+  }));
+  return { filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])), verbose: false };
 }

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../domain/json.js";
+import { fieldsOf } from "../json-fields.js";
 
 /** What a failure of the participant means for the mirror. */
 export type LedgerErrorKind =
@@ -179,9 +180,6 @@ function ledgerError(error: ApiError, status?: number): LedgerError {
 const UNAUTHENTICATED =
   " (the token is missing, expired or not of a trusted issuer, or lives longer than the participant's maximum, " +
   "5 minutes unless configured: the participant's log says which)";
-
-const fieldsOf = (value: JsonValue | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 
 const UNIT_MS: Readonly<Record<string, number>> = { millisecond: 1, second: 1_000, minute: 60_000 };
 

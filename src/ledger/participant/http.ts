@@ -1,10 +1,11 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
-import { abortAfter } from "../../util/async.js";
 import { errorMessage } from "../../util/logger.js";
+import { abortAfter } from "../../util/async.js";
+import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, responseError } from "./errors.js";
-import type { TokenSource } from "./tokens/token-source.js";
+import type { TokenSource } from "./tokens.js";
 
 export interface Endpoint {
   /** Base URL of the JSON Ledger API; http or https. */
@@ -124,12 +125,4 @@ function receiveText(url: URL, { method, ca, headers, body }: HttpRequest, signa
     });
     request.end(body);
   });
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,19 @@
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../domain/json.js";
-import { LedgerError, messageError } from "./errors.js";
+import { parseJson } from "../json-fields.js";
+import { connectionError, LedgerError, messageError, responseError } from "./errors.js";
 import { DEFAULT_TIMEOUTS, type Endpoint, endpointUrl, forgetDeniedToken, readToken, type Timeouts } from "./http.js";
-import { MessageQueue } from "./message-queue.js";
 
 /** The largest message is one update, which may create many contracts. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** Bounds of the queue. When one is reached, the socket pauses until a tenth is left. */
+const MAX_MESSAGES = 1_000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+const RESUME_FRACTION = 0.1;
+
+/** Close code that ws reports for a close frame without a code. RFC 6455 section 7.4.1. */
+const NO_STATUS = 1005;
 
 /** Opens a stream, yields its messages, and closes it when the loop is left. */
 export async function* streamMessages(...args: Parameters<typeof MessageStream.open>): AsyncGenerator<JsonValue> {
@@ -17,11 +25,28 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
   }
 }
 
-/** A WebSocket stream of one response. Ends if the server closes normally, else throws LedgerError. Must be closed. */
+/**
+ * A stream of one response over a WebSocket, which must be closed. It queues messages until they are read, ends if the
+ * server closes normally, and else throws LedgerError. A heartbeat of pings detects a dead connection, so no wait lasts.
+ */
 export class MessageStream implements AsyncIterable<JsonValue> {
   readonly #endpoint: Endpoint;
-  readonly #queue: MessageQueue;
-  readonly #abort: () => void;
+  readonly #socket: WebSocket;
+  readonly #messageMs: number;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #abort = () => this.close();
+  readonly #queue: string[] = [];
+  #characters = 0;
+  readonly #listeners: (() => void)[] = [];
+  #isOpen = false;
+  #end: LedgerError | "closed" | undefined;
+  #heartbeats = 0;
+  #lastPing = 0;
+  #lastPong = 0;
+  /** Whether anything has arrived since the last ping. */
+  #isAlive = true;
+  /** Since when the consumer waits for a message; undefined if it does not. */
+  #waitingSince: number | undefined;
 
   /** Resolves when the server has accepted the stream. A bounded stream also fails if no message comes for too long. */
   static async open(endpoint: Endpoint, path: string, request: JsonValue, isBounded: boolean): Promise<MessageStream> {
@@ -32,44 +57,152 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     const stream = new MessageStream(endpoint, socket, timeouts.ping, isBounded ? timeouts.message : Infinity);
     socket.once("open", () => socket.send(JSON.stringify(request)));
     try {
-      await stream.#queue.opened();
+      while (!stream.#isOpen) {
+        if (stream.#end instanceof LedgerError) throw stream.#end;
+        if (stream.#end !== undefined) throw new LedgerError("lost", "the stream was closed before it was open");
+        await stream.#nextEvent();
+      }
       return stream;
     } catch (error) {
       stream.close();
-      throw stream.#checkDenied(error);
+      throw error;
     }
   }
 
   private constructor(endpoint: Endpoint, socket: WebSocket, pingMs: number, messageMs: number) {
     this.#endpoint = endpoint;
-    this.#queue = new MessageQueue(socket, pingMs, messageMs);
-    this.#abort = () => socket.terminate();
+    this.#socket = socket;
+    this.#messageMs = messageMs;
+    socket.on("open", () => {
+      this.#isOpen = true;
+      this.#notify();
+    });
+    socket.on("message", (data: Buffer) => this.#enqueue(data.toString()));
+    socket.on("pong", (data: Buffer) => {
+      this.#isAlive = true;
+      this.#lastPong = Number(data.toString());
+      this.#notify();
+    });
+    socket.on("unexpected-response", (_request, response) => {
+      response.resume();
+      this.#finish(responseError(undefined, response.statusCode ?? 0, socket.url));
+      socket.terminate();
+    });
+    socket.on("error", (error) => this.#finish(connectionError(error, "the stream failed")));
+    socket.on("close", (code) => {
+      const isNormal = code === 1000 || code === NO_STATUS;
+      this.#finish(isNormal ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));
+    });
+    this.#heartbeat = setInterval(() => this.#beat(), pingMs);
     endpoint.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
   get hasEnded(): boolean {
-    return this.#queue.hasEnded;
+    return this.#end !== undefined;
   }
 
-  isResponsive(): Promise<boolean> {
-    return this.#queue.isResponsive();
+  /** Whether a ping is answered within two heartbeats. False at once if the stream has ended or is paused. */
+  async isResponsive(): Promise<boolean> {
+    const canRead = () => this.#end === undefined && !this.#socket.isPaused;
+    if (!canRead()) return false;
+    const ping = this.#ping();
+    const deadline = this.#heartbeats + 2;
+    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#nextEvent();
+    return this.#end === undefined && this.#lastPong >= ping;
   }
 
+  /** Who still reads gets an error, and nothing that is queued: a stream that is cut short must not seem complete. */
   close(): void {
     this.#endpoint.signal.removeEventListener("abort", this.#abort);
-    this.#queue.close();
+    clearInterval(this.#heartbeat);
+    this.#queue.length = 0;
+    this.#end = new LedgerError("lost", "the stream was closed");
+    this.#notify();
+    this.#socket.terminate();
   }
 
+  /** Yields queued messages first. */
   async *[Symbol.asyncIterator](): AsyncGenerator<JsonValue> {
-    try {
-      for await (const text of this.#queue.messages()) yield parseMessage(text);
-    } catch (error) {
-      throw this.#checkDenied(error);
+    for (;;) {
+      const next = this.#queue.shift();
+      if (next !== undefined) {
+        this.#characters -= next.length;
+        if (this.#socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
+          // The pong of a ping sent before the pause may still be unread.
+          this.#isAlive = true;
+          this.#socket.resume();
+        }
+        yield this.#parse(next);
+      } else if (this.#end === undefined) {
+        this.#waitingSince ??= performance.now();
+        await this.#nextEvent();
+      } else if (this.#end === "closed") {
+        return;
+      } else {
+        throw this.#end;
+      }
     }
   }
 
-  #checkDenied(error: unknown): unknown {
-    return error instanceof LedgerError ? forgetDeniedToken(this.#endpoint, error) : error;
+  #parse(text: string): JsonValue {
+    const value = parseJson(text);
+    if (value === undefined) throw new LedgerError("unreadable", "the participant sent a message that is not JSON");
+    const error = messageError(value);
+    if (error !== undefined) throw forgetDeniedToken(this.#endpoint, error);
+    return value;
+  }
+
+  #enqueue(text: string): void {
+    if (this.#end !== undefined) return;
+    this.#queue.push(text);
+    this.#characters += text.length;
+    this.#isAlive = true;
+    this.#waitingSince = undefined;
+    if (this.#isFuller(1)) this.#socket.pause();
+    this.#notify();
+  }
+
+  #isFuller(fraction: number): boolean {
+    return this.#queue.length > MAX_MESSAGES * fraction || this.#characters > MAX_CHARACTERS * fraction;
+  }
+
+  #finish(reason: LedgerError | "closed"): void {
+    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.#endpoint, reason);
+    this.#end ??= reason;
+    this.#notify();
+  }
+
+  #beat(): void {
+    this.#heartbeats++;
+    this.#notify();
+    // Nothing follows the server's close frame. Do not wait longer for the connection to end.
+    if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    // No pong can be read while the socket is paused. Pings still keep proxies from closing the connection.
+    if (!this.#socket.isPaused) {
+      const waited = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
+      if (!this.#isAlive || waited > this.#messageMs) {
+        const missing = this.#isAlive ? "message" : "answer to a ping";
+        this.#finish(new LedgerError("lost", `timeout: no ${missing} on a stream of the participant`));
+        this.#socket.terminate();
+        return;
+      }
+      this.#isAlive = false;
+    }
+    this.#ping();
+  }
+
+  #ping(): number {
+    this.#socket.ping(String(++this.#lastPing));
+    return this.#lastPing;
+  }
+
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => this.#listeners.push(resolve));
+  }
+
+  #notify(): void {
+    for (const resolve of this.#listeners.splice(0)) resolve();
   }
 }
 
@@ -85,16 +218,4 @@ function connect(endpoint: Endpoint, path: string, token: string | undefined, { 
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
     ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
   });
-}
-
-function parseMessage(text: string): JsonValue {
-  let value: JsonValue;
-  try {
-    value = JSON.parse(text) as JsonValue;
-  } catch {
-    throw new LedgerError("unreadable", "the participant sent a message that is not JSON");
-  }
-  const error = messageError(value);
-  if (error !== undefined) throw error;
-  return value;
 }

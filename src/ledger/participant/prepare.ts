@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/ledger.js";
-import { LedgerError } from "./errors.js";
-import { endpointUrl, type Endpoint, type HttpResponse, readToken, sendRequest } from "./http.js";
-import { logicalSynchronizer, readPrepared } from "./prepared-transaction.js";
-import { readRejection, type Rejection } from "./rejection.js";
+import { fieldsOf, parseJson } from "../json-fields.js";
+import { judge, LedgerError, readApiError } from "./errors.js";
+import { type Endpoint, endpointUrl, type HttpResponse, readToken, sendRequest } from "./http.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -15,6 +15,11 @@ const TIMEOUT_MS = 20_000;
 
 /** Interpretation takes processor time of the participant. */
 const MAX_CONCURRENT = 4;
+
+/** Of an error of the participant: a Daml exception may have a long payload. */
+const MAX_CAUSE_LENGTH = 4_000;
+/** Of a response that is not an error of the API, such as the page of a proxy. */
+const MAX_TEXT_LENGTH = 300;
 
 /**
  * Has a participant prepare commands as one of its users. The answer is at most 8 MiB, as of every call of http.ts.
@@ -85,26 +90,33 @@ export class ParticipantPreparer implements Preparer {
       if (verdict === undefined) throw unavailable(`the participant's answer to ${PATH} is not a prepared transaction`);
       return verdict;
     }
-    const rejection = readRejection(status, body, text);
-    const { kind, code, cause } = rejection;
-    if (kind === "rejected") {
-      return { succeeds: false, error: cause, errorCode: code, synchronizer: "", trafficCost: undefined };
+    const error = readApiError(body);
+    const { code = "", cause } = error;
+    const isApiError = code !== "" && cause !== undefined;
+    const judgement = judge(error, status);
+    if (judgement === "denied" || judgement === "forbidden") {
+      throw unavailable(this.#denial(judgement, status, actAs, hasToken));
     }
-    if (kind === "forbidden" || kind === "unauthenticated") {
-      throw unavailable(this.#denial(rejection, actAs, hasToken));
-    }
-    if (kind === "transient") {
+    const answered = isApiError
+      ? `status ${status}, ${code}: ${cut(cause, MAX_CAUSE_LENGTH)}`
+      : `status ${status}${text === "" ? "" : `: ${cut(text, MAX_TEXT_LENGTH)}`}`;
+    // 501: a participant without the endpoint.
+    if (status !== 501 && (judgement === "busy" || judgement === "internal")) {
       // So a participant answers a contract id that has the form of an id, and is none.
-      const hint = code === "NA" ? " (also for a contract id that no ledger gives)" : "";
-      throw unavailable(`the participant cannot prepare now: ${describe(rejection)}${hint}`);
+      const hint = code === "NA" && isApiError ? " (also for a contract id that no ledger gives)" : "";
+      throw unavailable(`the participant cannot prepare now: ${answered}${hint}`);
+    }
+    if (isApiError && status >= 400 && status < 500) {
+      const shown = cut(cause, MAX_CAUSE_LENGTH);
+      return { succeeds: false, error: shown, errorCode: code, synchronizer: "", trafficCost: undefined };
     }
     if ([404, 405, 501].includes(status)) throw unsupported(`the participant has no ${PATH} (status ${status})`);
-    throw unavailable(`the participant does not understand the request: ${describe(rejection)}`);
+    throw unavailable(`the participant does not understand the request: ${answered}`);
   }
 
-  #denial({ kind, status }: Rejection, actAs: readonly string[], hasToken: boolean): string {
+  #denial(judgement: "denied" | "forbidden", status: number, actAs: readonly string[], hasToken: boolean): string {
     const user = `user ${this.#userId}`;
-    if (kind === "forbidden") {
+    if (judgement === "forbidden") {
       return (
         `the participant does not let ${user} prepare as ${actAs.join(", ")} (status 403): ` +
         "the user needs the right to read as each of these parties, and the token must be that user's"
@@ -141,13 +153,53 @@ function disclosureOf({ templateId, contractId, createdEventBlob, synchronizerId
   return { templateId, contractId, createdEventBlob, synchronizerId: logicalSynchronizer(synchronizerId) };
 }
 
-const describe = ({ status, code, cause }: Rejection): string =>
-  [`status ${status}`, ...(code === "" ? [] : [code])].join(", ") + (cause === "" ? "" : `: ${cause}`);
+/** Cutting a surrogate pair in half would give a string that protobuf cannot encode. */
+const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text.toWellFormed();
 
-function parseJson(text: string): JsonValue | undefined {
+/** `PreparedTransaction.metadata` and `Metadata.synchronizer_id` in interactive_submission_service.proto of Canton 3.5. */
+const METADATA = 2;
+const SYNCHRONIZER_ID = 3;
+
+/** The verdict of a successful response; undefined if it is not one. The transaction itself is dropped. */
+function readPrepared(body: JsonValue | undefined): Verdict | undefined {
+  const { preparedTransaction, costEstimation } = fieldsOf(body);
+  if (typeof preparedTransaction !== "string" || preparedTransaction === "") return undefined;
+  const { totalTrafficCostEstimation: cost } = fieldsOf(costEstimation);
+  return {
+    succeeds: true,
+    error: "",
+    errorCode: "",
+    synchronizer: synchronizerOf(preparedTransaction),
+    trafficCost: typeof cost === "number" && Number.isSafeInteger(cost) ? cost : undefined,
+  };
+}
+
+/**
+ * The synchronizer of a prepared transaction, which is protobuf in base64. Empty if it cannot be read: the verdict does
+ * not depend on it, and a later version of the participant may encode it differently.
+ */
+function synchronizerOf(preparedTransaction: string): string {
   try {
-    return JSON.parse(text) as JsonValue;
+    const metadata = fieldOf(Buffer.from(preparedTransaction, "base64"), METADATA);
+    const id = metadata && fieldOf(metadata, SYNCHRONIZER_ID);
+    return id === undefined ? "" : logicalSynchronizer(new TextDecoder("utf-8", { fatal: true }).decode(id));
   } catch {
-    return undefined;
+    return "";
   }
+}
+
+/** Without the suffix of a physical synchronizer, `::35-0`, which no request takes and no contract has. */
+const logicalSynchronizer = (synchronizerId: string): string =>
+  /^[^:]+::[^:]+/.exec(synchronizerId)?.[0] ?? synchronizerId;
+
+/** The first field with a number and with a length: a message or a string. Throws if the bytes are not protobuf. */
+function fieldOf(message: Uint8Array, number: number): Uint8Array | undefined {
+  const reader = new BinaryReader(message);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === number && type === WireType.LengthDelimited) return reader.bytes();
+    reader.skip(type, field);
+  }
+  return undefined;
 }

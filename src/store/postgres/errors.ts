@@ -70,6 +70,11 @@ function asConnectionError(error: Error, code: string): DatabaseError {
   return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`);
 }
 
-/** For callers: without details. */
-export const toUnavailable = (_error: DatabaseError): StoreUnavailable =>
-  new StoreUnavailable("the required contracts cannot be read at the moment; try again later");
+/** What a query returns. For callers it throws StoreUnavailable, without details. */
+export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch {
+    throw new StoreUnavailable("the required contracts cannot be read at the moment; try again later");
+  }
+}

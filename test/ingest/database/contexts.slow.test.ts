@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Roles } from "../../../src/ingest/source/database-source.js";
+import type { Roles } from "../../../src/ingest/database-source.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { play } from "../../../scripted-participant/elements.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
-import type { Roles } from "../../../src/ingest/source/database-source.js";
+import type { Roles } from "../../../src/ingest/database-source.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import {
   account,

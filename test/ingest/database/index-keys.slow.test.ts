@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
-import type { Roles } from "../../../src/ingest/source/database-source.js";
+import type { Roles } from "../../../src/ingest/database-source.js";
 import { play } from "../../../scripted-participant/elements.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";

@@ -10,8 +10,8 @@ import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { indexKeys } from "../../../src/registry/utility/templates.js";
 import { contentId } from "../../../src/store/postgres/content-id.js";
 import { Database } from "../../../src/store/postgres/database.js";
-import { ReplicaSync } from "../../../src/store/postgres/read/replica-sync.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
+import { ReplicaSync } from "../../../src/store/postgres/replica-sync.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/store/port.js";
@@ -50,7 +50,7 @@ export class ReplicaObserver {
       clock,
     });
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const parts = { database: this.#database, replica: this.#replica, pause, signal };
+    const parts = { database: this.#database, replica: this.#replica, now: Date.now, pause, signal };
     this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
-import { SnapshotError, SnapshotFile } from "../../../src/ingest/file/snapshot-file.js";
+import { SnapshotError, SnapshotFile } from "../../../src/ingest/file-ingestor.js";
 import { allocationFactory, templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";

@@ -1,17 +1,17 @@
 /** How the store is brought to the ledger's end: by polls, and for requests that wait. In virtual time. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
-import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
-import { Mirror } from "../../../src/ingest/mirror/mirror.js";
-import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
+import { LagTracker } from "../../../src/ingest/lag.js";
+import { Mirror } from "../../../src/ingest/mirror.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/client.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
+import { gate } from "../../fixtures/wait.js";
 import { Random } from "../database/random.js";
 import { VirtualClient } from "./virtual/client.js";
 import { VirtualClock } from "./virtual/clock.js";
@@ -78,14 +78,13 @@ async function following({ readWait = READ_WAIT_MS } = {}) {
   const logged: string[] = [];
   const note = (level: string) => (_details: object, message: string) => void logged.push(`${level} ${message}`);
   const log = { info: note("info"), warn: note("warn"), error: note("error") };
-  const watched = watchedLedger(around, log);
   const now = () => clock.now;
-  const lag = new LagTracker({ unreadyAfter: 3_000, staleAfter: 60_000 }, now, () => watched.ledgerEnd());
+  const lag = new LagTracker({ unreadyAfter: 3_000, staleAfter: 60_000 }, now, () => around.ledgerEnd());
   const store = new MemoryStore();
   const parts = { writer: store, lag, log, now, readWait, signal };
   const mirror = new Mirror({
     ...parts,
-    ledger: watched,
+    ledger: around,
     decoder: new Decoder(mirrored),
     random: () => 0.5,
     pause: (ms) => clock.pause(ms, signal),
@@ -295,7 +294,7 @@ describe("a wait that cannot end gives up within its time", () => {
     ["if the fetch delivers nothing", ({ hooks }) => void (hooks.fetch = silent)],
     [
       "if the stream is dead, although the end can be read",
-      ({ participant }) => participant.wires.forEach((wire) => wire.die(false)),
+      ({ participant }) => participant.wires.forEach((wire) => wire.die()),
     ],
     ["if the participant is down", ({ participant }) => participant.stop()],
   ])("%s", async (_, breakIt) => {
@@ -305,7 +304,7 @@ describe("a wait that cannot end gives up within its time", () => {
   test("if the ledger ends before the store: that is another history", async () => {
     const { mirror, asking } = await waitWhile(({ ledger, participant }) => {
       // A dead connection shows no cut.
-      for (const wire of participant.wires) wire.die(false);
+      for (const wire of participant.wires) wire.die();
       participant.wires.clear();
       ledger.clear();
       participant.snapshotDelays.push(60_000);
@@ -381,7 +380,7 @@ describe("the age", () => {
 
   test("grows while the stream does not answer, although the end is read", async () => {
     const { advance, lag, participant, mirror } = await following();
-    for (const wire of participant.wires) wire.die(false);
+    for (const wire of participant.wires) wire.die();
     await advance(4_000);
     expect(lag.status.age).toBeGreaterThan(3_000);
     expect(mirror.notReadyReason()).toMatch(/^the ledger has not been reached for [45] s$/);
@@ -407,11 +406,20 @@ describe("the age", () => {
 
 /** A stream that is open and delivers nothing. */
 function silent(stream: UpdateStream): UpdateStream {
+  const closed = gate();
   return {
     hasEnded: false,
     isResponsive: () => stream.isResponsive(),
-    close: () => stream.close(),
-    [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+    close() {
+      stream.close();
+      closed.open();
+    },
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        await closed.opened;
+        throw new LedgerError("lost", "the stream was closed");
+      },
+    }),
   };
 }
 

@@ -9,7 +9,7 @@ const found: readonly [string, readonly Step[]][] = [
   [
     "a dead connection, and another history that ends at the same offset",
     [
-      { do: "move", to: "restored", isNoticed: false, creates: 1 },
+      { do: "move", to: "restored", creates: 1 },
       { do: "wait", ms: 70_000 },
     ],
   ],
@@ -24,12 +24,12 @@ const found: readonly [string, readonly Step[]][] = [
     ],
   ],
   [
-    "a package that was missing, while the search for it hangs",
+    "a package that was missing, while the search for it is not answered",
     [
       { do: "clear", packages: 1 },
       { do: "create", what: ["offer"] },
       { do: "wait", ms: 3_000 },
-      { do: "search", fault: "hung", times: 3 },
+      { do: "search", fault: "unanswered", times: 3 },
       { do: "upload" },
       { do: "create", what: ["locked"] },
       { do: "wait", ms: 150_000 },
@@ -64,5 +64,5 @@ test(`holds over ${SCRIPTS} random scripts`, async () => {
   expect(served).toBeGreaterThan(10 * SCRIPTS);
   expect(refused).toBeGreaterThan(10 * SCRIPTS);
   expect(reached).toBeGreaterThan(SCRIPTS);
-  expect(gaveUp).toBeGreaterThan(SCRIPTS / 2);
+  expect(gaveUp).toBeGreaterThan(SCRIPTS / 4);
 });

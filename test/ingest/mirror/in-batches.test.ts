@@ -2,7 +2,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { inBatches } from "../../../src/ingest/mirror/in-batches.js";
+import { inBatches } from "../../../src/ingest/applier.js";
 
 /** Gives the items of each group at once, and waits for a turn of the event loop between two groups. */
 async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenerator<number> {

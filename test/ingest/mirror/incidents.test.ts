@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Logger } from "../../../src/util/logger.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { IncidentLog } from "../../../src/ingest/mirror/incidents.js";
+import { IncidentLog } from "../../../src/ingest/incidents.js";
 
 interface Line {
   readonly level: keyof Logger;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { Participant } from "../../../scripted-participant/participant.js";
 import { Tokens } from "../../../scripted-participant/tokens.js";
-import type { TokenSource } from "../../../src/ledger/participant/tokens/token-source.js";
+import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { until } from "../../fixtures/wait.js";
 import { operator, startMirror } from "./run-mirror.js";
 

@@ -1,7 +1,7 @@
 /** A participant is restored from a backup during a snapshot or a reconnect. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { StalenessLimits } from "../../../src/ingest/staleness.js";
-import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import type { StalenessLimits } from "../../../src/ingest/lag.js";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/client.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { retryDelay } from "../../../src/ingest/mirror/incidents.js";
+import { retryDelay } from "../../../src/ingest/incidents.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
 const kinds = [

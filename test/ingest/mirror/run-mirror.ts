@@ -1,14 +1,11 @@
 /** A mirror of a scripted participant, on real sockets, with shorter delays. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
-import { ParticipantClient } from "../../../src/ledger/participant/client.js";
+import { type Ledger, ParticipantClient } from "../../../src/ledger/participant/client.js";
 import type { Timeouts } from "../../../src/ledger/participant/http.js";
-import type { Ledger } from "../../../src/ledger/participant/ledger.js";
-import { Mirror } from "../../../src/ingest/mirror/mirror.js";
-import type { StalenessLimits } from "../../../src/ingest/staleness.js";
-import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
-import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
-import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens/token-source.js";
+import { Mirror } from "../../../src/ingest/mirror.js";
+import { LagTracker, type StalenessLimits } from "../../../src/ingest/lag.js";
+import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
@@ -66,7 +63,7 @@ export function startMirror(
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
   const log = { info: note("info"), warn: note("warn"), error: note("error") };
-  const ledger = watchedLedger(around(new ParticipantClient(endpoint, parties, templates)), log);
+  const ledger = around(new ParticipantClient(endpoint, parties, templates));
   const lag = new LagTracker(staleness, Date.now, () => ledger.ledgerEnd());
   const mirror = new Mirror({
     ledger,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FormError, splitElements } from "../../../src/ledger/file/split-elements.js";
+import { FormError, splitElements } from "../../../src/ledger/file/snapshot.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 
 const split = (file: string) => [...splitElements(file)];

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
-import { ParticipantHoldings } from "../../../src/ledger/participant/holdings.js";
+import { ParticipantHoldings } from "../../../src/ledger/participant/lookups.js";
 import { holding } from "../../../src/registry/utility/templates.js";
 import { until } from "../../fixtures/wait.js";
 import { closedPort, endpointAt, seen, serving } from "./servers.js";

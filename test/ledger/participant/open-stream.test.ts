@@ -112,6 +112,19 @@ describe("messages of a stream that is not read", () => {
   });
 });
 
+test("a stream that is closed gives nothing more, and does not seem complete, though its server has ended it", async () => {
+  const { url, sockets } = await server();
+  const opened = await open(endpointAt(url));
+  await until("the request is there", () => sockets.length === 1);
+  for (const number of [1, 2, 3]) sockets[0]?.send(JSON.stringify({ number }));
+  sockets[0]?.close(1000);
+  await until("the server has ended the stream", () => opened.hasEnded);
+  const messages = opened[Symbol.asyncIterator]();
+  expect(await messages.next()).toMatchObject({ value: { number: 1 } });
+  opened.close();
+  expect(await failureOf(messages.next())).toMatchObject({ kind: "lost", message: "the stream was closed" });
+});
+
 describe("a stream that is not read is not responsive", () => {
   test("after a cut, and throws the reason", async () => {
     const { url, sockets } = await server();

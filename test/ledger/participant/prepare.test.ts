@@ -12,7 +12,7 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import type { ExerciseCommand, Preparer } from "../../../src/domain/ledger.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { ParticipantPreparer } from "../../../src/ledger/participant/prepare.js";
-import { tokenFile } from "../../../src/ledger/participant/tokens/token-file.js";
+import { tokenFile } from "../../../src/ledger/participant/tokens.js";
 import { type Certificates, createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { closedPort, endpointAt, everythingOf, listening, seen, serving, SOON_MS } from "./servers.js";

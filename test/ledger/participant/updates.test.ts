@@ -1,7 +1,7 @@
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
-import { decodeUpdate, type Update } from "../../../src/ledger/participant/updates.js";
+import { decodeUpdate, type Update } from "../../../src/ledger/participant/elements.js";
 import { holding, templates } from "../../../src/registry/utility/templates.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";

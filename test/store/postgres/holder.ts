@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/store/postgres/database.js";
 import { asDatabaseError } from "../../../src/store/postgres/errors.js";
-import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Lease, type LeadershipTerm } from "../../../src/ingest/leadership.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
 
 /** Messages to the parent. */
@@ -34,6 +34,5 @@ async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   say({ ended: true });
 }
 
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 process.once("disconnect", () => process.exit());
-await new Lease({ database, pause, signal, log, onStandby: () => undefined }).hold(term).catch(() => undefined);
+await new Lease({ database, pause, signal, onStandby: () => undefined }).hold(term).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** One process writes at a time; src/store/postgres/write/lease.ts. */
+/** One process writes at a time; src/ingest/leadership.ts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Lease, type LeadershipTerm } from "../../../src/ingest/leadership.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { startFreezableProxy } from "../../fixtures/freezable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
 import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
@@ -32,8 +32,6 @@ afterEach(async () => {
   await schema.empty();
 });
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 /** Sessions that hold the lease. */
 const holders = () =>
   schema.sql<{ pid: number }>(
@@ -44,7 +42,7 @@ const holders = () =>
 function leaseOn(database = schema.database, onStandby = () => {}): Lease {
   const { signal } = end;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-  return new Lease({ database, pause, signal, log: silent, onStandby });
+  return new Lease({ database, pause, signal, onStandby });
 }
 
 const over = ({ signal }: LeadershipTerm): Promise<unknown> =>

@@ -4,9 +4,8 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sampleStatement } from "../../../src/store/postgres/content-id.js";
 import type { Statement } from "../../../src/store/postgres/database.js";
-import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
-import { idsStatement } from "../../../src/store/postgres/read/ids.sql.js";
-import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
+import { fetchStatement, idsStatement } from "../../../src/store/postgres/fetch.js";
+import { applyStatement } from "../../../src/store/postgres/apply.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Template } from "../../../src/domain/template.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { type StoreUnderTest, storeConformance } from "../conformance.js";
 

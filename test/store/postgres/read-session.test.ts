@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { StoreUnavailable, type View } from "../../../src/store/port.js";
-import { REQUEST_LIMITS } from "../../../src/store/postgres/read/read-session.js";
+import { REQUEST_LIMITS } from "../../../src/store/postgres/read-session.js";
 import { apple, byLabel, fruit, fruits } from "../../fixtures/fruits.js";
 import { ForgetfulReader } from "../../fixtures/forgetful-reader.js";
 

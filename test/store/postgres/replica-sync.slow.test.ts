@@ -1,13 +1,13 @@
-/** Notifications, polling and catching up; src/store/postgres/read/replica-sync.ts. */
+/** Notifications, polling and catching up; src/store/postgres/replica-sync.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/read/replica-sync.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/replica-sync.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";
@@ -51,6 +51,7 @@ function follow({ polls = true, database = schema.database, ...callbacks }: Foll
   const replicaSync = new ReplicaSync({
     database,
     replica,
+    now: clock,
     pause,
     signal,
     onLost: () => {},

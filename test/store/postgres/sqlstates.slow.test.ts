@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/store/postgres/errors.js";
 import { migrate } from "../../../src/store/postgres/migrate.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { StoreUnavailable } from "../../../src/store/port.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, type OwnServer, ownServer } from "../../fixtures/postgres.js";

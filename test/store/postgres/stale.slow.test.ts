@@ -1,7 +1,7 @@
 /** A replica never serves stale or mixed data, however it learns of a change. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Replica, type ReplicaOptions } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Replica, type ReplicaOptions } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import type { Change, Contract } from "../../../src/domain/contract.js";
 import { NotReady, type StoreReader, type View } from "../../../src/store/port.js";
 import { apple, byLabel, fruit, type FruitOptions, fruits, type Fruit } from "../../fixtures/fruits.js";

@@ -1,9 +1,9 @@
-/** Fencing and cleanup; src/store/postgres/write/postgres-writer.ts. */
+/** Fencing and cleanup; src/store/postgres/writer.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Replica } from "../../../src/store/postgres/read/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { Replica } from "../../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import type { Change } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { parseRegistryFile } from "../../../src/registry/engine/definition.js";

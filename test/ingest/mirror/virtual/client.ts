@@ -5,14 +5,18 @@ import { checkpoint } from "../../../../scripted-participant/updates.js";
 import type { JsonValue } from "../../../../src/domain/json.js";
 import type { Template } from "../../../../src/domain/template.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import { eventFormat } from "../../../../src/ledger/participant/event-format.js";
-import { KnownTemplates } from "../../../../src/ledger/participant/known-templates.js";
-import type { Ledger, UpdateStream } from "../../../../src/ledger/participant/ledger.js";
+import {
+  eventFormat,
+  KnownTemplates,
+  type Ledger,
+  type UpdateStream,
+} from "../../../../src/ledger/participant/client.js";
 import { lastMessage, type VirtualParticipant } from "./participant.js";
 import { Wire } from "./wire.js";
 
 const MESSAGE_MS = 60_000;
 const OPEN_MS = 10_000;
+const ANSWER_MS = 10_000;
 
 export class VirtualClient implements Ledger {
   readonly #participant: VirtualParticipant;
@@ -73,8 +77,8 @@ export class VirtualClient implements Ledger {
 
   async findMissing(): Promise<readonly string[]> {
     const fault = this.#participant.searchFaults.shift();
-    if (fault === "hung") await new Promise<never>(() => undefined);
-    if (fault === "cut") throw new LedgerError("lost", "the search is cut");
+    if (fault === "unanswered") await this.#participant.clock.sleep(ANSWER_MS);
+    if (fault !== undefined) throw new LedgerError("lost", `the search is ${fault}`);
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {

@@ -12,8 +12,6 @@ import type { Wire } from "./wire.js";
 export type CallFault =
   /** No answer; the client's time limit ends the wait. */
   | "unanswered"
-  /** No answer, and the client's time limit is lost. */
-  | "hung"
   | "busy"
   | "cut"
   /** The end of another participant that is behind. */
@@ -26,7 +24,7 @@ export class VirtualParticipant {
   readonly packageNames: Set<string>;
   readonly wires = new Set<Wire>();
   readonly callFaults: CallFault[] = [];
-  readonly searchFaults: ("hung" | "cut")[] = [];
+  readonly searchFaults: ("unanswered" | "cut")[] = [];
   /** What the next snapshots take longer, in milliseconds. */
   readonly snapshotDelays: number[] = [];
   /** Faults of the next streams. */
@@ -80,7 +78,6 @@ export class VirtualParticipant {
   /** The way of a request to the participant. Throws what a client would get in place of an answer. */
   async arrive(limitMs: number): Promise<CallFault | undefined> {
     const fault = this.callFaults.shift();
-    if (fault === "hung") await new Promise<never>(() => undefined);
     if (fault === "unanswered") {
       await this.clock.sleep(limitMs);
       throw new LedgerError("lost", "no answer in time");

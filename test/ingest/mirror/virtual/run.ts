@@ -1,9 +1,8 @@
 /** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
 import { setMaxListeners } from "node:events";
 import { type Creation, ScriptedLedger } from "../../../../scripted-participant/ledger.js";
-import { LagTracker } from "../../../../src/ingest/mirror/lag-tracker.js";
-import { Mirror } from "../../../../src/ingest/mirror/mirror.js";
-import { watchedLedger } from "../../../../src/ingest/mirror/watched-ledger.js";
+import { LagTracker } from "../../../../src/ingest/lag.js";
+import { Mirror } from "../../../../src/ingest/mirror.js";
 import { Decoder } from "../../../../src/ledger/decode.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
 import { refusal, withNulls } from "../../../../scripted-participant/errors.js";
@@ -43,7 +42,7 @@ const PACKAGES = [app, holding];
 const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000 };
 /** Longer than some round trips of the slowest participant. */
 const READ_WAIT_MS = 10_000;
-/** The longest backoff, twice, and what the watchdog waits for. */
+/** The longest backoff and the longest wait, several times. */
 const RECOVERY_MS = 600_000;
 
 export interface Outcome {
@@ -121,7 +120,7 @@ class Run {
 
   async end(): Promise<void> {
     const stopped = this.#mirror.stop();
-    // What hangs is abandoned by the watchdog.
+    // Waits end with their time limits.
     await this.#clock.advance(RECOVERY_MS, () => undefined);
     await stopped;
     await this.#asks;
@@ -135,14 +134,13 @@ class Run {
     setMaxListeners(0, signal);
     const log = { info: this.#note("info"), warn: this.#note("warn"), error: this.#note("error") };
     const client = new VirtualClient(this.#participant, [operator], mirrored, signal);
-    const ledger = watchedLedger(client, log);
     const now = () => clock.now;
-    const lag = new LagTracker(LIMITS, now, () => ledger.ledgerEnd());
+    const lag = new LagTracker(LIMITS, now, () => client.ledgerEnd());
     const random = () => this.#random.next();
     const pause = (ms: number) => clock.pause(ms, signal);
     const writer = this.#writer(() => client.requested);
     const mirror = new Mirror({
-      ledger,
+      ledger: client,
       decoder: new Decoder(mirrored),
       writer,
       lag,
@@ -198,7 +196,7 @@ class Run {
     void stopped.then(() => {
       state.isStopped = true;
     });
-    // What hangs is abandoned by the watchdog.
+    // Waits end with their time limits.
     for (let waited = 0; !state.isStopped && waited < RECOVERY_MS; waited += 1_000) {
       await this.#clock.advance(1_000, () => undefined);
     }
@@ -276,7 +274,7 @@ class Run {
       await this.#advance(500);
     if (this.#wrong !== undefined) return;
     if (isRecovered()) {
-      // A connection that is dead and unnoticed may still be followed.
+      // A connection that is dead may still be followed.
       for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined;) {
         if (this.#clock.now > begun + RECOVERY_MS) this.#wrong = "it does not catch up for a request";
         void this.#ask();
@@ -370,8 +368,8 @@ class Run {
     ids.some((_, tried) => attempt(() => does(ids[(which + tried) % ids.length] ?? "")));
   }
 
-  #move({ to, isNoticed, creates }: Extract<Step, { do: "move" }>): void {
-    for (const wire of this.#participant.wires) wire.die(isNoticed);
+  #move({ to, creates }: Extract<Step, { do: "move" }>): void {
+    for (const wire of this.#participant.wires) wire.die();
     if (to === "empty") this.#ledger.clear();
     else if (!attempt(() => this.#ledger.restore(Math.floor(this.#ledger.end / 2)))) return;
     this.#participant.cutAll();
@@ -390,8 +388,7 @@ class Run {
       silence(wire) {
         wire.isSilent = true;
       },
-      dead: (wire) => wire.die(true),
-      unnoticed: (wire) => wire.die(false),
+      dead: (wire) => wire.die(),
       unreadable: (wire) => wire.send({ update: "nonsense" }),
     };
     const does = faults[fault];

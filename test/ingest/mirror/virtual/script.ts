@@ -5,7 +5,7 @@ import type { CallFault } from "./participant.js";
 export const creatable = ["factory", "offer", "locked", "free", "other"] as const;
 export type Creatable = (typeof creatable)[number];
 
-export type StreamFault = "cut" | "error" | "close" | "silence" | "dead" | "unnoticed" | "unreadable";
+export type StreamFault = "cut" | "error" | "close" | "silence" | "dead" | "unreadable";
 
 export type Step =
   | { readonly do: "create"; readonly what: readonly Creatable[] }
@@ -20,10 +20,10 @@ export type Step =
   /** The participant comes back empty, with the first so many of its packages. */
   | { readonly do: "clear"; readonly packages: number }
   /** Another history behind the same address, while the old connections are dead. */
-  | { readonly do: "move"; readonly to: "restored" | "empty"; readonly isNoticed: boolean; readonly creates: number }
+  | { readonly do: "move"; readonly to: "restored" | "empty"; readonly creates: number }
   | { readonly do: "call"; readonly fault: CallFault; readonly times: number }
   /** The next searches for missing packages fail. */
-  | { readonly do: "search"; readonly fault: "hung" | "cut"; readonly times: number }
+  | { readonly do: "search"; readonly fault: "unanswered" | "cut"; readonly times: number }
   /** The next snapshot takes longer. */
   | { readonly do: "slowSnapshot"; readonly ms: number }
   | { readonly do: "stream"; readonly fault: StreamFault; readonly streams: "open" | "next" }
@@ -84,26 +84,25 @@ function stepOf(does: Step["do"], random: Random): Step {
     case "clear":
       return { do: does, packages: random.below(3) };
     case "search":
-      return { do: does, fault: random.of(["hung", "cut"]), times: 1 + random.below(3) };
+      return { do: does, fault: random.of(["unanswered", "cut"]), times: 1 + random.below(3) };
     case "slowSnapshot":
       return { do: does, ms: random.below(50_000) };
     case "move":
       return {
         do: does,
         to: random.of(["restored", "empty"]),
-        isNoticed: random.below(3) > 0,
         creates: random.below(12),
       };
     case "call":
       return {
         do: does,
-        fault: random.of(["unanswered", "hung", "busy", "cut", "lowerEnd"]),
+        fault: random.of(["unanswered", "busy", "cut", "lowerEnd"]),
         times: 1 + random.below(3),
       };
     case "stream":
       return {
         do: does,
-        fault: random.of(["cut", "error", "close", "silence", "dead", "unnoticed", "unreadable"]),
+        fault: random.of(["cut", "error", "close", "silence", "dead", "unreadable"]),
         streams: random.of(["open", "next"]),
       };
     case "wait":

@@ -1,7 +1,7 @@
 /** The two ends of one WebSocket stream in virtual time. Messages arrive in their order, some time after they are sent. */
 import type { JsonValue } from "../../../../src/domain/json.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import type { UpdateStream } from "../../../../src/ledger/participant/ledger.js";
+import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
 import { checked, type VirtualParticipant } from "./participant.js";
 
 /** Time between the pings of a client. */
@@ -58,11 +58,10 @@ export class Wire implements UpdateStream {
     this.#deliver(() => this.#finish(reason));
   }
 
-  /** From now on nothing passes. The client notices by its pings, unless its timers are lost. */
-  die(isNoticed: boolean): void {
+  /** From now on nothing passes. The client notices by its pings. */
+  die(): void {
     if (this.#isDead) return;
     this.#isDead = true;
-    if (!isNoticed) return;
     const ms = HEARTBEAT_MS + this.#participant.random.below(HEARTBEAT_MS);
     this.#participant.clock.after(ms, () => this.#finish(new LedgerError("lost", "no answer to a ping")));
   }
@@ -83,7 +82,9 @@ export class Wire implements UpdateStream {
 
   close(): void {
     this.onClosed();
-    this.#finish(new LedgerError("lost", "the stream was cut (close code 1006)"));
+    this.#queue.length = 0;
+    this.#end = new LedgerError("lost", "the stream was closed");
+    this.#finish(this.#end);
     if (this.isOver) return;
     this.isOver = true;
     this.#participant.wires.delete(this);

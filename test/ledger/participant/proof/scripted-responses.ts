@@ -1,5 +1,5 @@
 /** A participant with scripted responses, and a history that reads from it. */
-import { ParticipantHistory } from "../../../../src/ledger/participant/history.js";
+import { ParticipantHistory } from "../../../../src/ledger/participant/lookups.js";
 import { transferOffer } from "../../../../src/registry/utility/templates.js";
 import { allocationFactory } from "../../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";

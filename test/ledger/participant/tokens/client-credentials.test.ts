@@ -1,9 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/domain/json.js";
-import { clientCredentials } from "../../../../src/ledger/participant/tokens/client-credentials.js";
+import { clientCredentials, type TokenSource } from "../../../../src/ledger/participant/tokens.js";
 import type { LedgerErrorKind } from "../../../../src/ledger/participant/errors.js";
-import type { TokenSource } from "../../../../src/ledger/participant/tokens/token-source.js";
 import { gate, type Gate, until, within } from "../../../fixtures/wait.js";
 import { closedPort, everythingOf, failureOf, type Seen, seen, serving, SOON_MS } from "../servers.js";
 import { temporaryFiles } from "../temporary-files.js";

@@ -1,7 +1,6 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { tokenFile } from "../../../../src/ledger/participant/tokens/token-file.js";
-import { noToken } from "../../../../src/ledger/participant/tokens/token-source.js";
+import { noToken, tokenFile } from "../../../../src/ledger/participant/tokens.js";
 import { failureOf } from "../servers.js";
 import { temporaryFiles } from "../temporary-files.js";
 

@@ -1,0 +1,183 @@
+import type { JsonValue } from "../domain/json.js";
+import type { Decoder } from "../ledger/decode.js";
+import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
+import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../ledger/participant/elements.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import type { Checkpoint, StoreWriter } from "../store/port.js";
+import { errorMessage, type Logger } from "../util/logger.js";
+import type { LagTracker } from "./lag.js";
+
+export interface ApplierOptions {
+  readonly ledger: Pick<Ledger, "missing">;
+  readonly decoder: Decoder;
+  readonly writer: StoreWriter;
+  readonly lag: LagTracker;
+  readonly log: Logger;
+}
+
+/** Writes snapshots and updates into the store: none twice, and none of another history than the followed stream's. */
+export class Applier {
+  readonly #options: ApplierOptions;
+  #checkpoint: Checkpoint | undefined;
+  /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
+  #confirmedOffset = 0;
+  #followed: UpdateStream | undefined;
+  #left: LedgerError | "reopen" | undefined;
+  #lastWrite: Promise<void> = Promise.resolve();
+
+  constructor(options: ApplierOptions) {
+    this.#options = options;
+    this.#checkpoint = options.writer.checkpoint;
+  }
+
+  /** Where the store can resume; undefined if a snapshot is required. */
+  get checkpoint(): Checkpoint | undefined {
+    return this.#checkpoint;
+  }
+
+  get confirmedOffset(): number {
+    return this.#confirmedOffset;
+  }
+
+  get stream(): UpdateStream | undefined {
+    return this.#followed;
+  }
+
+  requireSnapshot(): void {
+    this.#checkpoint = undefined;
+  }
+
+  /** Replaces the content of the store. `asOf` is the time of the snapshot, in milliseconds since 1970. */
+  replace({ offset, contracts, unreadable, existing }: Snapshot, asOf: number): Promise<void> {
+    return this.#enqueue(async () => {
+      this.#logUnreadable(unreadable);
+      await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
+      this.#checkpoint = { offset, updateId: undefined };
+      this.#options.lag.reached(offset);
+    });
+  }
+
+  /** Accepts updates of a stream opened at the checkpoint. After a restore, other updates may follow the checkpoint. */
+  follow(stream: UpdateStream): void {
+    this.#followed = stream;
+    this.#confirmedOffset = this.#checkpoint?.offset ?? 0;
+    this.#options.lag.reached(this.#confirmedOffset);
+  }
+
+  unfollow(): void {
+    this.#followed = undefined;
+  }
+
+  /** Closes the followed stream, because of a failure that was met elsewhere, or for another to be opened at once. */
+  leave(failure?: LedgerError): void {
+    if (this.#followed === undefined) return;
+    this.#left ??= failure ?? "reopen";
+    this.#followed.close();
+  }
+
+  /** Why the last stream was left; undefined if it failed. */
+  takeLeft(): LedgerError | "reopen" | undefined {
+    const left = this.#left;
+    this.#left = undefined;
+    return left;
+  }
+
+  /** Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. */
+  apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
+    return this.#enqueue(() => this.#apply(elements, followed));
+  }
+
+  async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
+    const { updates, failure } = decodeUpdates(elements, this.#options.decoder);
+    let end = this.#confirmedOffset;
+    const fresh = updates.filter(({ offset }) => {
+      const isFresh = offset > end;
+      end = Math.max(end, offset);
+      return isFresh;
+    });
+    const last = fresh.findLast(({ updateId }) => updateId !== undefined);
+    if (last !== undefined && followed === this.#followed) {
+      const { offset, updateId } = last;
+      const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
+      const changes = fresh.flatMap((update) => update.changes);
+      // A store that lacks a package's contracts cannot be resumed: the package may be there by then.
+      const canResume = this.#checkpoint !== undefined && this.#options.ledger.missing.length === 0;
+      await this.#options.writer.apply(changes, offset, recorded, canResume ? updateId : undefined);
+      // Even if the stream was left during the write, the store is now at this offset.
+      if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };
+      if (followed === this.#followed) this.#logUnreadable(fresh.flatMap(({ unreadable }) => unreadable));
+    }
+    this.confirm(end, followed);
+    if (failure !== undefined) throw failure;
+  }
+
+  confirm(offset: number, followed: UpdateStream): void {
+    if (followed !== this.#followed || offset <= this.#confirmedOffset) return;
+    this.#confirmedOffset = offset;
+    this.#options.lag.reached(offset);
+  }
+
+  /** Runs writes one after the other, so that each sees which updates the ones before have applied. */
+  #enqueue(write: () => Promise<void>): Promise<void> {
+    const result = this.#lastWrite.then(write);
+    this.#lastWrite = result.catch(() => undefined);
+    return result;
+  }
+
+  #logUnreadable(unreadable: readonly Unreadable[]): void {
+    for (const { contractId, templateId, reason } of unreadable) {
+      const message = `contract skipped: ${contractId ?? "one without an id"} of ${templateId ?? "no template"} cannot be parsed`;
+      const hint =
+        "look for a newer release of this service; requests that need the contract are answered without it, or with 503";
+      this.#options.log.error({ contractId, templateId, reason, hint }, message);
+    }
+  }
+}
+
+/** The updates before the first that cannot be decoded. */
+function decodeUpdates(
+  elements: readonly JsonValue[],
+  decoder: Decoder,
+): { readonly updates: readonly Update[]; readonly failure?: LedgerError } {
+  const updates: Update[] = [];
+  for (const element of elements) {
+    try {
+      updates.push(decodeUpdate(element, decoder));
+    } catch (error) {
+      return { updates, failure: new LedgerError("unreadable", `an update cannot be decoded: ${errorMessage(error)}`) };
+    }
+  }
+  return { updates };
+}
+
+/** The largest batch of updates that is written at once. */
+const MAX_BATCH = 100;
+
+/** Batches items available together, yielding to the event loop in between. Source errors follow earlier items. */
+export async function* inBatches<T>(items: AsyncIterable<T>, max = MAX_BATCH): AsyncGenerator<readonly T[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  const request = () => {
+    const next = iterator.next();
+    // A consumer that leaves early must not cause an unhandled rejection.
+    next.catch(() => undefined);
+    return next;
+  };
+  for (let next = request(); ;) {
+    const first = await next;
+    if (first.done === true) return;
+    const batch = [first.value];
+    next = request();
+    // Items that are available now resolve before setImmediate does.
+    const later = new Promise<"later">((resolve) => {
+      setImmediate(resolve, "later");
+    });
+    while (batch.length < max) {
+      const item = await Promise.race([next, later]).catch(() => "later" as const);
+      if (item === "later" || item.done === true) break;
+      batch.push(item.value);
+      next = request();
+    }
+    yield batch;
+    await later;
+  }
+}

@@ -1,0 +1,176 @@
+import { unavailable } from "../domain/errors.js";
+import { abortablePause } from "../util/async.js";
+import { alreadyCaughtUp } from "../domain/ledger.js";
+import type { Template } from "../domain/template.js";
+import { Decoder } from "../ledger/decode.js";
+import { ParticipantClient } from "../ledger/participant/client.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/lookups.js";
+import { ParticipantPackages } from "../ledger/participant/packages.js";
+import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
+import { MemoryStore } from "../store/memory/memory-store.js";
+import type { Logger } from "../util/logger.js";
+import { type DatabaseOptions, databaseSource, type Roles } from "./database-source.js";
+import { fileIngestor } from "./file-ingestor.js";
+import { type LagLimits, LagTracker } from "./lag.js";
+import { Mirror } from "./mirror.js";
+import type { Ingestion, Ingestor, ParticipantConnection, Source } from "./source.js";
+
+export interface SourceOptions {
+  /** Undefined to serve the snapshot file. */
+  readonly participant: ParticipantOptions | undefined;
+  readonly snapshotPath: string;
+  /** Undefined to keep the contracts in memory. */
+  readonly database: DatabaseOptions | undefined;
+  readonly limits: LagLimits;
+  readonly countsSupply: boolean;
+  /** Whether contracts are stored that only some services need. */
+  readonly keepsOptional: boolean;
+}
+
+/** Creates the source that the options describe, not yet started. `now` is in milliseconds since 1970. */
+export function createSource(
+  { participant, snapshotPath, database, limits, countsSupply, keepsOptional }: SourceOptions,
+  roles: Roles,
+  templates: readonly Template[],
+  now: () => number,
+): Source {
+  const end = new AbortController();
+  const decoder = new Decoder(templates, countsSupply, keepsOptional);
+  const connection =
+    participant === undefined
+      ? undefined
+      : connectParticipant(participant, limits, templates, decoder, now, end.signal);
+  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder);
+  if (database === undefined) return memorySource(ingestor, connection, end);
+  return databaseSource({
+    ...database,
+    roles,
+    limits,
+    templates,
+    countsSupply,
+    keepsOptional,
+    ingestor,
+    connection,
+    end,
+  });
+}
+
+/** A store in the memory of this process. `close` aborts `end`. */
+function memorySource(ingestor: Ingestor, connection: ParticipantConnection | undefined, end: AbortController): Source {
+  const store = new MemoryStore();
+  let ingestion: Ingestion | undefined;
+  let logger: Logger | undefined;
+  return {
+    name: ingestor.name,
+    reader: store,
+    changes: store.changes,
+    openScan: () => store.openScan(),
+    isInMemory: true,
+    history: connection?.history(() => logger),
+    holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    packages: connection && {
+      catalog: connection.packages,
+      ids: async () => store.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
+    },
+    async start(log) {
+      logger = log;
+      ingestion = ingestor.start(store, log, end.signal);
+      await ingestion.started;
+    },
+    staleReason: () => (ingestion === undefined ? "the service is starting" : ingestion.staleReason()),
+    notReadyReason: () => (ingestion === undefined ? "the service is starting" : ingestion.notReadyReason()),
+    status: () => ({
+      offset: ingestion?.offset(),
+      age: ingestion?.age(),
+      reconnects: ingestor.reconnects(),
+      isLeader: ingestion !== undefined,
+      pool: undefined,
+    }),
+    catchUp: () => ingestion?.catchUp() ?? alreadyCaughtUp(),
+    async close() {
+      end.abort();
+      await ingestion?.ended;
+    },
+  };
+}
+
+export interface ParticipantOptions {
+  readonly url: URL;
+  readonly parties: readonly string[];
+  /** Root certificates in PEM, for the participant and the issuer; undefined for those that Node.js trusts. */
+  readonly ca: string | undefined;
+  /** Undefined if the participant needs no token. */
+  readonly credentials: LedgerCredentials | undefined;
+}
+
+/** `now` is in milliseconds since 1970. The signal ends history lookups and token requests. */
+export function connectParticipant(
+  { url, parties, ca, credentials }: ParticipantOptions,
+  limits: LagLimits,
+  templates: readonly Template[],
+  decoder: Decoder,
+  now: () => number,
+  signal: AbortSignal,
+): ParticipantConnection {
+  const token = createTokenSource(credentials, ca, signal, now);
+  const endpointUntil = (end: AbortSignal) => ({ url, ca, token, signal: end });
+  let current: LagTracker | undefined;
+  let earlierReconnects = 0;
+  const reconnects = () => earlierReconnects + (current?.reconnects ?? 0);
+  return {
+    ingestor: {
+      name: url.href,
+      origin: `participant of ${parties.toSorted().join(", ")}`,
+      reconnects,
+      start(writer, log, end): Ingestion {
+        const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
+        const lag = new LagTracker(limits, now, () => ledger.ledgerEnd());
+        // On a database each leadership term starts the ingestor again.
+        earlierReconnects = reconnects();
+        current = lag;
+        const pause = abortablePause(end);
+        const { readWait } = limits;
+        const options = { ledger, decoder, writer, lag, readWait, log, now, random: Math.random, pause, signal: end };
+        const mirror = new Mirror(options);
+        return {
+          started: Promise.resolve(),
+          staleReason: () => lag.staleReason(),
+          notReadyReason: () => mirror.notReadyReason(),
+          catchUp: () => mirror.catchUp(),
+          offset: () => lag.status.offset,
+          age: () => lag.status.age,
+          otherHistory: () => lag.otherHistory,
+          ended: mirror.run(),
+        };
+      },
+    },
+    history: (log) => {
+      const polling = { maxWait: limits.readWait, now: Date.now, pause: abortablePause(signal) };
+      const history = new ParticipantHistory(endpointUntil(signal), parties, polling);
+      return {
+        update: (which, ofTemplates) => asUnavailable(history.update(which, ofTemplates), log()),
+        creation: (contractId, ofTemplates) => asUnavailable(history.creation(contractId, ofTemplates), log()),
+        pollUntil: (query) => history.pollUntil(query),
+      };
+    },
+    packages: new ParticipantPackages(endpointUntil(signal)),
+    holdings: (template, log) =>
+      new ParticipantHoldings(endpointUntil(signal), parties, {
+        template,
+        maxWait: limits.readWait,
+        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "input holdings not read"),
+      }),
+  };
+}
+
+/** Logs the participant's error and throws one for the caller, without its details. */
+async function asUnavailable<T>(lookup: Promise<T>, log: Logger | undefined): Promise<T> {
+  try {
+    return await lookup;
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error;
+    log?.warn({ kind: error.kind, reason: error.message }, "transfer proof failed: the participant cannot be queried");
+    throw unavailable("the ledger cannot be asked for its updates now");
+  }
+}

@@ -1,0 +1,166 @@
+import { abortablePause } from "../util/async.js";
+import { alreadyCaughtUp } from "../domain/ledger.js";
+import type { Template } from "../domain/template.js";
+import { contentId } from "../store/postgres/content-id.js";
+import { Database } from "../store/postgres/database.js";
+import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
+import { migrate } from "../store/postgres/migrate.js";
+import { StoredPackages, storing } from "../store/postgres/packages.js";
+import { ReplicaSync } from "../store/postgres/replica-sync.js";
+import { Replica } from "../store/postgres/replica.js";
+import type { Logger } from "../util/logger.js";
+import { Retries } from "../util/retries.js";
+import { type LagLimits, notReadyReason, staleReason } from "./lag.js";
+import { LeaderLoop } from "./leadership.js";
+import type { Ingestor, ParticipantConnection, Source } from "./source.js";
+
+/** What a process does on a database. At least one is true. */
+export interface Roles {
+  /** Writes the database, or is on standby to do so. */
+  readonly mirrors: boolean;
+  readonly answers: boolean;
+}
+
+export interface DatabaseOptions {
+  readonly url: URL;
+  /** Largest number of connections for queries. */
+  readonly connections: number;
+  readonly cacheBytes: number;
+}
+
+export interface DatabaseSourceOptions extends DatabaseOptions {
+  readonly roles: Roles;
+  readonly limits: LagLimits;
+  readonly templates: readonly Template[];
+  readonly countsSupply: boolean;
+  readonly keepsOptional: boolean;
+  readonly ingestor: Ingestor;
+  /** Undefined without a participant. */
+  readonly connection: ParticipantConnection | undefined;
+  readonly end: AbortController;
+}
+
+const RETRY_MS = 1_000;
+/** Time for a catch-up request to reach the leader and come back, in addition to the leader's own wait. */
+const ROUND_TRIP_MS = 500;
+
+const NO_STATUS = { offset: undefined, age: undefined };
+
+const now = () => performance.now();
+
+/** A store in a database, which any number of processes may share. */
+export function databaseSource({
+  url,
+  connections,
+  cacheBytes,
+  roles,
+  limits,
+  templates,
+  countsSupply,
+  keepsOptional,
+  ingestor,
+  connection,
+  end,
+}: DatabaseSourceOptions): Source {
+  const { signal } = end;
+  const pause = abortablePause(signal);
+  const database = new Database(url.href, connections);
+  const contents = contentId(templates, countsSupply, keepsOptional);
+  const storedPackages = new StoredPackages(database);
+  const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock: now });
+  let logger: Logger | undefined;
+  const replicaSync = new ReplicaSync({
+    database,
+    replica,
+    now,
+    pause,
+    signal,
+    onLost: ({ kind, message }) =>
+      logger?.warn(
+        { kind, reason: message },
+        "database not readable; cached contracts are served until they are stale",
+      ),
+    onRecovered: () => logger?.info({}, "database readable again"),
+  });
+  let leaderLoop: LeaderLoop | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+
+  const retries = { now, pause, signal };
+  const run = async (log: Logger): Promise<void> => {
+    await migrateAndLog(database, log);
+    if (roles.mirrors) leaderLoop = new LeaderLoop({ ...retries, database, ingestor, contents, templates, log });
+    await Promise.all([roles.answers ? replicaSync.run() : undefined, leaderLoop?.run()]);
+  };
+  const replicaStaleReason = (): string | undefined => {
+    if (!replica.status.isOurs) return "the database holds the contracts of a service with another configuration";
+    return staleReason(replica.status, limits);
+  };
+  return {
+    name: roles.mirrors ? `${ingestor.name} by way of ${displayName(url)}` : displayName(url),
+    reader: replica,
+    changes: replica.changes,
+    openScan: () => replica.openScan(),
+    isInMemory: false,
+    history: connection?.history(() => logger),
+    holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    packages: {
+      catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
+      ids: () => storedPackages.ids(),
+    },
+    async start(log) {
+      logger = log;
+      // Fail the start only for errors that a retry cannot mend.
+      try {
+        await migrateAndLog(database, log);
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.kind !== "unavailable") throw error;
+        log.warn({ reason: error.message }, "database unavailable; retrying");
+      }
+      running = new Retries(retries).run(
+        () => run(log),
+        (_failures, error) => {
+          const { kind, message } = asDatabaseError(error);
+          // The start has already logged an unavailable database.
+          if (kind !== "unavailable") log.error({ kind, reason: message }, "database not usable; retrying");
+          return RETRY_MS;
+        },
+      );
+      if (roles.answers) await Promise.race([replica.refresh().catch(() => undefined), pause(RETRY_MS)]);
+    },
+    staleReason: replicaStaleReason,
+    notReadyReason() {
+      if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
+      const { failure } = replica.status;
+      if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
+      const reason = replicaStaleReason() ?? replica.status.otherHistory ?? notReadyReason(replica.status, limits);
+      // Only the leader knows why.
+      if (reason === undefined || !replica.status.isOurs) return reason;
+      if (leaderLoop?.isLeader === true) return leaderLoop.notReadyReason() ?? reason;
+      return `${reason}; /readyz and the log of the process that mirrors say why`;
+    },
+    status() {
+      const { offset, age } = roles.answers ? replica.status : (leaderLoop?.status ?? NO_STATUS);
+      return {
+        offset,
+        age,
+        reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
+        isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
+        pool: database.pool,
+      };
+    },
+    catchUp: () => (limits.readWait === 0 ? alreadyCaughtUp() : replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS)),
+    async close() {
+      end.abort();
+      await running;
+      await database.close();
+    },
+  };
+}
+
+async function migrateAndLog(database: Database, log: Logger): Promise<void> {
+  const { from, to } = await migrate(database);
+  if (from < to) log.info({ from, to }, "database schema migrated");
+}
+
+/** The URL without credentials. */
+const displayName = ({ host, pathname }: URL): string => `postgres://${host}${pathname}`;

@@ -1,0 +1,214 @@
+/**
+ * The mirror of a ledger. Its states, and what leads from one to the next:
+ * - No snapshot -> following: open the stream of updates at the ledger's end, take the contracts there, replace the store.
+ * - Stopped at an update -> following: open the stream there, and check that the ledger has this update.
+ * - Following: each batch of updates moves the store. CatchUp fetches what the stream delivers late, and proves it open.
+ * - Following -> failed: the stream ends, or is left, for a failure met elsewhere or for packages that were found.
+ * - Failed -> stopped: after a pause that the failure asks for. The store is served until it is too old.
+ * - Failed -> no snapshot: updates are pruned, malformed again and again, or of another history; a package was missing.
+ * The stream is opened first: a restored participant cuts every connection and uses offsets again, so while the stream
+ * lasts, all reads see one history.
+ */
+import { errorMessage } from "../util/logger.js";
+import type { CatchUpProgress } from "../domain/ledger.js";
+import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
+import { takeSnapshot } from "../ledger/participant/elements.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import { Retries, type RetriesOptions } from "../util/retries.js";
+import { Applier, type ApplierOptions, inBatches } from "./applier.js";
+import { CatchUp } from "./catch-up.js";
+import { IncidentLog, retryDelay } from "./incidents.js";
+
+/** `now` is in milliseconds since 1970. */
+export interface MirrorOptions extends ApplierOptions, RetriesOptions {
+  readonly ledger: Ledger;
+  /** How long a request waits for the store to catch up, in milliseconds. */
+  readonly readWait: number;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}
+
+/** After so many malformed messages in a row a snapshot replaces the update. */
+const MAX_UNREADABLE = 3;
+/** How often packages are looked for that the participant lacked. */
+export const SEARCH_INTERVAL_MS = 30_000;
+
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #applier: Applier;
+  readonly #incidentLog: IncidentLog;
+  readonly #catchUp: CatchUp;
+  readonly #retries: Retries;
+  #unreadable = 0;
+  #reportedMissing = "";
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    this.#applier = new Applier(options);
+    this.#incidentLog = new IncidentLog(options.log, options.now);
+    this.#retries = new Retries(options);
+    this.#catchUp = new CatchUp(this.#applier, {
+      ...options,
+      onAccepted: () => this.#recovered(),
+      onUnreadableEnd: (error) => this.#incidentLog.begin(error),
+    });
+  }
+
+  /** See Freshness. */
+  catchUp(): AsyncIterable<CatchUpProgress> {
+    return this.#catchUp.wait();
+  }
+
+  /** Why the service is not ready; undefined if it is. */
+  notReadyReason(): string | undefined {
+    const { lag, ledger } = this.#options;
+    const reason = lag.notReadyReason();
+    if (reason === undefined) return undefined;
+    const lacks = ledger.missing.length === 0 ? undefined : `the participant lacks ${ledger.missing.join(", ")}`;
+    return [reason, this.#incidentLog.description ?? lacks].filter((part) => part !== undefined).join(": ");
+  }
+
+  /** Runs until the signal is aborted. Never rejects. */
+  async run(): Promise<void> {
+    const following = this.#retries.run(
+      () => this.#startAndFollow(),
+      (failures, error) => this.#failed(failures, error),
+    );
+    await Promise.all([following, this.#catchUp.run(), this.#findMissing()]);
+  }
+
+  #startAndFollow(): Promise<never> {
+    const { checkpoint } = this.#applier;
+    // Without the id of an update, a restored ledger cannot be detected after a cut.
+    if (checkpoint?.updateId === undefined) return this.#startFromSnapshot();
+    const { offset, updateId } = checkpoint;
+    return this.#follow(offset, async (stream) => {
+      await checkHistory(this.#options.ledger, offset, updateId);
+      await checkOpen(stream);
+    });
+  }
+
+  async #startFromSnapshot(): Promise<never> {
+    const { ledger, decoder, lag, log, now } = this.#options;
+    const end = await lag.readEnd();
+    const { offset, requestedAt } = end;
+    return this.#follow(offset, async (stream, missing) => {
+      const snapshot = await takeSnapshot(ledger, offset, decoder, () => stream.hasEnded);
+      await checkOpen(stream);
+      await this.#applier.replace(snapshot, requestedAt);
+      if (missing.length === 0) lag.incompleteAfter(Infinity);
+      // The stream was open after the end was read.
+      lag.confirm(end);
+      const contracts = snapshot.contracts.length;
+      log.info({ offset, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
+      this.#recovered();
+    });
+  }
+
+  /** Opens a stream of updates, prepares the store, then applies updates until the stream fails. */
+  async #follow(
+    after: number,
+    prepare: (stream: UpdateStream, missing: readonly string[]) => Promise<void>,
+  ): Promise<never> {
+    const { ledger } = this.#options;
+    const { missing } = ledger;
+    const updates = await ledger.updates(after);
+    try {
+      await prepare(updates, missing);
+      // Neither the stream nor the snapshot has them.
+      if (ledger.missing !== missing) throw new MissingFound();
+      this.#warnOfMissing();
+      this.#applier.follow(updates);
+      for await (const elements of inBatches(updates)) {
+        await this.#applier.apply(elements, updates);
+        this.#recovered();
+      }
+      throw streamEnded();
+    } finally {
+      this.#applier.unfollow();
+      updates.close();
+    }
+  }
+
+  #recovered(): void {
+    this.#retries.recovered();
+    this.#unreadable = 0;
+    this.#incidentLog.end();
+  }
+
+  /** Decides on the next state. Returns when to try again; undefined for at once. */
+  #failed(failures: number, error: unknown): number | undefined {
+    const { ledger, lag, random } = this.#options;
+    lag.streamLost();
+    const left = this.#applier.takeLeft();
+    if (left === "reopen" || error instanceof MissingFound) return undefined;
+    let failure = left ?? asLedgerError(error);
+    const { missing } = ledger;
+    if (this.#leaveOut(failure)) return undefined;
+    if (failure.kind === "incomplete") failure = lacksAll([...missing, ...failure.missing], failure);
+    if (failure.kind === "ahead") lag.historyLost(failure.message);
+    // An expired token is not an incident: the next attempt uses a new one.
+    if (failure.kind !== "denied" || failures > 1) this.#incidentLog.begin(failure);
+    if (failure.kind === "unreadable") this.#unreadable++;
+    if (failure.kind === "pruned" || failure.kind === "ahead" || this.#unreadable >= MAX_UNREADABLE) {
+      this.#applier.requireSnapshot();
+      this.#unreadable = 0;
+    }
+    return retryDelay(failure, failures, random);
+  }
+
+  /** Whether the next attempt asks for less, because the participant lacks a package. */
+  #leaveOut(failure: LedgerError): boolean {
+    const { ledger, lag, now } = this.#options;
+    const hadAll = ledger.missing.length === 0;
+    if (failure.kind !== "incomplete" || !ledger.leaveOut(failure)) return false;
+    // For what is left out later, the earlier time holds too.
+    if (hadAll) lag.incompleteAfter(now() + SEARCH_INTERVAL_MS);
+    return true;
+  }
+
+  /** Once for each set of them, although the participant names them one by one. */
+  #warnOfMissing(): void {
+    const { ledger, log } = this.#options;
+    const missing = ledger.missing.join(", ");
+    if (missing !== "" && missing !== this.#reportedMissing) {
+      const hint = "upload them to the participant; they are looked for every 30 s";
+      log.warn({ missing: ledger.missing, hint }, "the participant lacks packages: their contracts are not served");
+    }
+    this.#reportedMissing = missing;
+  }
+
+  /**
+   * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
+   * older than the store's offset. While the search fails the store ages.
+   */
+  async #findMissing(): Promise<void> {
+    const { ledger, log, lag, now, pause, signal } = this.#options;
+    for (; !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
+      if (ledger.missing.length === 0) continue;
+      try {
+        const startedAt = now();
+        const found = await ledger.findMissing();
+        lag.incompleteAfter(startedAt + SEARCH_INTERVAL_MS);
+        if (found.length === 0) continue;
+        log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
+        ledger.include(found);
+        this.#applier.requireSnapshot();
+        this.#applier.leave();
+      } catch {
+        // The same failure is met on the stream, and logged there.
+      }
+    }
+  }
+}
+
+/** Any other error comes from the store or is a defect. The mirror retries it like a lost connection. */
+function asLedgerError(error: unknown): LedgerError {
+  return error instanceof LedgerError ? error : new LedgerError("lost", errorMessage(error));
+}
+
+const lacksAll = (missing: readonly string[], { code }: LedgerError): LedgerError =>
+  new LedgerError("incomplete", `it lacks ${missing.join(", ")}`, code, { missing });
+
+/** While a snapshot was read, packages came that neither it nor the stream has. */
+class MissingFound extends Error {}

@@ -1,0 +1,90 @@
+import type { Freshness, History, HoldingFields, HoldingSource, PackageCatalog } from "../domain/ledger.js";
+import type { Template } from "../domain/template.js";
+import type { ChangeFeed, StoreReader, StoreScan, StoreWriter } from "../store/port.js";
+import type { Logger } from "../util/logger.js";
+
+/** Where the versions of the packages of the store's contracts are known. */
+export interface SourcePackages {
+  readonly catalog: PackageCatalog;
+  /** The packages of the stored contracts. Rejects if they cannot be read, or before the first contracts. */
+  readonly ids: () => Promise<readonly string[]>;
+}
+
+/** A store together with what keeps it equal to a file or a ledger. */
+export interface Source extends Freshness {
+  readonly name: string;
+  readonly reader: StoreReader;
+  /** What changes in the store, after readers see it. */
+  readonly changes: ChangeFeed;
+  /** Opens a scan of the store in the background, which needs no end. */
+  openScan(): StoreScan;
+  /** Whether all contracts are in the memory of this process, so that listing them is cheap. */
+  readonly isInMemory: boolean;
+  /** Looks up past updates; undefined for a file, which has none. */
+  readonly history: History | undefined;
+  /** Creates a source of holdings by contract id, given their template; undefined for a file. */
+  readonly holdings: ((template: Template<HoldingFields>) => HoldingSource) | undefined;
+  /** The participant's packages, which a database has for its replicas; undefined for a file in memory. */
+  readonly packages: SourcePackages | undefined;
+  /** Resolves when a file is loaded; reads a participant later. Throws SnapshotError, or a permanent DatabaseError. */
+  start(log: Logger): Promise<void>;
+  notReadyReason(): string | undefined;
+  status(): SourceStatus;
+  close(): Promise<void>;
+}
+
+/** The state of a source, for metrics. A value is undefined if this process does not know it. */
+export interface SourceStatus {
+  /** Offset of the ledger up to which the contracts are known. */
+  readonly offset: number | undefined;
+  /** Milliseconds since the contracts were last known to equal the ledger's. */
+  readonly age: number | undefined;
+  /** How often the stream of updates was lost since the process started; undefined if it follows none. */
+  readonly reconnects: number | undefined;
+  /** Whether this process writes the store now; undefined if it never does. */
+  readonly isLeader: boolean | undefined;
+  /** Connections to the database; undefined without one. */
+  readonly pool: PoolStatus | undefined;
+}
+
+export interface PoolStatus {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Writes contracts from a file or a participant into a store. */
+export interface Ingestor {
+  /** A path or a URL, for messages. */
+  readonly name: string;
+  /** Identifies the set of contracts: an ingestor can resume on a store that one with the same origin has written. */
+  readonly origin: string;
+  /** How often the stream of updates was lost since the process started; undefined for a file. */
+  reconnects(): number | undefined;
+  /** Resumes from the checkpoint of the store. */
+  start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
+}
+
+export interface Ingestion extends Freshness {
+  /** Resolves when the store has its first state, or when retries will bring it. Rejects if they would not help. */
+  readonly started: Promise<void>;
+  notReadyReason(): string | undefined;
+  /** Offset up to which the store equals the origin; undefined before the first state. */
+  offset(): number | undefined;
+  /** Milliseconds since the store was last known to equal the origin; undefined if it never was. */
+  age(): number | undefined;
+  /** Why the origin is a ledger with another history than the store; undefined if it is not known to be. */
+  otherHistory(): string | undefined;
+  /** Resolves after the signal is aborted and all work has ended. Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** What a source has of a participant. */
+export interface ParticipantConnection {
+  readonly ingestor: Ingestor;
+  /** Looks up past updates. `log` returns undefined before the service has started. */
+  readonly history: (log: () => Logger | undefined) => History;
+  readonly packages: PackageCatalog;
+  /** Looks up holdings of a template. */
+  readonly holdings: (template: Template<HoldingFields>, log: () => Logger | undefined) => HoldingSource;
+}

@@ -1,0 +1,229 @@
+/** Looks single things up at a participant: past updates, creations, holdings. */
+import { errorMessage } from "../../util/logger.js";
+import { abortAfter, withTimeout } from "../../util/async.js";
+import type { Created, Exercised, HoldingFields, HoldingSource, InputHolding, Update } from "../../domain/ledger.js";
+import type { JsonObject } from "../../domain/json.js";
+import type { Template } from "../../domain/template.js";
+import { findTemplate } from "../decode.js";
+import { requireObject, requireString } from "../json-fields.js";
+import { eventFormat } from "./client.js";
+import { LedgerError } from "./errors.js";
+import { callParticipant, type Endpoint } from "./http.js";
+
+const EVENTS_BY_CONTRACT_ID = "/v2/events/events-by-contract-id";
+
+/** Error codes for an unknown update or contract, and for a malformed id. Other missing things are failures. */
+const NOT_FOUND_CODES = new Set(["UPDATE_NOT_FOUND", "CONTRACT_EVENTS_NOT_FOUND", "INVALID_FIELD", "INVALID_ARGUMENT"]);
+
+const MAX_CONCURRENT_LOOKUPS = 64;
+
+/** Calls of one kind, a bounded number at a time. */
+class Lookups {
+  readonly #name: string;
+  #inFlight = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Undefined for what the participant does not know, or has pruned, which cannot be told apart. Throws LedgerError. */
+  async call(endpoint: Endpoint, path: string, request: JsonObject): Promise<JsonObject | undefined> {
+    if (this.#inFlight >= MAX_CONCURRENT_LOOKUPS) {
+      throw new LedgerError("busy", `${MAX_CONCURRENT_LOOKUPS} lookups of ${this.#name} are in progress`);
+    }
+    this.#inFlight++;
+    try {
+      const body = await callParticipant(endpoint, "POST", path, request);
+      return decoded(() => requireObject(body, "the answer"));
+    } catch (error) {
+      const isNotFound =
+        error instanceof LedgerError && (error.kind === "pruned" || NOT_FOUND_CODES.has(error.code ?? ""));
+      if (isNotFound) return undefined;
+      throw error;
+    } finally {
+      this.#inFlight--;
+    }
+  }
+}
+
+function decoded<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new LedgerError("unreadable", `what was looked up cannot be decoded: ${errorMessage(error)}`);
+  }
+}
+
+/** How long to wait for an update that our participant may not have yet. */
+export interface PollOptions {
+  readonly maxWait: number;
+  readonly now: () => number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+}
+
+const POLL_MS = 200;
+/** Between the last query and the end of the wait: more than a query takes. */
+const LAST_QUERY_MS = 150;
+
+/** Looks up past updates at a participant. Every method throws LedgerError. */
+export class ParticipantHistory {
+  readonly #endpoint: Endpoint;
+  readonly #parties: readonly string[];
+  readonly #polling: PollOptions;
+  readonly #lookups = new Lookups("past updates");
+
+  constructor(endpoint: Endpoint, parties: readonly string[], polling: PollOptions) {
+    this.#endpoint = endpoint;
+    this.#parties = parties;
+    this.#polling = polling;
+  }
+
+  /** One update with its events, exercised choices included. Undefined if there is none that our parties can see. */
+  async update(
+    which: { readonly updateId: string } | { readonly offset: number },
+    templates: readonly Template[],
+  ): Promise<Update | undefined> {
+    const format = eventFormat(this.#parties, templates, false);
+    const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
+    const request = { ...which, updateFormat: { includeTransactions: transactions } };
+    const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
+    const body = await this.#lookups.call(this.#endpoint, path, request);
+    return body === undefined ? undefined : decoded(() => ({ events: decodeEvents(body, templates) }));
+  }
+
+  /**
+   * Repeats a query until it returns a value, for as long as an update may be in transit to our participant. Without a
+   * value the whole wait passes, however many look-ups the queries made: its length tells a stranger nothing.
+   */
+  async pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined> {
+    const { maxWait, now, pause } = this.#polling;
+    const deadline = now() + maxWait;
+    for (;;) {
+      const result = await query();
+      const remaining = deadline - now();
+      if (result !== undefined || remaining <= 0 || this.#endpoint.signal.aborted) return result;
+      if (remaining <= LAST_QUERY_MS) {
+        await pause(remaining);
+        return undefined;
+      }
+      await pause(Math.min(POLL_MS, remaining - LAST_QUERY_MS));
+    }
+  }
+
+  /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
+  async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
+    const request = { contractId, eventFormat: eventFormat(this.#parties, templates, false) };
+    const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
+    const created = body?.created;
+    if (created === undefined || created === null) return undefined;
+    return decoded(() => {
+      const event = requireObject(requireObject(created, "created").createdEvent, "createdEvent");
+      return decodeCreated(event, templates);
+    });
+  }
+}
+
+/** Empty for an update that is not a transaction. */
+function decodeEvents(body: JsonObject, templates: readonly Template[]): (Created | Exercised)[] {
+  const { Transaction } = requireObject(body.update, "update");
+  if (Transaction === undefined) return [];
+  const { events } = requireObject(requireObject(Transaction, "Transaction").value, "value");
+  if (!Array.isArray(events)) throw new Error("events must be a list");
+  return events.flatMap((event) => {
+    const { CreatedEvent, ExercisedEvent } = requireObject(event, "event");
+    if (CreatedEvent !== undefined) return decodeCreated(requireObject(CreatedEvent, "CreatedEvent"), templates) ?? [];
+    if (ExercisedEvent !== undefined) {
+      return decodeExercised(requireObject(ExercisedEvent, "ExercisedEvent"), templates) ?? [];
+    }
+    throw new Error("an event must be a CreatedEvent or an ExercisedEvent");
+  });
+}
+
+function decodeCreated(event: JsonObject, templates: readonly Template[]): Created | undefined {
+  const template = findTemplate(event, templates);
+  if (template === undefined) return undefined;
+  const { offset } = event;
+  if (typeof offset !== "number") throw new Error("offset must be a number");
+  const payload = requireObject(event.createArgument, "createArgument");
+  return { does: "create", template, contractId: requireString(event, "contractId"), payload, offset };
+}
+
+function decodeExercised(event: JsonObject, templates: readonly Template[]): Exercised | undefined {
+  const template = findTemplate(event, templates);
+  if (template === undefined) return undefined;
+  const { consuming } = event;
+  if (typeof consuming !== "boolean") throw new Error("consuming must be true or false");
+  return {
+    does: "exercise",
+    template,
+    contractId: requireString(event, "contractId"),
+    choice: requireString(event, "choice"),
+    argument: event.choiceArgument ?? null,
+    result: event.exerciseResult ?? null,
+    consuming,
+  };
+}
+
+const MAX_IDS = 100;
+const MAX_CONCURRENT = 8;
+
+export interface HoldingOptions {
+  readonly template: Template<HoldingFields>;
+  /** For all holdings of one request, in milliseconds. */
+  readonly maxWait: number;
+  /** Called once for a request of which holdings could not be read. */
+  readonly onFailure: (error: LedgerError) => void;
+}
+
+/** Looks holdings up at a participant, by contract id. */
+export class ParticipantHoldings implements HoldingSource {
+  readonly #endpoint: Endpoint;
+  readonly #parties: readonly string[];
+  readonly #options: HoldingOptions;
+  readonly #lookups = new Lookups("holdings");
+
+  constructor(endpoint: Endpoint, parties: readonly string[], options: HoldingOptions) {
+    this.#endpoint = endpoint;
+    this.#parties = parties;
+    this.#options = options;
+  }
+
+  async holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived">> {
+    const found = new Map<string, InputHolding | "archived">();
+    const { maxWait, onFailure } = this.#options;
+    const pending = [...new Set(contractIds)].slice(0, MAX_IDS).values();
+    // Each reader ends at its first failure: a participant that is down is not asked 100 times.
+    const read = async (signal: AbortSignal) => {
+      for (const contractId of pending) {
+        const holding = await this.#read(contractId, signal);
+        if (holding !== undefined) found.set(contractId, holding);
+      }
+    };
+    const readAll = abortAfter(maxWait, this.#endpoint.signal, async (signal) => {
+      const readers = await Promise.allSettled(Array.from({ length: MAX_CONCURRENT }, () => read(signal)));
+      for (const reader of readers) if (reader.status === "rejected") throw reader.reason;
+    });
+    try {
+      // A token that is late delays a request beyond its signal.
+      await withTimeout(readAll, maxWait, () => {
+        throw new LedgerError("lost", `the participant has not answered within ${maxWait} ms`);
+      });
+    } catch (error) {
+      onFailure(error instanceof LedgerError ? error : new LedgerError("unreadable", errorMessage(error)));
+    }
+    return found;
+  }
+
+  async #read(contractId: string, signal: AbortSignal): Promise<InputHolding | "archived" | undefined> {
+    const { template } = this.#options;
+    const request = { contractId, eventFormat: eventFormat(this.#parties, [template], false) };
+    const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
+    const { created, archived } = body ?? {};
+    if (archived !== undefined && archived !== null) return "archived";
+    if (created === undefined || created === null) return undefined;
+    const event = requireObject(requireObject(created, "created").createdEvent, "createdEvent");
+    if (findTemplate(event, [template]) === undefined) return undefined;
+    const parsed = template.parse(requireObject(event.createArgument, "createArgument"));
+    return parsed && { contractId, ...parsed.fields };
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. See
+ * docs/decisions/oauth-client-credentials.md.
+ */
+import { readFile } from "node:fs/promises";
+import type { JsonObject } from "../../domain/json.js";
+import { parseJson } from "../json-fields.js";
+import { LedgerError } from "./errors.js";
+import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
+
+/** Returns the token to send; undefined if none is needed. Throws LedgerError, whose message never holds a token. */
+export interface TokenSource {
+  (): Promise<string | undefined>;
+  /** Drops a cached token. Called when the participant has not accepted it. */
+  readonly forget?: () => void;
+}
+
+export const noToken: TokenSource = () => Promise.resolve(undefined);
+
+export type LedgerCredentials = { readonly tokenFile: string } | ClientCredentials;
+
+export function createTokenSource(
+  credentials: LedgerCredentials | undefined,
+  ca: string | undefined,
+  signal: AbortSignal,
+  now: () => number,
+): TokenSource {
+  if (credentials === undefined) return noToken;
+  if ("tokenFile" in credentials) return tokenFile(credentials.tokenFile);
+  return clientCredentials(credentials, ca, signal, now);
+}
+
+/** Reads a secret from a file, on every call: to renew it, replace the file. Throws LedgerError "denied". */
+export function tokenFile(path: string): () => Promise<string> {
+  return async () => {
+    try {
+      const token = (await readFile(path, "utf8")).trim();
+      if (token !== "") return token;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+      throw new LedgerError("denied", `the token file ${path} cannot be read (${code})`);
+    }
+    throw new LedgerError("denied", `the token file ${path} is empty`);
+  };
+}
+
+export interface ClientCredentials {
+  /** The token endpoint is found by OpenID Connect Discovery. */
+  readonly issuer: URL;
+  readonly clientId: string;
+  readonly secretFile: string;
+  readonly audience: string | undefined;
+  /** Space-separated, RFC 6749 section 3.3. */
+  readonly scope: string | undefined;
+}
+
+interface AccessToken {
+  readonly token: string;
+  /** In seconds. */
+  readonly expiresIn: number;
+}
+
+/** A token is renewed in the last fifth of its lifetime, at least this many milliseconds before it expires. */
+const RENEW_FRACTION = 0.2;
+const MIN_RENEW_MS = 10_000;
+
+/** RFC 6749 recommends expires_in and does not require it. In seconds. */
+const DEFAULT_EXPIRES_IN = 60;
+
+/** Fetches tokens, caches each until shortly before it expires, and shares one request between concurrent callers. */
+export function clientCredentials(
+  options: ClientCredentials,
+  ca: string | undefined,
+  signal: AbortSignal,
+  now: () => number,
+): TokenSource {
+  const readSecret = tokenFile(options.secretFile);
+  let cached: { readonly token: string; readonly renewAt: number } | undefined;
+  let pending: Promise<string> | undefined;
+  const renew = async (): Promise<string> => {
+    const requestedAt = now();
+    const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal);
+    const lifetime = expiresIn * 1000;
+    const margin = Math.min(Math.max(lifetime * RENEW_FRACTION, MIN_RENEW_MS), lifetime / 2);
+    cached = { token, renewAt: requestedAt + lifetime - margin };
+    return token;
+  };
+  const current = (): Promise<string> => {
+    if (cached !== undefined && now() < cached.renewAt) return Promise.resolve(cached.token);
+    pending ??= renew().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+  const forget = () => {
+    cached = undefined;
+  };
+  return Object.assign(current, { forget });
+}
+
+async function fetchToken(
+  { issuer, clientId, audience, scope }: ClientCredentials,
+  secret: string,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<AccessToken> {
+  const base = issuer.href.replace(/\/$/, "");
+  const timeout = DEFAULT_TIMEOUTS.answer;
+  const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
+  const metadata = parseResponse(
+    await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery),
+    issuer,
+  );
+  const endpoint = metadata.token_endpoint;
+  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
+    throw new LedgerError("denied", `the configuration of issuer ${base} has no valid token_endpoint`);
+  }
+  const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
+  if (audience !== undefined) form.set("audience", audience);
+  if (scope !== undefined) form.set("scope", scope);
+  const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+  const grant = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
+  const { access_token: token, expires_in: expiresIn } = parseResponse(
+    await sendRequest(new URL(endpoint), grant),
+    issuer,
+    secret,
+  );
+  if (typeof token !== "string" || token === "") {
+    throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
+  }
+  // Some issuers send expires_in as a string.
+  const seconds = Number(expiresIn);
+  return { token, expiresIn: seconds > 0 ? seconds : DEFAULT_EXPIRES_IN };
+}
+
+/** Error messages quote nothing of a response but the error of RFC 6749: the rest may hold a secret. */
+function parseResponse({ status, text }: { status: number; text: string }, issuer: URL, secret?: string): JsonObject {
+  const kind = status === 429 || status >= 500 ? "busy" : "denied";
+  const value = parseObject(text);
+  if (status !== 200) {
+    throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}${describeError(value, secret)}`);
+  }
+  if (value !== undefined) return value;
+  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
+}
+
+/** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
+function describeError(response: JsonObject | undefined, secret = ""): string {
+  const { error, error_description: description } = response ?? {};
+  const texts = [error, description].filter(isErrorText);
+  // An issuer may repeat what it was sent.
+  if (!isErrorText(error) || (secret !== "" && texts.some((text) => text.includes(secret)))) return "";
+  return `, ${texts.join(": ")}`;
+}
+
+/** The RFC allows printable ASCII without quotes and backslashes. */
+const isErrorText = (value: unknown): value is string =>
+  typeof value === "string" && /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,300}$/.test(value);
+
+function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}

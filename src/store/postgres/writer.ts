@@ -1,0 +1,274 @@
+import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
+import type { Template } from "../../domain/template.js";
+import { type Checkpoint, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
+import { applyStatement, batchChanges, type ChangeBatch, toParameters } from "./apply.js";
+import { hasSameKeys } from "./content-id.js";
+import { channels, type Database, type Statement } from "./database.js";
+import { DatabaseError } from "./errors.js";
+import { loadGeneration } from "./load-generation.js";
+
+/** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
+export interface ContentIdentity {
+  /** Which contracts are stored and how they are read; see content-id.ts. */
+  readonly contentId: string;
+  /** Which ledger they come from, as an opaque string. */
+  readonly origin: string;
+  /** The templates whose index keys must be the stored ones; none are compared without it. */
+  readonly templates?: readonly Template[];
+}
+
+interface WriterScope {
+  readonly epoch: number;
+  readonly content: ContentIdentity;
+  readonly onLost: (error: DatabaseError) => void;
+  readonly signal: AbortSignal;
+}
+
+interface StorePosition {
+  readonly generation: number;
+  readonly offset: number;
+  readonly updateId: string | undefined;
+}
+
+/**
+ * Writes the store during one leadership term. Its states, and what leads from one to the next:
+ * - Without a position: the store is empty, or holds other content.
+ * - Any -> at a position: `replace` loads a generation that no reader sees, and swaps it in.
+ * - At a position: `apply` moves it, from offset to offset, if no other process has moved it.
+ * - Any -> failed: a write fails, which may be stored or not. It refuses everything; another writer resumes.
+ */
+export class PostgresWriter implements StoreWriter {
+  readonly #database: Database;
+  readonly #scope: WriterScope;
+  #position: StorePosition | undefined;
+  #failure: DatabaseError | undefined;
+  #replacing: Promise<void> = Promise.resolve();
+  #servedGeneration = 0;
+
+  private constructor(database: Database, scope: WriterScope) {
+    this.#database = database;
+    this.#scope = scope;
+  }
+
+  /**
+   * Creates a writer at the position of the store, or without a checkpoint if the store holds other content. `onLost`
+   * is called once, after the first failed write: resume with a new writer. `signal` ends long operations. Throws
+   * DatabaseError.
+   */
+  static async begin(
+    database: Database,
+    epoch: number,
+    content: ContentIdentity,
+    onLost: (error: DatabaseError) => void,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<PostgresWriter> {
+    const writer = new PostgresWriter(database, { epoch, content, onLost, signal });
+    const [state] = await database.query<StateRow>(READ_STATE);
+    writer.#servedGeneration = Number(state?.generation);
+    const isSameContent = state?.content_id === content.contentId && state.origin === content.origin;
+    if (state === undefined || !isSameContent || state.generation === "0") return writer;
+    if (await hasSameKeys(database, Number(state.generation), content.templates ?? [])) {
+      const { generation, ledger_offset, update_id } = state;
+      writer.#position = {
+        generation: Number(generation),
+        offset: Number(ledger_offset),
+        updateId: update_id ?? undefined,
+      };
+    }
+    return writer;
+  }
+
+  get checkpoint(): Checkpoint | undefined {
+    return this.#position;
+  }
+
+  async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
+    // One at a time: a concurrent call would delete the half-loaded generation as an orphan.
+    const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
+    this.#replacing = replacing.catch(() => undefined);
+    await replacing;
+  }
+
+  async #replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined): Promise<void> {
+    await this.#write(async () => {
+      const { epoch, content, signal } = this.#scope;
+      // Those that were loaded and never served.
+      await this.#deleteGenerations("orphan");
+      const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
+      const generation = Number(next?.generation);
+      await loadGeneration(this.#database, generation, contracts, signal);
+      const swapped = await this.#database.query(SWAP_GENERATION, [
+        epoch,
+        generation,
+        offset,
+        asOf ?? null,
+        content.contentId,
+        content.origin,
+      ]);
+      if (swapped.length === 0) throw leaseLost();
+      this.#servedGeneration = generation;
+      this.#position = { generation, offset, updateId: undefined };
+    });
+  }
+
+  async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
+    const position = this.#position;
+    if (position === undefined) throw new NotReady();
+    if (offset <= position.offset) return;
+    const batches = batchChanges(changes);
+    await this.#write(async () => {
+      const parameters = (batch: ChangeBatch, expectedOffset: number) => [
+        this.#scope.epoch,
+        position.generation,
+        expectedOffset,
+        offset,
+        asOf ?? null,
+        updateId ?? null,
+        ...toParameters(batch),
+      ];
+      const [first, ...more] = batches;
+      if (first === undefined) return;
+      if (more.length === 0) {
+        const applied = await this.#database.query(applyStatement, parameters(first, position.offset));
+        if (applied.length === 0) throw leaseLost();
+      } else {
+        await this.#database.transaction(async (client) => {
+          for (const [index, batch] of batches.entries()) {
+            const { rowCount } = await client.query({
+              ...applyStatement,
+              values: parameters(batch, index === 0 ? position.offset : offset),
+            });
+            if (rowCount === 0) throw leaseLost();
+          }
+        });
+      }
+      this.#position = { generation: position.generation, offset, updateId };
+    });
+  }
+
+  /** Deletes, in small steps, the generations before the served one, and trims its logs. Throws DatabaseError. */
+  async cleanUp(): Promise<void> {
+    await this.#deleteGenerations("old");
+    const parameters = [this.#servedGeneration, this.#scope.epoch];
+    for (const statement of TRIM_STATEMENTS) {
+      if (this.#failure === undefined) await this.#database.query(statement, parameters);
+    }
+  }
+
+  async #deleteGenerations(which: "old" | "orphan"): Promise<void> {
+    const parameters = [this.#servedGeneration, this.#scope.epoch];
+    for (const statement of TABLES.map((table) => deleteRows(table, which))) {
+      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
+    }
+  }
+
+  async #write(write: () => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      await write();
+    } catch (error) {
+      // An error in the input has changed nothing.
+      if (!(error instanceof DatabaseError)) throw error;
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** Reports the first failure; later ones may be its consequences. */
+  #fail(error: DatabaseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#scope.onLost(error);
+  }
+}
+
+interface StateRow {
+  readonly generation: string;
+  readonly ledger_offset: string;
+  readonly update_id: string | null;
+  readonly content_id: string;
+  readonly origin: string;
+}
+
+const READ_STATE: Statement = {
+  name: "read-state",
+  text: "SELECT generation, ledger_offset, update_id, content_id, origin FROM offledger.state",
+};
+
+/** Numbers come from the clock, so that a database restored from a backup does not reuse one. */
+const NEXT_GENERATION: Statement = {
+  name: "next-generation",
+  text: `
+SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, generation + 1) AS generation
+FROM offledger.state`,
+};
+
+/** Serves the loaded generation. Returns no row if the lease is lost. */
+const SWAP_GENERATION: Statement = {
+  name: "swap-generation",
+  text: `
+WITH swapped AS (
+  UPDATE offledger.state
+  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, content_id = $5::text,
+    origin = $6::text, invalidations_from = $3::bigint
+  WHERE epoch = $1::bigint
+  RETURNING generation
+)
+SELECT pg_notify('${channels.stateChanged}', '') FROM swapped`,
+};
+
+const leaseLost = (): DatabaseError =>
+  new DatabaseError("lost", "the store is not at the position of this process: another process has written to it");
+
+/** Keeps each statement short, so that it blocks nothing for long. */
+const MAX_ROWS = 5_000;
+/** No reader uses more than the latest MAX_UPDATES_BEHIND of them; see fetch.ts. */
+const MAX_INVALIDATIONS = 20_000;
+
+const TABLES = [
+  "contracts",
+  "index_keys",
+  "counted_only",
+  "sums",
+  "template_counts",
+  "archived_contracts",
+  "invalidations",
+];
+
+/** $1 is the served generation, $2 the epoch of the writer. A statement that sees later rows sees a later epoch too. */
+const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
+  name: `delete-${which}-${table}`,
+  text: `
+DELETE FROM offledger.${table}
+WHERE EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint) AND ctid = ANY (ARRAY(
+  SELECT ctid FROM offledger.${table} WHERE generation ${which === "old" ? "<" : ">"} $1::bigint LIMIT ${MAX_ROWS}
+)) RETURNING 1`,
+});
+
+const TRIM_STATEMENTS: readonly Statement[] = [
+  {
+    name: "trim-invalidations",
+    text: `
+WITH cutoff AS (
+  SELECT ledger_offset FROM offledger.invalidations WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_INVALIDATIONS} LIMIT 1
+),
+updated AS (
+  UPDATE offledger.state s SET invalidations_from = greatest(s.invalidations_from, cutoff.ledger_offset) FROM cutoff
+  WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
+  RETURNING s.generation
+)
+DELETE FROM offledger.invalidations i USING cutoff, updated
+WHERE i.generation = updated.generation AND i.ledger_offset <= cutoff.ledger_offset`,
+  },
+  {
+    name: "trim-archived",
+    text: `
+DELETE FROM offledger.archived_contracts a USING (
+  SELECT ledger_offset FROM offledger.archived_contracts WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
+) cutoff
+WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
+  AND EXISTS (SELECT FROM offledger.state WHERE epoch = $2::bigint)`,
+  },
+];
