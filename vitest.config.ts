@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const folders = "{test,scripted-participant}/**";
+const folders = "test/**";
 /** The slow tier, by file name: long timeouts, processes that are killed, packages, browsers; and random input. */
 const slow = `${folders}/*.{slow,property}.test.ts`;
 
@@ -11,7 +11,7 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
  * leave nothing behind.
  */
 const isolated = [
-  "scripted-participant/faults.test.ts",
+  "test/scripted-participant/faults.test.ts",
   "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/{shared-strings,participant/http}.test.ts",

@@ -8,9 +8,9 @@ import { synchronizer } from "../demo/element.js";
 import { acme, elements, nordic, operator } from "../demo/registry.js";
 import { exampleRequests, registrar } from "../demo/requests.js";
 import { type Change, target, trickle } from "../demo/trickle.js";
-import { creationsOf, play } from "../scripted-participant/elements.js";
-import { ScriptedLedger } from "../scripted-participant/ledger.js";
-import { Participant } from "../scripted-participant/participant.js";
+import { creationsOf, play } from "../test/scripted-participant/elements.js";
+import { ScriptedLedger } from "../test/scripted-participant/ledger.js";
+import { Participant } from "../test/scripted-participant/participant.js";
 
 const { values } = parseArgs({
   options: {

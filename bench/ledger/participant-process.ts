@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { payload } from "../../test/fixtures/elements.js";
-import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { type Creation, ScriptedLedger } from "../../test/scripted-participant/ledger.js";
+import { Participant } from "../../test/scripted-participant/participant.js";
 
 export type Command =
   /** Creates so many contracts: one half offers, the other their locked holdings. */

@@ -1,9 +1,9 @@
 /** The scripted participant of the tests with the registry of transfers, in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
 import { synchronizer } from "../../demo/element.js";
-import { creationsOf, play } from "../../scripted-participant/elements.js";
-import { ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { creationsOf, play } from "../../test/scripted-participant/elements.js";
+import { ScriptedLedger, type Step } from "../../test/scripted-participant/ledger.js";
+import { Participant } from "../../test/scripted-participant/participant.js";
 import { serve } from "../processes/child.js";
 import { contractId } from "../registries/element.js";
 import { createOffer, generateTransfers } from "../registries/transfers.js";

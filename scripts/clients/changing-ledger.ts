@@ -4,9 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { contractId, synchronizer } from "../../demo/element.js";
 import { acme, elements, nordic, operator } from "../../demo/registry.js";
-import { play } from "../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { play } from "../../test/scripted-participant/elements.js";
+import { ScriptedLedger } from "../../test/scripted-participant/ledger.js";
+import { Participant } from "../../test/scripted-participant/participant.js";
 
 export interface ChangingLedger {
   /** The participant. */

@@ -1,9 +1,9 @@
 /** A participant that starts when it is told to. Until then a service that mirrors it has read no contracts. */
 import { synchronizer } from "../../demo/element.js";
 import { acme, elements, nordic, operator } from "../../demo/registry.js";
-import { play } from "../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { play } from "../../test/scripted-participant/elements.js";
+import { ScriptedLedger } from "../../test/scripted-participant/ledger.js";
+import { Participant } from "../../test/scripted-participant/participant.js";
 
 export class LateParticipant {
   readonly url: string;

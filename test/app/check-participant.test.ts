@@ -2,10 +2,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { checkParticipant, participantFailure } from "../../src/cli/check.js";
 import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
-import { play } from "../../scripted-participant/elements.js";
-import { refusal, type Refusal } from "../../scripted-participant/errors.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { play } from "../scripted-participant/elements.js";
+import { refusal, type Refusal } from "../scripted-participant/errors.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { parties } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { quiet } from "../fixtures/run-service.js";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { Participant } from "../../scripted-participant/participant.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { parties } from "../fixtures/elements.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import {

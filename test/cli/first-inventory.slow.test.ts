@@ -1,9 +1,9 @@
 /** The inventory of a service that is ready only some time after its start: a mirrored ledger, and a database. */
 import { tmpdir } from "node:os";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { play } from "../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { play } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { freshDatabase } from "../fixtures/postgres.js";

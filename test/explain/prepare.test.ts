@@ -1,8 +1,8 @@
 /** Commands are tried over the operator's port: a mirrored participant prepares them with the context of an answer. */
 import { expect, onTestFinished, test } from "vitest";
-import { play } from "../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { play } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
 import type { JsonObject } from "../../src/domain/json.js";

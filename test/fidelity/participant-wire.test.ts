@@ -1,9 +1,9 @@
 /** The scripted participant answers as a real one did: the cases of its wire, replayed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { Participant } from "../../scripted-participant/participant.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Tokens } from "../../scripted-participant/tokens.js";
+import { Participant } from "../scripted-participant/participant.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Tokens } from "../scripted-participant/tokens.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { ParticipantPackages } from "../../src/ledger/participant/packages.js";
 import { messageError, responseError } from "../../src/ledger/participant/errors.js";

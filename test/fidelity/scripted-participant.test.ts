@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { Participant } from "../../scripted-participant/participant.js";
-import { type Creation, ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
-import { Listener } from "../../scripted-participant/test-client.js";
+import { Participant } from "../scripted-participant/participant.js";
+import { type Creation, ScriptedLedger, type Step } from "../scripted-participant/ledger.js";
+import { Listener } from "../scripted-participant/test-client.js";
 import { until } from "../fixtures/wait.js";
 import { differences } from "./differences.js";
 import {

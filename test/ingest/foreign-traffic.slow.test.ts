@@ -5,9 +5,9 @@
 import { tmpdir } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { creationsOf } from "../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { creationsOf } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { freshDatabase } from "../fixtures/postgres.js";

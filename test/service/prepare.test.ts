@@ -1,7 +1,7 @@
 /** The context of an answer in a command, as a participant receives it. */
 import { create, toJson } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Participant } from "../../scripted-participant/participant.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { type Call, PrepareRequestSchema, PrepareResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";

@@ -1,10 +1,10 @@
 /** A short soak finds no failures, and reports those of a wrong model. Needs `npm run build`. */
 import { expect, test } from "vitest";
-import { computeGrowth, type Memory, findExcessGrowth } from "../../soak/memory.js";
-import { findFailures, type Report, renderReport } from "../../soak/report.js";
-import { readSettings } from "../../soak/settings.js";
-import type { SoakOptions } from "../../soak/options.js";
-import { soak } from "../../soak/soak.js";
+import { computeGrowth, type Memory, findExcessGrowth } from "./memory.js";
+import { findFailures, type Report, renderReport } from "./report.js";
+import { readSettings } from "./settings.js";
+import type { SoakOptions } from "./options.js";
+import { soak } from "./soak.js";
 import { abortAfter } from "../../src/util/async.js";
 
 const MB = 2 ** 20;

@@ -4,7 +4,7 @@ import type { Config } from "../../src/config/config.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { until } from "../fixtures/wait.js";
 import { Pairs } from "../ingest/database/pairs.js";
-import { Participant } from "../../scripted-participant/participant.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { main, run } from "../fixtures/program.js";
 import { parties } from "../fixtures/elements.js";
 import { scrape, valueOf } from "./exposition.js";

@@ -8,8 +8,8 @@ import {
 } from "../../../packages/client/src/cache/cached-registry.js";
 import { createDefaultTransport } from "../../../packages/client/src/cache/default-transport.js";
 import type { WatchEvent } from "../../../packages/client/src/cache/watch-event.js";
-import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { startApp } from "../../../src/app/app.js";
 import { parties } from "../../fixtures/elements.js";
 import { quiet } from "../../fixtures/run-service.js";

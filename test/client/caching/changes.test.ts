@@ -7,7 +7,7 @@ import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_ser
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { createDefaultTransport } from "../../../packages/client/src/cache/default-transport.js";
-import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
 import { handled, openRegistry, startService, type TestRegistryOptions } from "./cached-service.js";

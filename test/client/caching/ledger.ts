@@ -2,8 +2,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { JsonObject } from "../../../src/domain/json.js";
-import { creationsOf } from "../../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { creationsOf } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../../fixtures/elements.js";
 
 /** The registrar of the contracts, and of the requests unless they name another. */

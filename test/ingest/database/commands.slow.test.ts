@@ -8,7 +8,7 @@ import { allInstrumentConfigurations } from "../../fixtures/requests.js";
 import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
 import type { Program } from "../../fixtures/program.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs } from "./pairs.js";
 import { ask, becomesReady, command, listening, logs, unreadiness, WRITES } from "./services.js";
 

@@ -23,7 +23,7 @@ import { parties } from "../../fixtures/elements.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { holder, idsOf, instrument, numbers, Pairs, type State } from "./pairs.js";
 import { Random } from "./random.js";
 import { becomesReady } from "./services.js";

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs, PAIRS } from "./pairs.js";
 import { RequestLoop, MirrorKiller } from "./kill-processes.js";
 import { askConfigurations } from "./queries.js";

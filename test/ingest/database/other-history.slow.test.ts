@@ -7,7 +7,7 @@ import { parties } from "../../fixtures/elements.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs } from "./pairs.js";
 import { askConfigurations } from "./queries.js";
 import { becomesReady, unreadiness } from "./services.js";

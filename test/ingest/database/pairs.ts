@@ -6,8 +6,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, parties, payload, requirement } from "../../fixtures/elements.js";
-import { creationsOf } from "../../../scripted-participant/elements.js";
-import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { creationsOf } from "../../scripted-participant/elements.js";
+import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
 import type { Random } from "./random.js";
 
 export const PAIRS = 6;

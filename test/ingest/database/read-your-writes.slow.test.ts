@@ -8,7 +8,7 @@ import { reject } from "../../fixtures/requests.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { idsOf, Pairs, type Tag } from "./pairs.js";
 import { askConfigurations } from "./queries.js";
 import { type Answer, ask, becomesReady } from "./services.js";

@@ -16,7 +16,7 @@ import type { Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/store/port.js";
 import { parties } from "../../fixtures/elements.js";
-import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, ruleOf, type State, supplyOf } from "./pairs.js";
 
 const { registrar, issuer } = parties;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import type { Program } from "../../fixtures/program.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs } from "./pairs.js";
 import { askAny, type Shown } from "./queries.js";
 import { Random } from "./random.js";

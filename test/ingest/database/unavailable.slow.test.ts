@@ -6,7 +6,7 @@ import { type OwnServer, ownServer } from "../../fixtures/postgres.js";
 import type { Program } from "../../fixtures/program.js";
 import { reject } from "../../fixtures/requests.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs, PAIRS } from "./pairs.js";
 import { askAccept, askConfigurations, askFactory, type Shown } from "./queries.js";
 import { Random } from "./random.js";

@@ -9,7 +9,7 @@ import type { Ledger, UpdateStream } from "../../../src/ledger/participant/clien
 import { templates } from "../../../src/registry/utility/templates.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate } from "../../fixtures/wait.js";
 import { Random } from "../database/random.js";

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NotReady } from "../../../src/store/port.js";
 import { payload } from "../../fixtures/elements.js";
-import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { type RunningMirror, startMirror, operator, participantOn } from "./run-mirror.js";
 
 const SCRIPTS = 400;

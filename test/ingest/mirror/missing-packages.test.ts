@@ -1,7 +1,7 @@
 /** A participant that does not have every package of the registry. */
 import { expect, onTestFinished, test } from "vitest";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { payload } from "../../fixtures/elements.js";
 import { until } from "../../fixtures/wait.js";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 
 test.each(["SIGTERM", "SIGINT"] as const)("%s closes the streams, and the program ends with 0", async (signal) => {
   const participant = await Participant.start();

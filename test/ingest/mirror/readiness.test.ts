@@ -2,8 +2,8 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { Participant } from "../../../scripted-participant/participant.js";
-import { Tokens } from "../../../scripted-participant/tokens.js";
+import { Participant } from "../../scripted-participant/participant.js";
+import { Tokens } from "../../scripted-participant/tokens.js";
 import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { until } from "../../fixtures/wait.js";
 import { operator, startMirror } from "./run-mirror.js";

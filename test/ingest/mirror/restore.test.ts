@@ -4,8 +4,8 @@ import type { StalenessLimits } from "../../../src/ingest/lag.js";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/client.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { type RunningMirror, startMirror, operator } from "./run-mirror.js";
 
 const TAKEN = "snapshot of the ledger loaded";

@@ -9,7 +9,7 @@ import { noToken, type TokenSource } from "../../../src/ledger/participant/token
 import { templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { Participant } from "../../scripted-participant/participant.js";
 
 export const operator = "operator::1220";
 

@@ -9,10 +9,10 @@ import type { Config } from "../../../src/config/config.js";
 import { payload } from "../../fixtures/elements.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Issuer } from "../../../scripted-participant/oidc.js";
-import { Participant } from "../../../scripted-participant/participant.js";
-import { Tokens } from "../../../scripted-participant/tokens.js";
+import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Issuer } from "../../scripted-participant/oidc.js";
+import { Participant } from "../../scripted-participant/participant.js";
+import { Tokens } from "../../scripted-participant/tokens.js";
 import { participantOn } from "./run-mirror.js";
 
 const operator = "operator::1220";

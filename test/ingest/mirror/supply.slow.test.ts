@@ -8,8 +8,8 @@ import { element, parties, payload } from "../../fixtures/elements.js";
 import { serving } from "../../fixtures/registries.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { type Creation, ScriptedLedger, type Step } from "../../../scripted-participant/ledger.js";
-import type { Participant } from "../../../scripted-participant/participant.js";
+import { type Creation, ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
+import type { Participant } from "../../scripted-participant/participant.js";
 import { participantOn } from "./run-mirror.js";
 
 const { operator } = parties;

@@ -2,9 +2,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WebSocket } from "ws";
-import { Participant } from "../../../scripted-participant/participant.js";
-import { creation, updatesRequest } from "../../../scripted-participant/test-client.js";
-import { Tokens } from "../../../scripted-participant/tokens.js";
+import { Participant } from "../../scripted-participant/participant.js";
+import { creation, updatesRequest } from "../../scripted-participant/test-client.js";
+import { Tokens } from "../../scripted-participant/tokens.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";

@@ -2,11 +2,11 @@
 import { rename, rm } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type ErrorCode, refusal, Refusal } from "../../../scripted-participant/errors.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant, type ParticipantOptions } from "../../../scripted-participant/participant.js";
-import { alice, creation, operator } from "../../../scripted-participant/test-client.js";
-import { Tokens } from "../../../scripted-participant/tokens.js";
+import { type ErrorCode, refusal, Refusal } from "../../scripted-participant/errors.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant, type ParticipantOptions } from "../../scripted-participant/participant.js";
+import { alice, creation, operator } from "../../scripted-participant/test-client.js";
+import { Tokens } from "../../scripted-participant/tokens.js";
 import { RegistryError } from "../../../src/domain/errors.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import type { ExerciseCommand, Preparer } from "../../../src/domain/ledger.js";

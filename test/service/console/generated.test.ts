@@ -1,9 +1,9 @@
 /** Parties and contracts of generated registries, in memory and in a database that mirrors a ledger. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { play } from "../../../scripted-participant/elements.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Participant } from "../../../scripted-participant/participant.js";
+import { play } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import type { Config } from "../../../src/config/config.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { type ServiceWithConsole, serviceWithConsole } from "../../fixtures/observed-service.js";

@@ -1,7 +1,7 @@
 /** A participant in virtual time. Answers come from the scripted participant; connections are modelled here. */
-import { type Calls, Calls as ScriptedCalls } from "../../../../scripted-participant/calls.js";
-import { Refusal, withNulls } from "../../../../scripted-participant/errors.js";
-import type { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
+import { type Calls, Calls as ScriptedCalls } from "../../../scripted-participant/calls.js";
+import { Refusal, withNulls } from "../../../scripted-participant/errors.js";
+import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { LedgerError, messageError, responseError } from "../../../../src/ledger/participant/errors.js";
 import type { Random } from "../../database/random.js";

@@ -1,11 +1,11 @@
 /** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
 import { setMaxListeners } from "node:events";
-import { type Creation, ScriptedLedger } from "../../../../scripted-participant/ledger.js";
+import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { LagTracker } from "../../../../src/ingest/lag.js";
 import { Mirror } from "../../../../src/ingest/mirror.js";
 import { Decoder } from "../../../../src/ledger/decode.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import { refusal, withNulls } from "../../../../scripted-participant/errors.js";
+import { refusal, withNulls } from "../../../scripted-participant/errors.js";
 import { templates } from "../../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
 import type { StoreWriter } from "../../../../src/store/port.js";

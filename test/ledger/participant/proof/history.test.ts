@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { transferOffer } from "../../../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { Documents, hasDocuments } from "../../../../scripted-participant/schemas.js";
+import { Documents, hasDocuments } from "../../../scripted-participant/schemas.js";
 import { failureOf } from "../servers.js";
 import {
   about,

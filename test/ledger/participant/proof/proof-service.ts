@@ -5,8 +5,8 @@ import type { Config } from "../../../../src/config/config.js";
 import type { JsonValue } from "../../../../src/domain/json.js";
 import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";
-import { ScriptedLedger, type Step } from "../../../../scripted-participant/ledger.js";
-import { Participant, type ParticipantOptions } from "../../../../scripted-participant/participant.js";
+import { ScriptedLedger, type Step } from "../../../scripted-participant/ledger.js";
+import { Participant, type ParticipantOptions } from "../../../scripted-participant/participant.js";
 import { factory, operator, preapproval, rule, transfer } from "./transfer-steps.js";
 
 export const path = "/api/utilities/v0/registry/transfer/v0/proof";

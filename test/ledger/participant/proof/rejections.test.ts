@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { serving } from "../../../fixtures/registries.js";
-import type { ErrorCode } from "../../../../scripted-participant/errors.js";
+import type { ErrorCode } from "../../../scripted-participant/errors.js";
 import { proofAt, Proving, proving, success, unknownId } from "./proof-service.js";
 import { transfer, transferring } from "./transfer-steps.js";
 

@@ -1,7 +1,7 @@
 /** Transfers on a scripted ledger, as the registry's templates make them: offers, acceptances, transfers at once. */
 import { payload, parties } from "../../../fixtures/elements.js";
 import type { JsonObject } from "../../../../src/domain/json.js";
-import type { Creation, Exercise, Step } from "../../../../scripted-participant/ledger.js";
+import type { Creation, Exercise, Step } from "../../../scripted-participant/ledger.js";
 
 export const { operator, provider, registrar } = parties;
 export const [alice, bob] = ["alice::1220", "bob::1220"];

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../fixtures/wait.js";
-import { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
+import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { failure, fresh, proving, stillPending, success, unknownId, unverified } from "./proof-service.js";
 import {
   ending,

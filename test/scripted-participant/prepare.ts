@@ -1,0 +1,118 @@
+/**
+ * Prepares a transaction of one command. Daml is not interpreted: a test injects a failure of a choice as a fault. What
+ * is checked is the request, and that each contract that it names can be found.
+ */
+import { createHash } from "node:crypto";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { JsonValue } from "../../src/domain/json.js";
+import { refusal } from "./errors.js";
+import type { ScriptedLedger } from "./ledger.js";
+import { ABSENT, type PrepareResponse } from "./messages.js";
+import type { Preparation } from "./prepare-request.js";
+
+/** The traffic of a prepared transaction: its bytes, and those of a response. */
+const RESPONSE_BYTES = 700;
+
+export function prepare(
+  request: Preparation,
+  ledger: ScriptedLedger,
+  packageNames: ReadonlySet<string> | undefined,
+  parties: ReadonlySet<string> | undefined,
+): PrepareResponse {
+  const { contractId = "", argument, disclosedContracts, estimates } = request;
+  checkSynchronizer(request.synchronizerId, ledger);
+  checkTemplate(request.templateId, packageNames);
+  if (parties !== undefined && !request.actAs.every((party) => parties.has(party))) {
+    const cause = "The participant is not connected to any synchronizer where the given informees are known.";
+    throw refusal("UNKNOWN_INFORMEES", cause);
+  }
+  const ids = contractId === "" ? [] : [contractId, ...contractIdsIn(argument)];
+  for (const id of ids) requireContract(id, request, ledger);
+  const [disclosed] = disclosedContracts;
+  const synchronizerId =
+    [request.synchronizerId, disclosed?.synchronizerId, ledger.contracts.get(contractId)?.synchronizerId].find(
+      (id) => id !== undefined && id !== "",
+    ) ?? ledger.synchronizerId;
+  const transaction = transactionBytes(synchronizerId, request.commandId);
+  const confirmationRequest = transaction.length + disclosedContracts.length * RESPONSE_BYTES;
+  return {
+    preparedTransaction: transaction.toString("base64"),
+    preparedTransactionHash: createHash("sha256").update(transaction).digest("base64"),
+    hashingSchemeVersion: "HASHING_SCHEME_VERSION_V2",
+    hashingDetails: ABSENT,
+    ...(estimates && {
+      costEstimation: {
+        estimationTimestamp: "2026-01-05T00:00:00Z",
+        confirmationRequestTrafficCostEstimation: confirmationRequest,
+        confirmationResponseTrafficCostEstimation: RESPONSE_BYTES,
+        totalTrafficCostEstimation: confirmationRequest + RESPONSE_BYTES,
+      },
+    }),
+  };
+}
+
+/** A logical synchronizer to which the participant is connected, or none. */
+function checkSynchronizer(id: string, ledger: ScriptedLedger): void {
+  if (id === "") return;
+  if (id.split("::").length > 2) {
+    const cause = "The submitted command has a field with invalid value: Invalid field synchronizer_id: reserved `::`";
+    throw refusal("INVALID_FIELD", cause);
+  }
+  const known = [ledger.synchronizerId, ...ledger.log.between(0).map(({ synchronizerId }) => synchronizerId)];
+  if (!known.includes(id)) {
+    const cause = `Cannot submit transaction to prescribed synchronizer \`${id}\``;
+    throw refusal("INVALID_PRESCRIBED_SYNCHRONIZER_ID", cause);
+  }
+}
+
+/** A package id is a hash; a name follows `#`. Which templates a package has is not known here. */
+function checkTemplate(templateId: string, packageNames: ReadonlySet<string> | undefined): void {
+  const [reference = ""] = templateId.split(":");
+  if (packageNames === undefined) return;
+  if (!reference.startsWith("#")) {
+    if (/^[0-9a-f]{64}$/.test(reference) && !/^0+$/.test(reference)) return;
+    const resources = [["ErrorResource(TEMPLATE_ID)", templateId]] as const;
+    throw refusal("TEMPLATES_OR_INTERFACES_NOT_FOUND", `Templates do not exist: [${templateId}].`, { resources });
+  }
+  const name = reference.slice(1);
+  if (packageNames.has(name)) return;
+  throw refusal(
+    "PACKAGE_NAMES_NOT_FOUND",
+    `The following package names do not match upgradable packages uploaded on this participant: [${name}].`,
+  );
+}
+
+/** A contract has to be disclosed, or be active and visible to a party of the command. */
+function requireContract(id: string, { parties, disclosedContracts }: Preparation, ledger: ScriptedLedger): void {
+  if (disclosedContracts.some(({ contractId }) => contractId === id)) return;
+  const contract = ledger.contracts.get(id);
+  if (contract && [...contract.signatories, ...contract.observers].some((party) => parties.includes(party))) return;
+  // The suffix of an id begins with its version. Scripted ids may be any text.
+  if (/^00[0-9a-f]{64}/.test(id) && !/^00[0-9a-f]{64}(ca1[0-9a-f]|$)/.test(id)) {
+    throw refusal("HIDDEN_INTERNAL_ERROR", "the suffix of the contract id has no known form");
+  }
+  throw refusal("CONTRACT_NOT_FOUND", `Contract could not be found with id ${id}`, {
+    resources: [["ErrorResource(CONTRACT_ID)", id]],
+  });
+}
+
+/** The contract ids in an argument, of values of the token standard: `{ tag: "AV_ContractId", value }`. */
+function contractIdsIn(value: JsonValue): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (!Array.isArray(value) && value.tag === "AV_ContractId" && typeof value.value === "string") return [value.value];
+  return Object.values(value).flatMap(contractIdsIn);
+}
+
+/** A PreparedTransaction with its metadata: the submitter's command id and the synchronizer. Its nodes are left out. */
+function transactionBytes(synchronizerId: string, commandId: string): Buffer {
+  const submitter = new BinaryWriter().tag(2, WireType.LengthDelimited).string(commandId).finish();
+  const metadata = new BinaryWriter()
+    .tag(2, WireType.LengthDelimited)
+    .bytes(submitter)
+    .tag(3, WireType.LengthDelimited)
+    .string(synchronizerId)
+    .finish();
+  const transaction = new BinaryWriter().tag(1, WireType.LengthDelimited).string("2.1").finish();
+  const message = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(transaction);
+  return Buffer.from(message.tag(2, WireType.LengthDelimited).bytes(metadata).finish());
+}
