@@ -7,7 +7,7 @@ import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
-import { FirstInventory } from "../registry/check/first-inventory.js";
+import { FirstInventory } from "../registry/check/scan.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { ChangeStreams } from "../registry/watch/change-streams.js";

@@ -3,8 +3,7 @@ import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness, HoldingSource } from "../domain/ledger.js";
 import type { History } from "./sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
-import { HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";
-import { Recording } from "./recorder.js";
+import { HoldingsNeeded, type Preparation, QueryContext, Recording } from "./recorder.js";
 
 /** The state of the store that an answer rests on. */
 export interface Basis {

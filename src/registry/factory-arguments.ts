@@ -1,6 +1,5 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
-import { type Account, accountIn, accountOf } from "./sdk/accounts.js";
-import { argumentsReader, type JsonReader } from "./sdk/json-reader.js";
+import { type Account, accountIn, accountOf, argumentsReader, type JsonReader } from "./sdk/json-reader.js";
 import type { FactoryQuery } from "./sdk/registry.js";
 
 /** What a factory request may say besides what its choice is about. */

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { accountIn, accountOf, partyOf } from "../../src/registry/sdk/accounts.js";
-import { JsonReader } from "../../src/registry/sdk/json-reader.js";
+import { accountIn, accountOf, JsonReader, partyOf } from "../../src/registry/sdk/json-reader.js";
 
 const ADMIN = "registrar::1220";
 const NO_OWNER = "cip-112_no-owner::1220000000000000000000000000000000000000000000000000000000000000abcd";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { backgroundContext } from "../../src/registry/query-context.js";
+import { backgroundContext } from "../../src/registry/recorder.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import type { AnyValue, ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
 import type { View } from "../../src/store/port.js";

@@ -2,7 +2,7 @@
  * An issuer may keep one credential with the claims of 10,000 parties, or 100,000 credentials of one claim each. A query
  * does the same work on them as on ten: counted, not timed.
  */
-import { backgroundContext } from "../../src/registry/query-context.js";
+import { backgroundContext } from "../../src/registry/recorder.js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import { isStored } from "../../src/domain/contract.js";

@@ -5,7 +5,7 @@ import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { unreadableTemplate } from "../../src/domain/template.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";
-import { backgroundContext } from "../../src/registry/query-context.js";
+import { backgroundContext } from "../../src/registry/recorder.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Recorder, Registry, Search, Warning } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";

@@ -5,8 +5,8 @@ import {
   settlementArguments,
   type TransferArguments,
 } from "../factory-arguments.js";
-import type { Account } from "../sdk/accounts.js";
-import type { FactoryQuery } from "../sdk/queries.js";
+import type { Account } from "../sdk/json-reader.js";
+import type { FactoryQuery } from "../sdk/registry.js";
 import type { EntryInputs } from "./answer.js";
 
 export const transferInputs = ({ sender, receiver, instrumentId, inputHoldings }: TransferArguments): EntryInputs => ({

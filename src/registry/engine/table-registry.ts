@@ -15,7 +15,7 @@ import type {
   TransferKind,
 } from "../sdk/registry.js";
 import type { ContextLine, EntryInputs } from "./answer.js";
-import { tableChecks } from "./checks.js";
+import { tableChecks } from "./problems.js";
 import type { Operation, RegistryFile } from "./definition.js";
 import { allOf, validNow } from "./entries.js";
 import { allocationInputs, settlementInputs, transferInputs } from "./inputs.js";

@@ -3,9 +3,8 @@ import { formatValue } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
-import { type Account, accountIn } from "../sdk/accounts.js";
-import { JsonReader, parseDecimal } from "../sdk/json-reader.js";
-import type { Instrument } from "../sdk/instruments.js";
+import { type Account, accountIn, JsonReader, parseDecimal } from "../sdk/json-reader.js";
+import type { Instrument } from "../sdk/registry.js";
 import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./definition.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
 

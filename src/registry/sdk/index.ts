@@ -1,5 +1,5 @@
 /** The public package `offledger/registry`. docs/your-own-registry.md shows how to write a registry with it. */
-export { type Account, accountIn, accountOf, partyOf } from "./accounts.js";
+export { type Account, accountIn, accountOf, partyOf } from "./json-reader.js";
 export {
   conflict,
   invalid,

@@ -1,5 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
-import type { Requirement } from "./instruments.js";
+import type { Requirement } from "./registry.js";
 
 /** A contract that was looked for. */
 export interface Sought {

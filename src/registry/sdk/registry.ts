@@ -1,28 +1,14 @@
 import type { Contract } from "../../domain/contract.js";
+import type { JsonObject } from "../../domain/json.js";
 import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
-import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
-import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
-import type {
-  Choice,
-  ChoiceQuery,
-  FactoryQuery,
-  InstrumentQuery,
-  IssuanceChoice,
-  IssuanceInstruction,
-  IssuanceQuery,
-  ProofQuery,
-} from "./queries.js";
-import type { Check, InventoryOptions } from "./warnings.js";
+import type { Check, InventoryOptions, Warning, WarningKind } from "./warnings.js";
 
 export type { Contract } from "../../domain/contract.js";
-export type * from "./answers.js";
-export type * from "./instruments.js";
 export type * from "./lookup.js";
-export type * from "./queries.js";
 export type * from "./recorder.js";
 export type * from "./warnings.js";
 
@@ -116,4 +102,199 @@ export interface RequestContext {
   mayChangeAt(times: Iterable<number>): void;
   /** Records how the answer is found; undefined unless the request is explained. */
   readonly recorder?: Recorder | undefined;
+}
+
+/** The choices of the token standard on contracts, as `contract/choice`. */
+export type Choice =
+  | "transfer-instruction/accept"
+  | "transfer-instruction/reject"
+  | "transfer-instruction/withdraw"
+  | "allocation-instruction/accept"
+  | "allocation-instruction/withdraw"
+  | "allocation/execute-transfer"
+  | "allocation/withdraw"
+  | "allocation/cancel";
+
+/** The instructions to mint and burn. */
+export type IssuanceInstruction = `${"mint" | "burn"}-${"offer" | "request"}`;
+
+export type IssuanceChoice = `${IssuanceInstruction}/${"accept" | "reject" | "cancel"}`;
+
+export interface FactoryQuery {
+  readonly registrar: string;
+  /** The arguments of the choice, as the JSON Ledger API encodes them. */
+  readonly choiceArguments: JsonObject;
+  /** The field of the request that had them, for messages; "choiceArguments" if it is absent. */
+  readonly argumentsName?: string;
+  /** The metadata for the choice, `extraArgs.meta` of its arguments, as it came; absent if there is none. */
+  readonly meta?: JsonObject | undefined;
+  /** The version of the token standard whose path, or service, was called; absent if that is not known. */
+  readonly apiVersion?: ApiVersion | undefined;
+  /** Of a settlement: the parties that settle it. Absent for other factories, and if the arguments have no list of texts. */
+  readonly executors?: readonly string[] | undefined;
+}
+
+/** A version of the token standard. */
+export type ApiVersion = "v1" | "v2";
+
+export interface ChoiceQuery {
+  /** Undefined if the request names no registrar. */
+  readonly registrar: string | undefined;
+  readonly contractId: string;
+  /** The metadata that the caller will pass to the choice, as it came; absent if the request has none. */
+  readonly meta?: JsonObject | undefined;
+  /** The version of the token standard whose path, or service, was called; absent for operations beyond the standard. */
+  readonly apiVersion?: ApiVersion | undefined;
+}
+
+/** Asks for a factory for minting or burning. */
+export interface IssuanceQuery {
+  /** The admin of the instrument. */
+  readonly registrar: string;
+  readonly instrumentId: string;
+  /** The parties whose holdings are minted or burned, as far as the request names them. */
+  readonly holders: readonly string[];
+  /** Contract ids of the holdings that are burned; empty, or absent, if the request names none. */
+  readonly inputHoldings?: readonly string[];
+}
+
+export interface InstrumentQuery {
+  readonly registrar: string;
+  readonly identifier: InstrumentIdentifier;
+}
+
+export interface ProofQuery {
+  /** The update that contains the transfer or its latest step, according to the caller. */
+  readonly updateId: string;
+  readonly transfer: TransferTerms;
+}
+
+export interface TransferTerms {
+  readonly sender: string;
+  readonly receiver: string;
+  readonly amount: string;
+  readonly instrumentId: { readonly admin: string; readonly id: string };
+  /** RFC 3339, UTC; `executeBefore` too. */
+  readonly requestedAt: string;
+  readonly executeBefore: string;
+  readonly inputHoldingCids: readonly string[];
+  readonly meta: Readonly<Record<string, string>>;
+}
+
+/** A value of a choice context, as the token standard's metadata package encodes it. */
+export type AnyValue =
+  | {
+      readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
+      readonly value: string;
+    }
+  /** A contract id. `contract` is set if the answer discloses the contract. */
+  | { readonly tag: "AV_ContractId"; readonly value: string; readonly contract?: Contract }
+  | { readonly tag: "AV_Bool"; readonly value: boolean }
+  | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
+  | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
+
+/** A value with its names, which are unique in their list. */
+export interface NamedValue {
+  readonly name: string;
+  /** A second name under which the value stands. */
+  readonly alias?: string | undefined;
+  readonly value: AnyValue;
+}
+
+/** The context to pass to a choice, and the contracts to disclose for it. */
+export interface ContextAnswer {
+  readonly values: readonly NamedValue[];
+  /** Each once, all on one synchronizer, none in reassignment. */
+  readonly disclosed: readonly Contract[];
+  /** Contract ids in the values that need not be disclosed, because whoever exercises the choice sees them. */
+  readonly visible?: readonly string[] | undefined;
+}
+
+export interface FactoryAnswer extends ContextAnswer {
+  /** Contract id of the factory, which is also disclosed. */
+  readonly factoryId: string;
+}
+
+export interface TransferFactoryAnswer extends FactoryAnswer {
+  readonly transferKind: TransferKind;
+  /** The instrument that is transferred, as the request names it. For metrics only; "unknown" there if absent. */
+  readonly instrumentId?: string | undefined;
+}
+
+export type TransferKind = "self" | "direct" | "offer";
+
+export type ProofStatus = "Success" | "Failure" | "Pending";
+
+export interface Inventory {
+  readonly registrars: readonly {
+    readonly party: string;
+    /** The default identifier of each instrument that has a configuration. */
+    readonly instruments: readonly InstrumentIdentifier[];
+  }[];
+  /** How many contracts of each template are stored. */
+  readonly counts: readonly { readonly qualifiedName: string; readonly count: number }[];
+  /**
+   * The parties that contracts name as operator of the registry's software, who alone sees some of them; absent if the
+   * registry has no such party.
+   */
+  readonly operators?: readonly string[] | undefined;
+  /** Problems that will make requests fail: warnings, or a sentence each. At most 1,000 of a kind. */
+  readonly warnings: readonly (Warning | string)[];
+  /** How many warnings of each kind there are; absent if all are listed. */
+  readonly warningCounts?: Readonly<Record<WarningKind, number>> | undefined;
+  /** How many contracts were not checked, because there are more than InventoryOptions allow; absent if none. */
+  readonly unchecked?: number | undefined;
+}
+
+/** An instrument on the ledger. Fields that the ledger does not have are undefined. */
+export interface Instrument {
+  /** The id that holdings and transfers use. */
+  readonly id: string;
+  /** Other ids under which it can be requested. */
+  readonly otherIds: readonly string[];
+  readonly name?: string | undefined;
+  readonly symbol?: string | undefined;
+  /** 0 to 10. */
+  readonly decimals?: number | undefined;
+  readonly description?: string | undefined;
+  /** Whether its registrar has paused it. */
+  readonly paused?: boolean | undefined;
+}
+
+/** The total supply of an instrument: everything minted and not burned. */
+export interface Supply {
+  readonly total: string;
+  /** Ledger time of the latest counted update, in microseconds since 1970. */
+  readonly asOf: number;
+}
+
+export interface InstrumentIdentifier {
+  readonly source: string;
+  readonly id: string;
+  readonly scheme: string;
+}
+
+export interface InstrumentConfiguration {
+  readonly operator: string;
+  readonly provider: string;
+  readonly registrar: string;
+  readonly defaultIdentifier: InstrumentIdentifier;
+  readonly additionalIdentifiers: readonly InstrumentIdentifier[];
+  readonly issuerRequirements: readonly Requirement[];
+  readonly holderRequirements: readonly Requirement[];
+  /** Whether the registrar has paused the instrument. */
+  readonly paused: boolean;
+  /** Whether choices on the instrument check a blocklist. */
+  readonly checkBlocklist: boolean;
+}
+
+/** Claims that a party needs in credentials of one issuer. */
+export interface Requirement {
+  readonly issuer: string;
+  readonly requiredClaims: readonly Claim[];
+}
+
+export interface Claim {
+  readonly property: string;
+  readonly value: string;
 }

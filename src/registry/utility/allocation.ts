@@ -10,7 +10,7 @@ import {
   type SettlementArguments,
   settlementArguments,
 } from "../factory-arguments.js";
-import type { Account } from "../sdk/accounts.js";
+import type { Account } from "../sdk/json-reader.js";
 import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";

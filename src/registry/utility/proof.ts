@@ -2,8 +2,7 @@
 import { invalid, invalidField } from "../../domain/errors.js";
 import type { JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { accountOf, NO_OWNER } from "../sdk/accounts.js";
-import { JsonReader, parseDecimal } from "../sdk/json-reader.js";
+import { accountOf, JsonReader, NO_OWNER, parseDecimal } from "../sdk/json-reader.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";
 import type { ProofQuery, ProofStatus, TransferTerms } from "../sdk/registry.js";
 import { allocationFactory, transferOffer, transferPreapproval, transferRule } from "./templates.js";

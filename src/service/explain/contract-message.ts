@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CandidateSchema, ContractSchema } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import { type Contract, packageIdOf } from "../../domain/contract.js";
-import type { ExplainedCandidate } from "../../registry/explain/explanation.js";
+import type { ExplainedCandidate } from "../../registry/explain.js";
 import { timestamp } from "../messages/timestamp.js";
 
 /** Versions by package id, as the operator gives them. */

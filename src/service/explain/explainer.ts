@@ -1,6 +1,6 @@
 import type { Cause, RegistryError } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
-import type { Explanation } from "../../registry/explain/explanation.js";
+import type { Explanation } from "../../registry/explain.js";
 import type { ContextAnswer } from "../../registry/sdk/registry.js";
 
 /** A request to explain. */

@@ -7,8 +7,12 @@ import type {
   SearchSchema,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import type { Cause } from "../../domain/errors.js";
-import type { ExplainedClaim, ExplainedRequirement, ExplainedSearch } from "../../registry/explain/explanation.js";
-import { remedyOf } from "../../registry/explain/remedies.js";
+import {
+  type ExplainedClaim,
+  type ExplainedRequirement,
+  type ExplainedSearch,
+  remedyOf,
+} from "../../registry/explain.js";
 import { causeMessage } from "../messages/cause.js";
 import { timestamp } from "../messages/timestamp.js";
 import { candidateMessage, contractMessage, type PackageVersion } from "./contract-message.js";

@@ -1,5 +1,5 @@
 /** On random registries: what is refused is named by a warning, and what a warning names is refused. */
-import { backgroundContext } from "../../../src/registry/query-context.js";
+import { backgroundContext } from "../../../src/registry/recorder.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RegistryError } from "../../../src/domain/errors.js";
