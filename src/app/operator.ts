@@ -10,8 +10,8 @@ import { reportJson, WarningMonitor, type WarningReport } from "../registry/chec
 import type { QueryExecutor } from "../registry/executor.js";
 import { PartySearcher } from "../registry/party-search.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import { consoleService } from "../service/console/console.js";
-import { explain } from "../service/explain/explain.js";
+import { consoleService } from "../service/console.js";
+import { explain } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { FreshnessHistory } from "../telemetry/freshness-history.js";
 import type { WarningSource } from "../telemetry/metrics.js";

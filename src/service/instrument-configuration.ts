@@ -6,7 +6,7 @@ import type { QueryExecutor } from "../registry/executor.js";
 import { pageSize } from "../registry/instrument-directory.js";
 import type { Recording } from "../registry/recorder.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
-import { contractMeta } from "./messages/context.js";
+import { contractMeta } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {

@@ -9,7 +9,7 @@ import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import type { Contract, ContextAnswer } from "../registry/sdk/registry.js";
-import { contextJson, synchronizerOf } from "./messages/context.js";
+import { contextJson, synchronizerOf } from "./messages.js";
 
 /** The answer to a call that asks for a choice context or a factory. */
 export interface CallContext extends ContextAnswer {

@@ -2,7 +2,7 @@ import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageSha
 
 import type { Answer } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
-import type { ContextReply } from "./messages/context-reply.js";
+import type { ContextReply } from "./messages.js";
 
 type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
 

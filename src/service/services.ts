@@ -3,13 +3,11 @@ import { InstrumentDirectory, type OverridesByInstrument } from "../registry/ins
 import type { QueryExecutor } from "../registry/executor.js";
 import { allocationInstructions } from "./allocation-instruction.js";
 import { allocations } from "./allocation.js";
-import { burnMintInstructions } from "./burn-mint-instruction.js";
-import { burns } from "./burn.js";
+import { burnMintInstructions, burns, mints } from "./issuance.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
 import { metadata } from "./metadata.js";
-import { mints } from "./mint.js";
 import { operators } from "./operator.js";
 import { type TransferCounter, transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";

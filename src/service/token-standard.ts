@@ -5,8 +5,7 @@ import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ApiVersion, Choice, ChoiceQuery, FactoryQuery } from "../registry/sdk/registry.js";
-import { choiceArgumentsOf, type TypedArguments } from "./messages/choice-arguments.js";
-import { contextReply, factoryReply } from "./messages/context-reply.js";
+import { choiceArgumentsOf, contextReply, factoryReply, type TypedArguments } from "./messages.js";
 
 interface ContextRequest {
   readonly registrarParty: string;

@@ -8,7 +8,7 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { Answer, QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ApiVersion, Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
-import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
+import { type ContextReply, transferFactoryReply } from "./messages.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
 import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 

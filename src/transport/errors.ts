@@ -13,7 +13,7 @@ import {
   RefusalSchema,
 } from "../../gen/offledger/refusal/v1/refusal_pb.js";
 import { type Cause, causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
-import { causeMessage } from "../service/messages/cause.js";
+import { causeMessage } from "../service/messages.js";
 import type { Refusal, RequestRecord } from "../telemetry/request-record.js";
 
 interface Row {

@@ -5,13 +5,7 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
 import { Recording } from "../registry/recorder.js";
-import type {
-  Explained,
-  ExplainedCall,
-  ExplainedContext,
-  ExplainedRefusal,
-  Explainer,
-} from "../service/explain/explainer.js";
+import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";

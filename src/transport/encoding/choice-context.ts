@@ -5,7 +5,7 @@
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { memoizeByContract } from "../../domain/contract.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
-import type { ContextReply } from "../../service/messages/context-reply.js";
+import type { ContextReply } from "../../service/messages.js";
 import { boundedMemoize } from "../../util/memoize.js";
 import { type BinaryString, bufferOf, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
 import {

@@ -4,8 +4,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Contract, memoizeByContract } from "../../domain/contract.js";
-import type { Variant } from "../../service/messages/context-reply.js";
-import { synchronizerOf } from "../../service/messages/context.js";
+import { synchronizerOf, type Variant } from "../../service/messages.js";
 import { type BinaryString, binaryStringOf, delimited, flatten, text, utf8, written } from "./chunks.js";
 
 /** Encodings made. For tests: each contract counts at most once per form. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Basis } from "../../registry/executor.js";
-import { ContextReply } from "../../service/messages/context-reply.js";
+import { ContextReply } from "../../service/messages.js";
 import { contextBinary, contextJson } from "./choice-context.js";
 import { ChunkList, utf8 } from "./chunks.js";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { GetSettlementFactoryRequestSchema } from "../../../gen/offledger/allocation/v2/allocation_pb.js";
 import { GetAllocationFactoryRequestSchema } from "../../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { choiceArgumentsOf, type TypedArguments } from "../../../src/service/messages/choice-arguments.js";
+import { choiceArgumentsOf, type TypedArguments } from "../../../src/service/messages.js";
 
 const extraArgs = { context: { values: {} }, meta: { values: {} } };
 const meta = { values: { reason: "rent" } };

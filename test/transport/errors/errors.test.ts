@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import type { Contract } from "../../../src/domain/contract.js";
-import { contextReply } from "../../../src/service/messages/context-reply.js";
+import { contextReply } from "../../../src/service/messages.js";
 import { conflict, invalid, notFound, unavailable, unsupported } from "../../../src/domain/errors.js";
 import { httpError, rejection, toConnectError, toRestError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
