@@ -1,11 +1,10 @@
 /**
- * npm run bench                          serving: throughput, CPU, latency, memory
- * npm run bench -- serving latency size  some parts of it
+ * npm run bench                          serving: CPU, and throughput and memory at sizes
+ * npm run bench -- serving protocols     some parts of it
  * npm run bench -- ledger                ingestion from a participant
  * npm run bench -- postgres              serving from PostgreSQL, and ingestion into it
  * npm run bench -- postgres 10k          one registry size: 10k, 100k or 1m contracts
  * npm run bench -- ab ../other-checkout  CPU of this build next to that of another checkout
- * npm run bench -- watch idle            streams of changes; options in watch/options.ts
  *
  * Figures are for people; none fails a build. BENCH_QUICK=1 shortens a run, see scale.ts.
  */
@@ -21,8 +20,6 @@ import type { Row } from "./report/row.js";
 import { saveResults } from "./report/save.js";
 import { renderTable } from "./report/table.js";
 import { suite } from "./serving/suite.js";
-import { parseOptions as parseWatchOptions, USAGE as WATCH_USAGE } from "./watch/options.js";
-import { measureWatch } from "./watch/watch.js";
 
 const IS_PINNED = "BENCH_IS_PINNED";
 
@@ -33,15 +30,12 @@ if (bench === "ledger" && args.length === 0) {
   process.stdout.write(renderTable(await measureIngestion(), readMachine()));
 } else if (!isValid()) {
   const forms = Object.entries(partsOf).map(([name, parts]) => `${name} [${parts.join("|")}…]`);
-  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${WATCH_USAGE}]\n`);
+  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH]\n`);
   process.exitCode = 2;
 } else if (process.env[IS_PINNED] === undefined) {
   await rerunPinned();
 } else if (bench === "ab") {
   process.stdout.write(renderTable(await compareBuilds(args[0] ?? ""), readMachine()));
-} else if (bench === "watch") {
-  const options = parseWatchOptions(args);
-  if (typeof options !== "string") process.stdout.write(await measureWatch(options));
 } else if (bench === "serving") {
   await measure(bench, suite, args, readMachine());
 } else {
@@ -55,13 +49,7 @@ if (bench === "ledger" && args.length === 0) {
 
 function isValid(): boolean {
   if (bench === "ab") return args.length === 1;
-  if (bench === "watch") return hasValidOptions(parseWatchOptions(args));
   return Object.hasOwn(partsOf, bench) && args.every((name) => partsOf[bench]?.includes(name) === true);
-}
-
-function hasValidOptions(options: object | string): boolean {
-  if (typeof options === "string") process.stderr.write(`${options}\n`);
-  return typeof options !== "string";
 }
 
 /** Runs this command again on the core of the load. */

@@ -1,11 +1,9 @@
 /** Runs one server in its own process, and reports its resource usage. */
 import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
-import { startPassthrough } from "../passthrough/server.js";
 import { serve } from "../processes/child.js";
 import { startFastifyBaseline, startHttp2Baseline } from "./baseline.js";
 import { startConnectNode } from "./connect-node.js";
-import { cpuMicroseconds, readLoopDelay, watchLoop } from "./loop-delay.js";
 import { countRoundTrips } from "./round-trips.js";
 import type { Question, Reply, Target } from "./target.js";
 
@@ -21,13 +19,11 @@ function startTarget(target: Target): Promise<string> {
       return startFastifyBaseline(target.bodies);
     case "http2":
       return startHttp2Baseline(target.messages);
-    case "passthrough":
-      return startPassthrough(target);
   }
 }
 
 async function startService({ settings, roles }: Extract<Target, { server: "offledger" }>): Promise<string> {
-  // Only the overload rows measure load shedding; elsewhere every request is answered.
+  // Every request is answered.
   const maxDelay = { OFFLEDGER_MAX_DELAY_MS: "60000" };
   const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...maxDelay, ...settings });
   if (!read.ok) throw new Error(read.errors.join("\n"));
@@ -45,12 +41,13 @@ function answer(question: Question): Reply {
       const peak = process.resourceUsage().maxRSS * 1024;
       return { memory: { rss, heap: heapUsed + external, peak } };
     }
-    case "watch":
-      watchLoop();
-      return {};
-    case "loopDelay":
-      return { loopDelay: readLoopDelay() };
     case "roundTrips":
       return { roundTrips: countRoundTrips() };
   }
+}
+
+/** CPU time of all threads: they share one core, so the event loop waits for the others. */
+function cpuMicroseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

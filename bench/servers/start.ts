@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { startChild } from "../processes/child.js";
 import { SERVER_CORE } from "../processes/pinning.js";
 import { isReady, pollUntil } from "../wait.js";
-import type { LoopDelay, Question, Reply, Target } from "./target.js";
+import type { Question, Reply, Target } from "./target.js";
 
 const LISTEN_TIMEOUT_MS = 60_000;
 const READY_TIMEOUT_MS = 180_000;
@@ -17,8 +17,6 @@ export interface Server {
   readonly url: string;
   cpu(): Promise<number>;
   memory(): Promise<NonNullable<Reply["memory"]>>;
-  watch(): Promise<void>;
-  loopDelay(): Promise<LoopDelay>;
   roundTrips(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -56,8 +54,6 @@ export async function startServer(
     url,
     cpu: () => ask("cpu"),
     memory: () => ask("memory"),
-    watch: async () => void (await child.ask("watch")),
-    loopDelay: () => ask("loopDelay"),
     roundTrips: () => ask("roundTrips"),
     stop: () => child.stop(),
   };

@@ -9,26 +9,14 @@ export type Target =
   /** Fastify that parses JSON and sends these base64 bodies in turn. */
   | { readonly server: "fastify"; readonly bodies: readonly string[] }
   /** node:http2 that reads a gRPC message and sends these in turn. */
-  | { readonly server: "http2"; readonly messages: readonly string[] }
-  /** A registry that queries the participant for each request; `byId`: looks contracts up by their ids where it can. */
-  | { readonly server: "passthrough"; readonly participant: string; readonly byId: boolean };
+  | { readonly server: "http2"; readonly messages: readonly string[] };
 
-/** "watch" starts to record the event loop's delay. */
-export type Question = "cpu" | "memory" | "watch" | "loopDelay" | "roundTrips";
-
-export interface LoopDelay {
-  /** In milliseconds. */
-  readonly max: number;
-  readonly p999: number;
-  /** The largest CPU time between two timers: other processes do not add to it. */
-  readonly maxCpu: number;
-}
+export type Question = "cpu" | "memory" | "roundTrips";
 
 export interface Reply {
   /** CPU time, in microseconds. */
   readonly cpu?: number;
   /** In bytes, after garbage collection. `heap` includes the buffers outside of it; `peak` is the largest resident set. */
   readonly memory?: { readonly rss: number; readonly heap: number; readonly peak: number };
-  readonly loopDelay?: LoopDelay;
   readonly roundTrips?: number;
 }

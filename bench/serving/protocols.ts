@@ -4,7 +4,6 @@ import { writeSnapshot } from "../registries/snapshot.js";
 import { generateTransfers, OFFERS } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
 import { type Server, startServer } from "../servers/start.js";
-import { notModifiedCase } from "./conditional.js";
 import { compareCpu, type CpuCase } from "./cpu.js";
 import { formatSizes, kilobytes, noteSizes } from "./sizes.js";
 import { recordResponses, type Workload, workloads } from "./workloads.js";
@@ -15,9 +14,7 @@ const titles = {
   baselineGrpc: "baseline: bare node:http2, transfer accept",
   accept: "REST, transfer accept",
   acceptGzip: "REST, transfer accept, gzip",
-  acceptNotModified: "REST, transfer accept, not modified",
   transfer: "REST, transfer-factory",
-  transferNotModified: "REST, transfer-factory, not modified",
   json: "Connect JSON",
   binary: "Connect binary",
   acceptWithHttp2: "REST, transfer accept, with HTTP/2 clients",
@@ -52,13 +49,11 @@ export async function measureProtocols(): Promise<Row[]> {
       baselineAccept,
       ownCase(titles.accept, own, accept, titles.baselineAccept, 0.6),
       ownCase(titles.acceptGzip, own, acceptGzip, titles.accept),
-      await notModifiedCase(titles.acceptNotModified, own, accept, titles.accept),
       ownCase(titles.json, own, json, titles.baselineAccept, 0.5),
       ownCase(titles.binary, own, binary, titles.baselineAccept, 0.5),
       ownCase(titles.acceptWithHttp2, ownWithHttp2, accept, titles.baselineAccept),
       baselineTransfer,
       ownCase(titles.transfer, own, transfer, titles.baselineTransfer, 0.6),
-      await notModifiedCase(titles.transferNotModified, own, transfer, titles.transfer),
       { title: titles.baselineGrpc, server: baselineGrpc, load: grpc.load },
       ownCase(titles.grpc, ownWithHttp2, grpc, titles.baselineGrpc, 0.3),
       connectNodeCase(titles.json, connectNode, json),

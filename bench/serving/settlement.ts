@@ -4,7 +4,6 @@ import { generateSettlements } from "../registries/settlements.js";
 import { writeSnapshot } from "../registries/snapshot.js";
 import type { Row } from "../report/row.js";
 import { startServer } from "../servers/start.js";
-import { notModifiedCase } from "./conditional.js";
 import { compareCpu, type CpuCase } from "./cpu.js";
 import { noteSizes } from "./sizes.js";
 import { recordResponses, workloads } from "./workloads.js";
@@ -12,7 +11,6 @@ import { recordResponses, workloads } from "./workloads.js";
 const BASELINE = "baseline: bare Fastify, settlement-factory";
 const OWN = "REST, settlement-factory, 25 legs";
 const OWN_GZIP = `${OWN}, gzip`;
-const OWN_NOT_MODIFIED = `${OWN}, not modified`;
 const MIN_DISCLOSED = 150;
 
 export async function measureSettlement(): Promise<Row[]> {
@@ -31,7 +29,6 @@ export async function measureSettlement(): Promise<Row[]> {
       { title: BASELINE, server: baseline, load },
       { title: OWN, server: own, load, ratio, note: `CPU per request; ${disclosed} disclosed contracts` },
       { title: OWN_GZIP, server: own, load: compressed.load, ratio: { of: OWN, over: OWN_GZIP, target: undefined } },
-      await notModifiedCase(OWN_NOT_MODIFIED, own, workload, OWN),
     ]);
     return noteSizes(rows, OWN_GZIP, own.url, workload, compressed);
   });

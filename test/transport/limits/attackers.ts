@@ -1,11 +1,11 @@
 /** Six families of attacks, run in a process of their own: `attackers.ts NAME URL`. Ends with its parent. */
 import type net from "node:net";
 import { setPriority } from "node:os";
-import { Tally } from "../../../bench/attacks/attackers/attack.js";
-import { keepConnected } from "../../../bench/attacks/wire/crowd.js";
-import { countResponses, encodeHead, pump } from "../../../bench/attacks/wire/http1.js";
-import { encodeStart, Http2Connection, type Http2Options } from "../../../bench/attacks/wire/http2-connection.js";
-import * as frames from "../../../bench/attacks/wire/http2-frames.js";
+import { Tally } from "./attacks/attack.js";
+import { keepConnected } from "./attacks/wire/crowd.js";
+import { countResponses, encodeHead, pump } from "./attacks/wire/http1.js";
+import { encodeStart, Http2Connection, type Http2Options } from "./attacks/wire/http2-connection.js";
+import * as frames from "./attacks/wire/http2-frames.js";
 import type { FamilyName } from "./families.js";
 import { TRANSFER_FACTORY } from "./families.js";
 

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import http from "node:http";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { readUsage } from "../../../bench/attacks/service/usage.js";
+import { readUsage } from "./attacks/usage.js";
 import { main, Program } from "../../fixtures/program.js";
 import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { until, within } from "../../fixtures/wait.js";

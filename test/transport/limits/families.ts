@@ -1,4 +1,4 @@
-import { honestRequests } from "../../../bench/attacks/honest/requests.js";
+import { honestRequests } from "./attacks/requests.js";
 
 export const FAMILIES = ["connections", "slow headers", "slow bodies", "unread responses", "resets", "floods"] as const;
 export type FamilyName = (typeof FAMILIES)[number];

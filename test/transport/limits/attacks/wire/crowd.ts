@@ -1,7 +1,7 @@
 /** Many connections that are opened again when they close. */
 import { once } from "node:events";
 import net from "node:net";
-import type { AttackTarget, Tally } from "../attackers/attack.js";
+import type { AttackTarget, Tally } from "../attack.js";
 
 const TICK_MS = 20;
 /** 1,000 a second. */

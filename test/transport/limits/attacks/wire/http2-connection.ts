@@ -1,6 +1,6 @@
 /** A client connection of raw frames. */
 import type net from "node:net";
-import type { Tally } from "../attackers/attack.js";
+import type { Tally } from "../attack.js";
 import { BodySender, type RequestBody } from "./body-sender.js";
 import * as frames from "./http2-frames.js";
 import { FLAG, type Frame, TYPE } from "./http2-frames.js";

@@ -1,5 +1,5 @@
 /** What the honest caller asks of the demo registry. */
-import { contractId, party } from "../../../demo/element.js";
+import { contractId, party } from "../../../../demo/element.js";
 
 const registrar = party("nordic-registrar");
 const registry = `/api/token-standard/v0/registrars/${registrar}/registry/transfer-instruction/v1`;

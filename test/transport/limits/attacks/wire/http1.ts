@@ -1,6 +1,6 @@
 /** HTTP/1.1 as bytes. */
 import type net from "node:net";
-import type { Tally } from "../attackers/attack.js";
+import type { Tally } from "../attack.js";
 
 export function encodeHead(method: string, path: string, headers: Readonly<Record<string, string>> = {}): Buffer {
   const lines = Object.entries({ Host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
