@@ -110,7 +110,7 @@ const settled = settlement(
 );
 
 test("the package has the table of operations, and its types are those of the page in strict mode too", async () => {
-  expect(project.packed).toContain("src/registry/utility/contexts.yaml");
+  expect(project.packed).toContain("src/registry/utility/utility.yaml");
   const strict = [
     "--strict",
     "--target",
@@ -295,7 +295,7 @@ describe("does not compile with", () => {
       "credentials",
     ],
     ["an unknown field", (text) => text.replace("allocations: [basket]", "allocation: [basket]"), "allocation"],
-    ["an allocation without its registrar", (text) => text.replace('admin: reader.id("registrar"),', ""), "admin"],
+    ["an allocation without its registrar", (text) => text.replace('registrar: reader.id("registrar"),', ""), "registrar"],
     ["an async entry", (text) => text.replace("value(_builder", "async value(_builder"), "Promise"],
   ])("%s", async (_what, change, name) => {
     const changed = change(source);
