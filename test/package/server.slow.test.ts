@@ -36,7 +36,7 @@ describe("the package", () => {
     const migrations = await readdir("src/store/postgres/migrations");
     expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
       [
-        "src/registry/utility/contexts.yaml",
+        "src/registry/utility/utility.yaml",
         ...migrations.map((name) => `src/store/postgres/migrations/${name}`),
       ].toSorted(),
     );
