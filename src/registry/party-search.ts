@@ -161,8 +161,6 @@ export function findContract(
   return { contract: undefined, isArchived: view.wasArchived(contractId), calls: [] };
 }
 
-/** Reads many contracts beside the requests, in steps short enough not to delay them. */
-
 export interface StepLimits {
   /** Contracts of one step at most. */
   readonly maxStep: number;
@@ -187,7 +185,10 @@ const MIN_STEP = 10;
 const LONG_MS = 5;
 const SHORT_MS = 1;
 
-/** The size of a step adapts to the one before, also of another template. */
+/**
+ * Reads many contracts beside the requests, in steps short enough not to delay them. The size of a step adapts to the one
+ * before, also of another template.
+ */
 export class StoreSteps {
   readonly #scan: StoreScan;
   readonly #limits: StepLimits;

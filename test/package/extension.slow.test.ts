@@ -295,7 +295,11 @@ describe("does not compile with", () => {
       "credentials",
     ],
     ["an unknown field", (text) => text.replace("allocations: [basket]", "allocation: [basket]"), "allocation"],
-    ["an allocation without its registrar", (text) => text.replace('registrar: reader.id("registrar"),', ""), "registrar"],
+    [
+      "an allocation without its registrar",
+      (text) => text.replace('registrar: reader.id("registrar"),', ""),
+      "registrar",
+    ],
     ["an async entry", (text) => text.replace("value(_builder", "async value(_builder"), "Promise"],
   ])("%s", async (_what, change, name) => {
     const changed = change(source);

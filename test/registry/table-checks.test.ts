@@ -12,6 +12,7 @@ import { MemoryStore } from "../../src/store/memory/memory-store.js";
 
 const { file } = parseRegistryFile(readFileSync("registries/amulet.yaml"));
 if (file === undefined) throw new Error("registries/amulet.yaml has mistakes");
+const amulet = file;
 const registry = tableRegistry(file);
 const dso = "dso::1220";
 const instrumentId = { admin: dso, id: "Amulet" };
@@ -72,6 +73,23 @@ test("of an entry that every request needs, with the operations that fail", asyn
     ["contract-missing", undefined, "not-found", ["transfer-factory", "allocation-factory"]],
   ]);
   expect(warnings).toMatchObject([{ registrar: dso, problem: expect.stringContaining("OpenMiningRound") as string }]);
+});
+
+test("of an entry in lines that an operation includes, unless under a condition", async () => {
+  const include = { include: "transfer-factory" } as const;
+  const warned = async (line: { readonly include: string; readonly if?: string }) => {
+    const own = tableRegistry({ ...amulet, operations: { ...amulet.operations, "allocation-factory": [line] } });
+    const store = new MemoryStore();
+    const held = [contract("rules", "ExternalPartyAmuletRules", { dso }, "global", own)];
+    await store.replace([...held, contract("amulet-rules", "AmuletRules", { dso }, "global", own)], 1);
+    const { warnings } = await store.read((view) =>
+      own.inventory(view, { now: Date.UTC(2026, 1, 1), credentialDays: 7 }),
+    );
+    return warnings.map(summary);
+  };
+  const missing = (...operations: readonly string[]) => [["contract-missing", undefined, "not-found", operations]];
+  expect(await warned(include)).toEqual(missing("transfer-factory", "allocation-factory"));
+  expect(await warned({ ...include, if: "config" })).toEqual(missing("transfer-factory"));
 });
 
 test("of an entry on another synchronizer, or between two", async () => {

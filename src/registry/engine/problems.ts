@@ -3,12 +3,12 @@ import type { Contract } from "../../domain/contract.js";
 import { type Cause, causesOf, errorIn, type RegistryErrorReason } from "../../domain/errors.js";
 import { inReassignment, neededContract, onOneSynchronizer } from "../needed.js";
 import type { Check, CheckContext, Warning, WarningKind } from "../sdk/registry.js";
-import { writeContext } from "./answer.js";
-import { type Operation, OPERATIONS } from "./definition.js";
+import { type ContextDefinition, writeContext } from "./answer.js";
+import { type Line, type Operation, OPERATIONS } from "./definition.js";
 import { allOf } from "./entries.js";
 import { answerOn, type ChoiceDefinition } from "./operations.js";
 import type { ContractSelector, Group } from "./selector.js";
-import { groupOf, linesOf, type Table, tableSelector } from "./table.js";
+import { compileLine, groupOf, linesOf, type Table, tableSelector } from "./table.js";
 import type { TableFields } from "./templates.js";
 
 const SEE = "or let a party whose contracts are read see it";
@@ -167,7 +167,6 @@ export const hasEnded = ({ now }: CheckContext, { fields: { deadline } }: Contra
   deadline !== undefined && deadline <= now * 1_000;
 
 /** What will fail for the contracts of a registry file: what its operations lack, and choices on pending instructions. */
-
 export function tableChecks(table: Table): readonly Check<TableFields>[] {
   const instructions = new Set([...table.choices.values()].flatMap(({ templates }) => templates));
   return [
@@ -212,17 +211,14 @@ const checkRegistrars = (table: Table): Check<TableFields> => ({
     }),
 });
 
+const isConditional = (line: Line | undefined): boolean => line?.if !== undefined || line?.unless !== undefined;
+
 /** The lines whose entries are found by the registrar alone, and that are written without a condition. */
-function commonLines({ file, contexts }: Table, operation: Operation) {
-  const definition = contexts.get(operation);
-  const all = [...linesOf(file, "*"), ...linesOf(file, operation)];
-  const lines = (definition?.lines ?? []).filter((_line, index) => {
-    const { line, outer } = all[index] ?? {};
-    const entry = file.entries?.[line?.entry ?? line?.disclosure ?? line?.require ?? ""];
-    const isConditional = line?.if !== undefined || line?.unless !== undefined || outer !== undefined;
-    const isCommon =
-      entry?.byId === undefined && Object.values(entry?.find ?? {}).every((term) => term === "registrar");
-    return entry !== undefined && isCommon && !isConditional;
+function commonLines({ file, entries }: Table, operation: Operation): ContextDefinition {
+  const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].filter(({ line, outer }) => {
+    const entry = file.entries?.[line.entry ?? line.disclosure ?? line.require ?? ""];
+    if (entry === undefined || isConditional(line) || isConditional(outer)) return false;
+    return entry.byId === undefined && Object.values(entry.find ?? {}).every((term) => term === "registrar");
   });
-  return { selector: tableSelector, lines };
+  return { selector: tableSelector, lines: lines.map((line) => compileLine(line, entries)) };
 }

@@ -26,12 +26,10 @@ export function compileTable(file: RegistryFile): Table {
   const options = { templates, entries, isStrict: true };
   for (const [name, definition] of Object.entries(file.entries ?? {}))
     entries.set(name, new TableEntry(name, definition, options));
-  const contexts = new Map(
-    OPERATIONS.map((operation) => {
-      const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].map((line) => compileLine(line, entries));
-      return [operation, { lines: [...lines, factoryLine], selector: tableSelector }] as const;
-    }),
-  );
+  const contextOf = (operation: Operation): ContextDefinition => {
+    const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].map((line) => compileLine(line, entries));
+    return { lines: [...lines, factoryLine], selector: tableSelector };
+  };
   const choices = new Map(
     OPERATIONS.filter((operation): operation is Choice & Operation => operation.includes("/")).map((operation) => {
       const [kind = ""] = operation.split("/", 1);
@@ -39,7 +37,7 @@ export function compileTable(file: RegistryFile): Table {
       return [
         operation,
         {
-          ...(contexts.get(operation) ?? { lines: [], selector: tableSelector }),
+          ...contextOf(operation),
           label: kind.replaceAll("-", " "),
           templates: ofKind.flatMap(([name]) => templates.get(name) ?? []),
         },
@@ -54,7 +52,7 @@ export function compileTable(file: RegistryFile): Table {
     entries,
     factory: new TableEntry("factory", file.factory, options),
     factoryTemplate,
-    contexts,
+    contexts: new Map(OPERATIONS.map((operation) => [operation, contextOf(operation)])),
     choices,
   };
 }
@@ -76,7 +74,7 @@ export const linesOf = ({ operations = {} }: RegistryFile, operation: Operation 
       : (operations[line.include as Operation] ?? []).map((inner) => ({ line: inner, outer: line })),
   );
 
-function compileLine({ line, outer }: FlatLine, entries: ReadonlyMap<string, TableEntry>): ContextLine {
+export function compileLine({ line, outer }: FlatLine, entries: ReadonlyMap<string, TableEntry>): ContextLine {
   const { key = [], of, disclose = true, constant } = line;
   const name = line.entry ?? line.disclosure ?? line.require ?? line.exists ?? line.archived ?? "constant";
   const entry = entries.get(name);

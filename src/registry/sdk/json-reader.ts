@@ -185,8 +185,7 @@ export function argumentsReader({ choiceArguments, argumentsName = "choiceArgume
   return new JsonReader(choiceArguments, argumentsName);
 }
 
-/** Accounts, as version 2 of the token standard (CIP-0112) defines them. */
-
+/** An account, as version 2 of the token standard (CIP-0112) defines it. */
 export interface Account {
   readonly owner: string | undefined;
   readonly provider: string | undefined;

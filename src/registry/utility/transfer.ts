@@ -86,8 +86,6 @@ export function transferFactory(
   return { factoryId, transferKind, instrumentId, values, disclosed };
 }
 
-/** Which preapprovals of the receiver make a transfer direct. */
-
 type Preapprovals = readonly Found[];
 
 /**
