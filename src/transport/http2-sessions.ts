@@ -106,6 +106,8 @@ function limitStream(
   headers: IncomingHttpHeaders,
   { requestMs, stalledMs = STALLED_MS }: ConnectionLimits,
 ): void {
+  // A hook has rejected it. Closing ends timeouts; one that is set later would keep the stream until it expires.
+  if (stream.closed) return;
   // Node.js reports a stream that neither sends nor receives. Where nothing waits, the client waits for the service.
   stream.setTimeout(stalledMs, () => {
     if (stream.writableLength > 0) reset(stream);
