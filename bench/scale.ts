@@ -1,11 +1,61 @@
-/** How much is measured. BENCH_QUICK=1 shortens everything, to try out a change of the bench: the figures mean little. */
-const isQuick = process.env["BENCH_QUICK"] === "1";
+/** Registries of different sizes from a snapshot file: start, CPU time per request, memory. */
+import { BuiltService } from "../test/fixtures/built-service.js";
+import { until } from "../test/fixtures/wait.js";
+import { cpuPerRequest, loadHttp1 } from "./load.js";
+import { type Keep, withResources } from "./processes.js";
+import { encodeAccept, FIXED_CONTRACTS, generateTransfers, writeSnapshot } from "./registry.js";
+import { type Case, measureRounds, type Row } from "./table.js";
 
-/** Each round measures every row once, so that a disturbance affects all rows alike. */
-export const ROUNDS = isQuick ? 2 : 5;
-/** Rounds of short measurements: most are then disturbed in all rows or in none. */
-export const SHORT_ROUNDS = 3 * ROUNDS;
-export const CONNECTIONS = 50;
+const SMALL = 1_000;
+const SIZES = [100_000, 1_000_000];
+const ROUNDS = 15;
+const READY_TIMEOUT_MS = 180_000;
+/** As docs/performance.md recommends. */
+const FLAGS = ["--max-old-space-size=12000", "--min-semi-space-size=256", "--max-semi-space-size=256"];
+/** Coprime to the number of offers, so that steps of it spread over a registry. */
+const STEP = 7_919;
 
-export const scaleSeconds = (full: number): number => (isQuick ? Math.max(0.3, full / 8) : full);
-export const scaleCount = (full: number): number => (isQuick ? Math.ceil(full / 20) : full);
+export async function measureScale(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const small = await startRegistry(keep, SMALL);
+    const rows: Row[] = [];
+    const cases: Case[] = [];
+    for (const size of SIZES) {
+      const large = await startRegistry(keep, size);
+      const name = `${size.toLocaleString("en-US")} contracts`;
+      const megabytes = (bytes: number) => bytes / 1e6;
+      rows.push(
+        { title: `${name}: start`, unit: "contracts/s", values: [size / large.seconds] },
+        {
+          title: `${name}: resident set`,
+          unit: "MB",
+          values: [megabytes(large.rss - small.rss)],
+          baseline: { title: "snapshot file", values: [megabytes(large.bytes - small.bytes)] },
+        },
+      );
+      const baseline = { title: `${SMALL.toLocaleString("en-US")} contracts`, measure: small.measure };
+      cases.push({ title: `${name}: REST, transfer accept`, unit: "µs CPU", measure: large.measure, baseline });
+    }
+    return [...rows, ...(await measureRounds(ROUNDS, cases))];
+  });
+}
+
+async function startRegistry(keep: Keep, contracts: number) {
+  const offers = Math.ceil((contracts - FIXED_CONTRACTS) / 2);
+  const { path, bytes, stop } = await writeSnapshot(generateTransfers(offers));
+  try {
+    const settings = { OFFLEDGER_SNAPSHOT: path, OFFLEDGER_LOG_LEVEL: "error" };
+    const startedAt = performance.now();
+    const service = await keep(BuiltService.start({ settings, flags: FLAGS, timeoutMs: READY_TIMEOUT_MS }));
+    await until("the registry is served", () => service.isReady(), READY_TIMEOUT_MS);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const { rss } = await service.usage();
+    // As many different requests for each size, spread over the registry.
+    const distinct = SMALL / 2;
+    const requests = Array.from({ length: distinct }, (_, index) => encodeAccept((index * STEP) % offers));
+    const load = loadHttp1((index) => requests[index % distinct] ?? Buffer.alloc(0));
+    return { bytes, seconds, rss, measure: await cpuPerRequest(service, load) };
+  } finally {
+    await stop();
+  }
+}

@@ -1,11 +1,14 @@
-/** Runs all generators against a service, and compares its resource usage before and after. */
-import { until } from "../fixtures/wait.js";
-import { findUncovered } from "./corpus.js";
-import { generators } from "./generators/index.js";
-import { findLeaks } from "./leak-check.js";
-import { Target } from "./send/target.js";
-import { type ResourceUsage, Service } from "./service/service.js";
-import { type Failure, FuzzWorker, type Tally } from "./worker.js";
+/** Runs all generators against a service, and compares what the service uses before and after. */
+import { setTimeout as pause } from "node:timers/promises";
+import { BuiltService, type ResourceUsage } from "../fixtures/built-service.js";
+import { findUncovered, sendControlRequests } from "./corpus.js";
+import { http1 } from "./http1.js";
+import { http2 } from "./http2.js";
+import { createPrng } from "./prng.js";
+import { rest, rpc } from "./requests.js";
+import { type InputGenerator, Target } from "./send.js";
+
+export const generators: readonly InputGenerator[] = [rest, rpc, http1, http2];
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -15,103 +18,180 @@ export interface FuzzOptions {
   readonly waitsForAll: boolean;
   /** Sends only inputs of one generator, by index; `to` is excluded. */
   readonly only?: { readonly generator: string; readonly from: number; readonly to: number } | undefined;
-  readonly env: NodeJS.ProcessEnv;
+  /** Settings of the service. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Called every few seconds with the number of inputs sent. */
   readonly progress?: (sent: number) => void;
 }
 
+interface Failure {
+  /** Repeats it with OFFLEDGER_FUZZ_ONLY: `rest:17`. */
+  readonly input: string;
+  readonly fault: string;
+  readonly shown: string;
+}
+
 export interface FuzzReport {
-  readonly sent: number;
-  readonly seconds: number;
-  readonly maxLatencyMs: number;
-  readonly results: ReadonlyMap<string, number>;
-  readonly before: ResourceUsage | undefined;
-  readonly after: ResourceUsage | undefined;
-  readonly failures: readonly Failure[];
+  sent: number;
+  seconds: number;
+  maxLatencyMs: number;
+  /** Counts by generator and result, as `rest 200`. */
+  readonly results: Map<string, number>;
+  before: ResourceUsage | undefined;
+  after: ResourceUsage | undefined;
+  readonly failures: Failure[];
 }
 
 const PROGRESS_MS = 10_000;
 /** Longer than the service waits for a request and then keeps the silent connection. */
 const CLOSE_TIMEOUT_MS = 130_000;
-/** A stall of the machine and lingering connections after broken HTTP/2 must not fail a run. */
-export const SERVICE_DEFAULTS = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
+const IDLE_POLL_MS = 100;
+/** Lingering connections after broken HTTP/2 must not fail a run. */
+const DEFAULTS = { OFFLEDGER_MAX_CONNECTIONS: "100000" };
 
 /** Inputs before the first look at resources: a new service has not compiled its code yet. */
 const WARM_UP = { share: 0.2, max: 20_000 };
+const BATCH = 250;
+const MAX_FAILURES = 20;
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const uncovered = findUncovered();
   if (uncovered.length > 0) throw new Error(`test/fixtures/calls has no request for ${uncovered.join(", ")}`);
-  const service = await Service.start(options.env);
-  const tally: Tally = { failures: [], results: new Map(), sent: 0 };
-  const timer = setInterval(() => options.progress?.(tally.sent), PROGRESS_MS);
+  const service = await BuiltService.start({ settings: { ...DEFAULTS, ...options.settings } });
+  const run = new Run(service, options);
+  const timer = setInterval(() => options.progress?.(run.report.sent), PROGRESS_MS);
   const startedAt = performance.now();
   try {
-    const measured = await sendAll(service, tally, options);
-    return { ...measured, seconds: (performance.now() - startedAt) / 1000, ...tally };
+    await run.sendAll();
+    run.report.seconds = (performance.now() - startedAt) / 1000;
+    return run.report;
   } finally {
     clearInterval(timer);
+    run.target.close();
     await service.kill();
   }
 }
 
-type Measured = Pick<FuzzReport, "before" | "after" | "maxLatencyMs">;
+class Run {
+  readonly target: Target;
+  readonly report: FuzzReport = {
+    sent: 0,
+    seconds: 0,
+    maxLatencyMs: 0,
+    results: new Map(),
+    before: undefined,
+    after: undefined,
+    failures: [],
+  };
+  readonly #service: BuiltService;
+  readonly #options: FuzzOptions;
+  /** The latest inputs of each generator. */
+  readonly #recent = new Map(generators.map(({ name }) => [name, new Set<number>()]));
 
-async function sendAll(service: Service, tally: Tally, options: FuzzOptions): Promise<Measured> {
-  const { hostname, port } = new URL(service.url);
-  const target = new Target(hostname, Number(port), options.limitMs);
-  const workers = generators.map((generator) => new FuzzWorker(generator, options.seed, tally));
-  const shouldContinue = () => service.isAlive && service.errorLines.length === 0;
-  const fail = (fault: string, shown = "") => tally.failures.push({ input: "all", fault, shown });
-  try {
-    const ranges = assignRanges(options);
-    const warmUp = Math.min(WARM_UP.share * options.inputs, WARM_UP.max) / options.inputs;
-    const run = (part: (from: number, to: number) => readonly [from: number, to: number]) =>
-      Promise.all(
-        workers.map((worker, index) => worker.run(target, ...part(...(ranges[index] ?? [0, 0])), shouldContinue)),
-      );
-    const warmUpEnd = (from: number, to: number) => from + Math.round((to - from) * warmUp);
-    await run((from, to) => [from, warmUpEnd(from, to)]);
-    const before = await service.readUsage();
-    await run((from, to) => [warmUpEnd(from, to), to]);
+  constructor(service: BuiltService, options: FuzzOptions) {
+    const { hostname, port } = new URL(service.url);
+    this.target = new Target(hostname, Number(port), options.limitMs);
+    this.#service = service;
+    this.#options = options;
+  }
+
+  async sendAll(): Promise<void> {
+    const { limitMs, inputs, waitsForAll } = this.#options;
+    const { report, target } = this;
+    const service = this.#service;
+    const warmUp = Math.min(WARM_UP.share * inputs, WARM_UP.max) / inputs;
+    await this.#sendPart(0, warmUp);
+    if (service.isAlive) report.before = await service.usage();
+    await this.#sendPart(warmUp, 1);
     target.close();
-    const after = await readIdleUsage(service, options.waitsForAll ? CLOSE_TIMEOUT_MS : 0);
-    const lingering = options.waitsForAll ? 0 : target.lingering;
-    if (before !== undefined && after !== undefined) {
-      for (const leak of findLeaks(before, after, lingering)) fail(leak);
+    if (service.isAlive) report.after = await readIdleUsage(service, waitsForAll ? CLOSE_TIMEOUT_MS : 0);
+    if (report.before !== undefined && report.after !== undefined) {
+      const leaks = findLeaks(report.before, report.after, waitsForAll ? 0 : target.lingering);
+      for (const leak of leaks) this.#fail("all", leak);
     }
-    if (target.maxLatencyMs > options.limitMs) fail(`the slowest response took ${Math.round(target.maxLatencyMs)} ms`);
-    const wasAlive = service.isAlive;
-    const code = await service.stop();
-    const recent = `in flight or just sent: ${formatRecent(workers)}`;
-    if (!wasAlive) fail(`the service exited; ${recent}`);
-    else if (code !== 0) fail(`the service exited with ${code ?? "a signal"} after SIGTERM`);
-    if (service.errorLines.length > 0) fail(`the service logged:\n${service.errorLines.join("\n")}`, recent);
-    return { before, after, maxLatencyMs: target.maxLatencyMs };
-  } finally {
-    target.close();
+    report.maxLatencyMs = target.maxLatencyMs;
+    if (report.maxLatencyMs > limitMs) this.#fail("all", `the slowest response took ${Math.round(limitMs)} ms`);
+    const exit = await service.stop();
+    if (exit !== undefined) this.#fail("all", exit, this.#describeRecent());
+    if (service.errorLines.length > 0)
+      this.#fail("all", `the service logged:\n${service.errorLines.join("\n")}`, this.#describeRecent());
+  }
+
+  /** Sends the inputs of all generators from one share of the run to another. */
+  async #sendPart(from: number, to: number): Promise<void> {
+    const { only, inputs } = this.#options;
+    const runs = generators.map((generator) => {
+      const isOnly = only?.generator === generator.name;
+      const first = isOnly ? only.from : 0;
+      const count = isOnly ? only.to - first : only === undefined ? Math.round((inputs * generator.share) / 100) : 0;
+      return this.#sendRange(generator, first + Math.round(count * from), first + Math.round(count * to));
+    });
+    await Promise.all(runs);
+  }
+
+  /** Checks after each batch that valid requests still succeed. */
+  async #sendRange(generator: InputGenerator, from: number, to: number): Promise<void> {
+    const { name, inFlight } = generator;
+    const mayContinue = () =>
+      this.#service.isAlive && this.#service.errorLines.length === 0 && this.report.failures.length < MAX_FAILURES;
+    for (let first = from; first < to && mayContinue(); first += BATCH) {
+      const end = Math.min(first + BATCH, to);
+      let next = first;
+      const sendNext = async () => {
+        while (next < end && mayContinue()) await this.#send(generator, next++);
+      };
+      await Promise.all(Array.from({ length: inFlight }, sendNext));
+      const fault = mayContinue() ? await sendControlRequests(this.target) : undefined;
+      if (fault !== undefined) this.#fail(`${name}:${first}-${end - 1}`, fault, "caused by one of these, or earlier");
+    }
+  }
+
+  async #send({ name, inFlight, make }: InputGenerator, index: number): Promise<void> {
+    const recent = this.#recent.get(name);
+    const [oldest] = recent?.add(index) ?? [];
+    if (recent && oldest !== undefined && recent.size > 3 * inFlight) recent.delete(oldest);
+    const input = make(createPrng(this.#options.seed, name, index));
+    const { result, fault } = await input.send(this.target);
+    const key = `${name} ${result}`;
+    this.report.results.set(key, (this.report.results.get(key) ?? 0) + 1);
+    this.report.sent++;
+    if (fault !== undefined) this.#fail(`${name}:${index}`, fault, input.show());
+  }
+
+  #fail(input: string, fault: string, shown = ""): void {
+    this.report.failures.push({ input, fault, shown });
+  }
+
+  #describeRecent(): string {
+    const inputs = [...this.#recent].flatMap(([name, recent]) => [...recent].map((index) => `${name}:${index}`));
+    return `in flight or just sent: ${inputs.join(" ")}`;
   }
 }
 
-function assignRanges({ only, inputs }: FuzzOptions): (readonly [from: number, to: number])[] {
-  return generators.map(({ name, share }) => {
-    if (only !== undefined) return only.generator === name ? [only.from, only.to] : [0, 0];
-    return [0, Math.round((inputs * share) / 100)];
-  });
+/** What the service uses once no connection is open, or after the timeout. */
+async function readIdleUsage(service: BuiltService, timeoutMs: number): Promise<ResourceUsage> {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline && (await service.usage(false)).sockets > 0) await pause(IDLE_POLL_MS);
+  return service.usage();
 }
 
-/** The resource usage once no connection is open, or after the timeout. */
-async function readIdleUsage(service: Service, timeoutMs: number): Promise<ResourceUsage | undefined> {
-  let usage = await service.readUsage();
-  try {
-    await until(
-      "connections are closed",
-      async () => ((usage = await service.readUsage())?.sockets ?? 0) === 0,
-      timeoutMs,
-    );
-  } catch {}
-  return usage;
+const MB = 1024 * 1024;
+
+/** Growth since the warm-up that compiled code, tables and pooled buffers explain. None of them grows without bound. */
+const MAX_GROWTH = { heapUsed: 12 * MB, external: 48 * MB, rss: 256 * MB };
+const MAX_MORE_TIMERS = 8;
+
+/** Returns a message for each bound that is exceeded. `lingering` connections may be open, with a timer each. */
+export function findLeaks(before: ResourceUsage, after: ResourceUsage, lingering = 0): string[] {
+  const leaks: string[] = [];
+  for (const [name, max] of Object.entries(MAX_GROWTH) as [keyof typeof MAX_GROWTH, number][]) {
+    const growth = after[name] - before[name];
+    if (growth > max) leaks.push(`${name} grew by ${formatMiB(growth)}, more than ${formatMiB(max)}`);
+  }
+  if (after.sockets > lingering) leaks.push(`${after.sockets} connections are open that the clients have closed`);
+  if (after.timers > before.timers + MAX_MORE_TIMERS + lingering)
+    leaks.push(`${after.timers} timers are active, ${before.timers} after the warm-up`);
+  return leaks;
 }
 
-const formatRecent = (workers: readonly FuzzWorker[]): string =>
-  workers.flatMap((worker) => [...worker.recent].map((index) => `${worker.name}:${index}`)).join(" ");
+export const formatMiB = (bytes: number): string => `${(bytes / MB).toFixed(1)} MiB`;

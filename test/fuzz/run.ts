@@ -7,13 +7,12 @@
  * Sends almost valid inputs to the built service on the demo registry: REST requests; Connect, gRPC and gRPC-Web
  * requests; HTTP/1.1 bytes; HTTP/2 frames. An input depends only on the seed, its generator and its index. A run fails on
  * a server-fault status, a response that is late or missing, a log line of level error or above, an exit of the process, a
- * failed control request, and on memory, connections or timers that leak (bounds in leak-check.ts). Other variables that
+ * failed control request, and on memory, connections or timers that leak (bounds in fuzz.ts). Other variables that
  * begin with OFFLEDGER_ are settings of the service.
  */
 import { randomInt } from "node:crypto";
-import { fuzz, type FuzzOptions, type FuzzReport, SERVICE_DEFAULTS } from "./fuzz.js";
-import { formatMiB } from "./leak-check.js";
-import type { ResourceUsage } from "./service/service.js";
+import type { ResourceUsage } from "../fixtures/built-service.js";
+import { formatMiB, fuzz, type FuzzOptions, type FuzzReport } from "./fuzz.js";
 
 const LIMIT_MS = 5_000;
 const DEFAULT_INPUTS = 1_000_000;
@@ -56,14 +55,16 @@ const seed = readNumber("SEED", randomInt(2 ** 31));
 const inputs = readNumber("INPUTS", DEFAULT_INPUTS);
 const only = parseOnly(readVariable("ONLY"));
 print(`OFFLEDGER_FUZZ_SEED=${seed} repeats this run`);
-const env = Object.fromEntries(
-  Object.entries({ ...SERVICE_DEFAULTS, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),
+const settings = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) =>
+    /^OFFLEDGER_(?!FUZZ_)/.test(name) && value !== undefined ? [[name, value]] : [],
+  ),
 );
 const report = await fuzz({
   seed,
   inputs,
   only,
-  env,
+  settings,
   limitMs: LIMIT_MS,
   waitsForAll: true,
   progress: (sent) => print(`${sent} sent`),

@@ -1,12 +1,12 @@
 /** Requests by every protocol at a bounded rate and concurrency. The oracle checks each response. */
+import { createHistogram } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import { type Outcome, protocols } from "../fixtures/protocols.js";
 import type { Random } from "../ingest/database/random.js";
-import { Latencies } from "./latencies.js";
-import type { Oracle, SentState } from "./model/oracle.js";
-import { type Query, randomQuery, toCall } from "./model/queries.js";
-import type { World } from "./model/world.js";
+import type { Oracle, SentState } from "./oracle.js";
+import { type Query, randomQuery, toCall } from "./queries.js";
+import type { World } from "./world.js";
 
 const mix = [
   ...Array.from({ length: 4 }, () => "REST"),
@@ -24,7 +24,8 @@ const MAX_MESSAGES = 20;
 export class RequestLoad {
   readonly byProtocol: Record<string, number> = {};
   readonly byStatus: Record<string, number> = {};
-  readonly latencies = new Latencies();
+  /** In microseconds. */
+  readonly latencies = createHistogram();
   readonly messages: string[] = [];
   wrongResponses = 0;
   readonly #world: World;
@@ -51,7 +52,7 @@ export class RequestLoad {
     }
     await Promise.race([Promise.all(this.#inFlight), delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
     if (this.#inFlight.size > 0) {
-      this.#fail(`${this.#inFlight.size} requests had no response after ${DRAIN_TIMEOUT_MS} ms`);
+      this.fail(`${this.#inFlight.size} requests had no response after ${DRAIN_TIMEOUT_MS} ms`);
     }
   }
 
@@ -59,11 +60,14 @@ export class RequestLoad {
     this.#count(this.byProtocol, protocol);
     this.#count(this.byStatus, outcome.ok ? "ok" : Code[outcome.code]);
     const error = this.#oracle.check(query, outcome, sent);
-    if (error !== undefined) this.#fail(`${protocol}: ${error}`);
+    if (error !== undefined) this.fail(`${protocol}: ${error}`);
   }
 
-  /** Reports a wrong response that was not sent here. */
-  readonly fail = (message: string): void => this.#fail(message);
+  /** Reports a wrong response, here or to other clients. */
+  fail(message: string): void {
+    this.wrongResponses++;
+    if (this.messages.length < MAX_MESSAGES) this.messages.push(message);
+  }
 
   async #send(url: string): Promise<void> {
     const name = mix[this.#random.below(mix.length)] ?? "REST";
@@ -73,16 +77,11 @@ export class RequestLoad {
     try {
       const outcome = await protocols[name]?.(url, call);
       if (outcome === undefined) throw new Error(`unknown protocol ${name}`);
-      this.latencies.add(performance.now() - sent.time);
+      this.latencies.record(Math.max(1, Math.round((performance.now() - sent.time) * 1_000)));
       this.record(name, query, outcome, sent);
     } catch (error) {
-      this.#fail(`${name}: no response: ${String(error)} ${error instanceof Error ? String(error.cause) : ""}`);
+      this.fail(`${name}: no response: ${String(error)} ${error instanceof Error ? String(error.cause) : ""}`);
     }
-  }
-
-  #fail(message: string): void {
-    this.wrongResponses++;
-    if (this.messages.length < MAX_MESSAGES) this.messages.push(message);
   }
 
   #count(counts: Record<string, number>, key: string): void {

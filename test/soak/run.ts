@@ -1,14 +1,19 @@
-/** npm run soak: load, ledger changes and faults together for OFFLEDGER_SOAK_MINUTES. Exits with 1 after a failure. */
+/**
+ * npm run soak: load, ledger changes and faults together for OFFLEDGER_SOAK_MINUTES (15). OFFLEDGER_SOAK_SEED repeats a run.
+ * Exits with 1 after a failure.
+ */
 import { findFailures, renderReport } from "./report.js";
-import { readSettings } from "./settings.js";
 import { soak } from "./soak.js";
 
-const settings = readSettings(process.env);
-if (typeof settings === "string") {
-  process.stderr.write(`${settings}\n`);
+function readNumber(name: string, defaultValue: number, min: number): number {
+  const value = Number(process.env[`OFFLEDGER_SOAK_${name}`] ?? defaultValue);
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  process.stderr.write(`OFFLEDGER_SOAK_${name} must be a whole number, at least ${min}\n`);
   process.exit(2);
 }
-const { minutes, seed } = settings;
+
+const minutes = readNumber("MINUTES", 15, 1);
+const seed = readNumber("SEED", Date.now() % 1_000_000, 0);
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   // A second signal has its default effect.

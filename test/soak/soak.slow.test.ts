@@ -1,11 +1,8 @@
 /** A short soak finds no failures, and reports those of a wrong model. Needs `npm run build`. */
 import { expect, test } from "vitest";
-import { computeGrowth, type Memory, findExcessGrowth } from "./memory.js";
-import { findFailures, type Report, renderReport } from "./report.js";
-import { readSettings } from "./settings.js";
-import type { SoakOptions } from "./options.js";
-import { soak } from "./soak.js";
 import { abortAfter } from "../../src/util/async.js";
+import { computeGrowth, findExcessGrowth, findFailures, type Memory, type Report, renderReport } from "./report.js";
+import { soak, type SoakOptions } from "./soak.js";
 
 const MB = 2 ** 20;
 
@@ -65,21 +62,4 @@ test.each([
 
 test("growth is undefined with too few samples", () => {
   expect(computeGrowth(samples(100, 200).slice(0, 9))).toBeUndefined();
-});
-
-test.each([
-  [{}, { minutes: 15 }],
-  [
-    { OFFLEDGER_SOAK_MINUTES: "3", OFFLEDGER_SOAK_SEED: "7" },
-    { minutes: 3, seed: 7 },
-  ],
-])("settings are read from %o", (env, settings) => {
-  expect(readSettings(env)).toMatchObject(settings);
-});
-
-test.each([
-  [{ OFFLEDGER_SOAK_MINUTES: "long" }, "OFFLEDGER_SOAK_MINUTES must be a number from 1 to 10000"],
-  [{ OFFLEDGER_SOAK_SEED: "-1" }, "OFFLEDGER_SOAK_SEED must be a whole number, 0 or more"],
-])("an invalid setting is an error: %o", (env, says) => {
-  expect(readSettings(env)).toBe(says);
 });

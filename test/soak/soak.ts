@@ -1,25 +1,35 @@
 /** Runs the service under load, with ledger changes, faults and slow clients, and checks each response against a model. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { Participant } from "../scripted-participant/participant.js";
+import { BuiltService } from "../fixtures/built-service.js";
 import { parties } from "../fixtures/elements.js";
 import { until } from "../fixtures/wait.js";
 import { Random } from "../ingest/database/random.js";
-import { FaultInjector } from "./fault-injector.js";
-import { LedgerWorkload } from "./ledger-workload.js";
-import { CachedClients } from "./cached/cached-clients.js";
-import { computeGrowth, type Memory } from "./memory.js";
-import { sampleMemory } from "./memory-sampler.js";
-import { Oracle } from "./model/oracle.js";
-import { OutageLog } from "./model/outages.js";
-import { randomQuery } from "./model/queries.js";
-import { World } from "./model/world.js";
-import { Network } from "./network.js";
-import type { SoakOptions } from "./options.js";
-import type { Report } from "./report.js";
+import { Participant } from "../scripted-participant/participant.js";
+import { CachedClients } from "./cached-clients.js";
+import { FaultInjector, Network } from "./faults.js";
+import { Oracle, OutageLog } from "./oracle.js";
+import { randomQuery } from "./queries.js";
+import { computeGrowth, formatMegabytes, type Memory, type Report } from "./report.js";
 import { RequestLoad } from "./request-load.js";
-import { Service } from "./service.js";
-import { SlowClients } from "./slow/clients.js";
+import { SlowClients } from "./slow-clients.js";
+import { LedgerWorkload } from "./workload.js";
+import { World } from "./world.js";
+
+export interface SoakOptions {
+  readonly seed: number;
+  readonly milliseconds: number;
+  /** The part of it before memory is sampled. */
+  readonly warmUpMs: number;
+  readonly rate: number;
+  readonly faultIntervalMs: number;
+  readonly maxSilenceMs: number;
+  /** Archivals during the warm-up. The service remembers the last 100,000. */
+  readonly archivals: number;
+  /** Makes the model differ from the ledger, to test that the oracle reports it. */
+  readonly isModelWrong?: boolean;
+  readonly print: (line: string) => void;
+}
 
 /** Shorter than the longest silence, so that some requests are rejected as stale. */
 const bounds = { staleMs: 15_000, readWaitMs: 5_000 };
@@ -48,7 +58,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
   });
   const samples: Memory[] = [];
   const errors: string[] = [];
-  let service: Service | undefined;
+  let service: BuiltService | undefined;
   let slowClients: SlowClients | undefined;
   let cachedClients: CachedClients | undefined;
   const end = new AbortController();
@@ -57,18 +67,18 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
   const stop = () => end.abort();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    service = await Service.start({
-      PORT: 0,
-      LEDGER_URL: network.url,
-      LEDGER_PARTIES: parties.operator,
-      READ_WAIT_MS: bounds.readWaitMs,
-      UNREADY_SECONDS: 5,
-      STALE_SECONDS: bounds.staleMs / 1_000,
-      // The garbage collection of a memory sample takes longer than the default allows requests to wait.
-      MAX_DELAY_MS: 0,
+    service = await BuiltService.start({
+      settings: {
+        OFFLEDGER_LEDGER_URL: network.url,
+        OFFLEDGER_LEDGER_PARTIES: parties.operator,
+        OFFLEDGER_READ_WAIT_MS: String(bounds.readWaitMs),
+        OFFLEDGER_UNREADY_SECONDS: "5",
+        OFFLEDGER_STALE_SECONDS: String(bounds.staleMs / 1_000),
+      },
     });
     const { url } = service;
-    await until("the service is ready", async () => (await fetch(`${url}/readyz`)).ok, READY_TIMEOUT_MS);
+    const started = service;
+    await until("the service is ready", () => started.isReady(), READY_TIMEOUT_MS);
     const queryRandom = random(4);
     slowClients = new SlowClients({
       url,
@@ -84,7 +94,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
       random: random(6),
       oracle,
       createQuery: () => randomQuery(world, cachedRandom),
-      fail: load.fail,
+      fail: load.fail.bind(load),
       signal: over,
     });
     const tasks = [
@@ -127,11 +137,46 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     contracts: world.ledger.contracts.size,
     wrongResponses: load.wrongResponses,
     wrongResponseMessages: load.messages,
-    medianMs: load.latencies.percentile(0.5),
-    p99Ms: load.latencies.percentile(0.99),
+    medianMs: load.latencies.percentile(50) / 1_000,
+    p99Ms: load.latencies.percentile(99) / 1_000,
     growth: computeGrowth(samples),
     errors,
     log: service?.log ?? [],
     wasInterrupted: signal.aborted,
   };
+}
+
+const SAMPLES = 50;
+const MIN_INTERVAL_MS = 1_500;
+
+interface SamplerOptions {
+  readonly service: BuiltService;
+  readonly options: SoakOptions;
+  readonly faultInjector: FaultInjector;
+  readonly workload: LedgerWorkload;
+  readonly samples: Memory[];
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+}
+
+/** During the warm-up makes the service take a new snapshot and fills its memory of archivals; samples memory after it. */
+export async function sampleMemory(sampler: SamplerOptions): Promise<void> {
+  const { service, options, faultInjector, workload, samples, startedAt, signal } = sampler;
+  const { milliseconds, warmUpMs, archivals, print } = options;
+  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
+  await pause(warmUpMs / 8);
+  // A new snapshot clears the memory of archivals, so it comes first.
+  if (!signal.aborted) faultInjector.prune();
+  await pause(warmUpMs / 4);
+  await workload.fillArchivals(archivals, signal);
+  await pause(Math.max(0, startedAt + warmUpMs - performance.now()));
+  const intervalMs = Math.max((milliseconds - warmUpMs) / SAMPLES, MIN_INTERVAL_MS);
+  while (!signal.aborted) {
+    const { heapUsed, external, rss } = await service.usage();
+    const heap = heapUsed + external;
+    samples.push({ heap, rss });
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+    print(`${seconds} s: heap ${formatMegabytes(heap)}, resident set ${formatMegabytes(rss)}`);
+    await pause(intervalMs);
+  }
 }
