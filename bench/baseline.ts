@@ -15,7 +15,7 @@ export interface Baseline {
   readonly bodies: readonly Uint8Array[];
 }
 
-serve<Baseline, "cpu">(async (options) => ({
+serve(async (options: Baseline) => ({
   url: await (options.server === "Fastify" ? startFastify(options) : startConnect(options)),
   answer() {
     const { user, system } = process.cpuUsage();

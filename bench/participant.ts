@@ -25,7 +25,7 @@ export interface Committed {
 const MAX_OPEN = 1_000;
 const signatories = [parties.operator];
 
-serve<ParticipantOptions, Commit>(async ({ offers }) => {
+serve(async ({ offers }: ParticipantOptions) => {
   const ledger = new ScriptedLedger({ synchronizerId: "sync-A" });
   play(ledger, generateTransfers(offers), { stakeholders: signatories });
   const { url } = await Participant.start({ ledger, listLimit: Number.POSITIVE_INFINITY });

@@ -8,7 +8,7 @@ import { type Load, loadHttp1 } from "./load.js";
 import { CONTRACTS, measureUpdates, OFFERS, secondsUntilReady, startParticipant } from "./mirror.js";
 import { type Keep, withResources } from "./processes.js";
 import { encodeAccept } from "./registry.js";
-import { measureRounds, type Row } from "./table.js";
+import { compare, measureRounds, type Row } from "./table.js";
 
 const ROUNDS = 7;
 const SECONDS = 0.5;
@@ -37,46 +37,44 @@ export async function measurePostgres(): Promise<Row[]> {
     const reads = await measureReads(memory.url, replica.url);
     await memory.stop();
     const fromDatabase = await measureUpdates(participant, replica.url);
-    const title = "memory";
+    const inMemory = (row: Row, index: number) => compare(row, "memory", fromMemory[index]?.values ?? []);
+    const snapshot: Row = { title: "snapshot", unit: "contracts/s", values: [CONTRACTS / seconds] };
     return [
-      {
-        title: "snapshot",
-        unit: "contracts/s",
-        values: [CONTRACTS / seconds],
-        baseline: { title, values: [CONTRACTS / memorySeconds] },
-      },
+      compare(snapshot, "memory", [CONTRACTS / memorySeconds]),
       { title: "resident set of a replica", unit: "MB", values: [rss / 1e6] },
       ...reads,
-      ...fromDatabase.map((row, index) => ({ ...row, baseline: { title, values: fromMemory[index]?.values ?? [] } })),
+      ...fromDatabase.map(inMemory),
     ];
   });
 }
 
+const loadOffers = (count: number): Load => {
+  let next = 0;
+  return loadHttp1(() => encodeAccept((next++ * STEP) % count));
+};
+
+/** Measures requests per second. */
+const rateOf = (url: string, load: Load, max?: number) => async () => {
+  const { requests, seconds } = await load(url, SECONDS, max);
+  return requests / seconds;
+};
+
 /** Cold: each offer once. Warm: some offers in turn, again and again. */
 async function measureReads(memory: string, replica: string): Promise<Row[]> {
-  const load = (count: number): Load => {
-    let next = 0;
-    return loadHttp1(() => encodeAccept((next++ * STEP) % count));
-  };
-  const rate = (url: string, loadOf: Load, max?: number) => async () => {
-    const { requests, seconds } = await loadOf(url, SECONDS, max);
-    return requests / seconds;
-  };
-  for (const url of [memory, replica]) await load(WARM)(url, 2);
-  const title = "memory";
+  for (const url of [memory, replica]) await loadOffers(WARM)(url, 2);
   const unit = "requests/s";
   return measureRounds(ROUNDS, [
     {
       title: "REST, transfer accept, cold",
       unit,
-      measure: rate(replica, load(OFFERS), MAX_COLD),
-      baseline: { title, measure: rate(memory, load(OFFERS), MAX_COLD) },
+      measure: rateOf(replica, loadOffers(OFFERS), MAX_COLD),
+      baseline: { title: "memory", measure: rateOf(memory, loadOffers(OFFERS), MAX_COLD) },
     },
     {
       title: "REST, transfer accept, warm",
       unit,
-      measure: rate(replica, load(WARM)),
-      baseline: { title, measure: rate(memory, load(WARM)) },
+      measure: rateOf(replica, loadOffers(WARM)),
+      baseline: { title: "memory", measure: rateOf(memory, loadOffers(WARM)) },
     },
   ]);
 }
@@ -89,7 +87,11 @@ async function createDatabase(keep: Keep) {
   const execute = async (statement: string) => {
     const client = new Client({ connectionString: server });
     await client.connect();
-    await client.query(statement).finally(() => client.end());
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
   };
   await execute(`CREATE DATABASE ${name}`);
   const url = new URL(server);

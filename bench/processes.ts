@@ -55,13 +55,16 @@ export async function startChild(script: URL, options: object) {
   }
 }
 
+/** What a script of `startChild` runs with its options. */
+type Begin<Options, Question> = (
+  options: Options,
+) => Promise<{ readonly url: string; readonly answer: (question: Question) => unknown }>;
+
 /** Runs a script of `startChild`: begins with its options, replies with a URL, then answers. It ends with its parent. */
-export function serve<Options, Question>(
-  begin: (options: Options) => Promise<{ readonly url: string; readonly answer?: (question: Question) => unknown }>,
-): void {
+export function serve(begin: Begin<never, never>): void {
   process.once("message", (options) => {
-    void begin(options as Options).then(({ url, answer }) => {
-      process.on("message", (question) => process.send?.(answer?.(question as Question)));
+    void begin(options as never).then(({ url, answer }) => {
+      process.on("message", (question) => process.send?.(answer(question as never)));
       process.send?.(url);
     });
   });

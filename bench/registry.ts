@@ -122,8 +122,8 @@ export async function writeSnapshot(elements: Iterable<JsonObject>) {
   const stop = () => rm(folder, { recursive: true, force: true });
   let bytes = 0;
   const lines = function* () {
-    for (const element of elements) {
-      const line = `${JSON.stringify(element)}\n`;
+    for (const one of elements) {
+      const line = `${JSON.stringify(one)}\n`;
       bytes += line.length;
       yield line;
     }

@@ -23,14 +23,13 @@ export async function measureScale(): Promise<Row[]> {
     for (const size of SIZES) {
       const large = await startRegistry(keep, size);
       const name = `${size.toLocaleString("en-US")} contracts`;
-      const megabytes = (bytes: number) => bytes / 1e6;
       rows.push(
         { title: `${name}: start`, unit: "contracts/s", values: [size / large.seconds] },
         {
           title: `${name}: resident set`,
           unit: "MB",
-          values: [megabytes(large.rss - small.rss)],
-          baseline: { title: "snapshot file", values: [megabytes(large.bytes - small.bytes)] },
+          values: [(large.rss - small.rss) / 1e6],
+          baseline: { title: "snapshot file", values: [(large.bytes - small.bytes) / 1e6] },
         },
       );
       const baseline = { title: `${SMALL.toLocaleString("en-US")} contracts`, measure: small.measure };

@@ -13,26 +13,31 @@ export interface Row {
 export interface Case {
   readonly title: string;
   readonly unit: string;
-  measure(): Promise<number>;
-  readonly baseline?: { readonly title: string; measure(): Promise<number> } | undefined;
+  readonly measure: () => Promise<number>;
+  readonly baseline?: { readonly title: string; readonly measure: () => Promise<number> } | undefined;
 }
 
 /** Each round measures every case and its baseline once, so that a disturbance affects all alike. */
 export async function measureRounds(rounds: number, cases: readonly Case[]): Promise<Row[]> {
-  const measured = cases.map((one) => ({ ...one, values: [] as number[], baselineValues: [] as number[] }));
+  const measured = cases.map((one) => ({ one, values: [] as number[], baselines: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
-    for (const { measure, baseline, values, baselineValues } of measured) {
-      if (baseline !== undefined) baselineValues.push(await baseline.measure());
-      values.push(await measure());
+    for (const { one, values, baselines } of measured) {
+      if (one.baseline !== undefined) baselines.push(await one.baseline.measure());
+      values.push(await one.measure());
     }
   }
-  return measured.map(({ title, unit, values, baseline, baselineValues }) => ({
-    title,
-    unit,
-    values,
-    ...(baseline !== undefined && { baseline: { title: baseline.title, values: baselineValues } }),
-  }));
+  return measured.map(({ one: { title, unit, baseline }, values, baselines }) => {
+    const row: Row = { title, unit, values };
+    return baseline === undefined ? row : compare(row, baseline.title, baselines);
+  });
 }
+
+export const compare = ({ title, unit, values }: Row, baseline: string, baselines: readonly number[]): Row => ({
+  title,
+  unit,
+  values,
+  baseline: { title: baseline, values: baselines },
+});
 
 /** `part` from 0 to 1; the upper of two middle values. */
 export function quantile(values: readonly number[], part: number): number {
@@ -47,11 +52,10 @@ export function renderTable(suites: ReadonlyMap<string, readonly Row[]>): string
   const lines = [HEAD];
   for (const [suite, rows] of suites) lines.push([suite], ...rows.map(cellsOf));
   const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const text = lines.map((line) =>
-    line.map((cell, column) =>
-      (column % 2 === 0 && column < 4 ? cell.padEnd : cell.padStart).call(cell, widths[column] ?? 0),
-    ),
-  );
+  const isText = (column: number): boolean => ["", "unit"].includes(HEAD[column] ?? "");
+  const pad = (cell: string, column: number): string =>
+    isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const text = lines.map((line) => line.map(pad));
   return `${text.map((cells) => cells.join("  ").trimEnd()).join("\n")}\n`;
 }
 

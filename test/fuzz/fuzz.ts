@@ -43,8 +43,8 @@ export interface FuzzReport {
 }
 
 const PROGRESS_MS = 10_000;
-/** Longer than the service waits for a request and then keeps the silent connection. */
-const CLOSE_TIMEOUT_MS = 130_000;
+/** Longer than the service waits for a request, for the client to take the response, and then keeps the silent connection. */
+const CLOSE_TIMEOUT_MS = 200_000;
 const IDLE_POLL_MS = 100;
 /** Lingering connections after broken HTTP/2 must not fail a run. */
 const DEFAULTS = { OFFLEDGER_MAX_CONNECTIONS: "100000" };
@@ -146,11 +146,12 @@ class Run {
     }
   }
 
-  async #send({ name, inFlight, make }: InputGenerator, index: number): Promise<void> {
+  async #send(generator: InputGenerator, index: number): Promise<void> {
+    const { name, inFlight } = generator;
     const recent = this.#recent.get(name);
     const [oldest] = recent?.add(index) ?? [];
     if (recent && oldest !== undefined && recent.size > 3 * inFlight) recent.delete(oldest);
-    const input = make(createPrng(this.#options.seed, name, index));
+    const input = generator.make(createPrng(this.#options.seed, name, index));
     const { result, fault } = await input.send(this.target);
     const key = `${name} ${result}`;
     this.report.results.set(key, (this.report.results.get(key) ?? 0) + 1);

@@ -5,7 +5,7 @@ import type { Query } from "./queries.js";
 import {
   ABROAD,
   HOME,
-  instrument,
+  instrumentId,
   type ModelContract,
   needsCredentials,
   slots,
@@ -90,7 +90,7 @@ class State {
   factory(query: Query & { readonly kind: "factory" }): ExpectedOutcome {
     const { sender, receiver, instrument: index, hasDebug } = query;
     const preapproval = this.find(slots.preapproval(receiver));
-    const isDirect = preapproval !== undefined && allowsInstrument(preapproval, instrument(index));
+    const isDirect = preapproval !== undefined && allowsInstrument(preapproval, instrumentId(index));
     const transferKind = sender === receiver ? "self" : isDirect ? "direct" : "offer";
     const factory = transferKind === "direct" && preapproval ? preapproval : this.get(slots.factory);
     const context = new Context(hasDebug, HOME);

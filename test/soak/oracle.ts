@@ -14,6 +14,8 @@ interface Outage {
 
 /** For the service to recover: it retries every 10 s at most, and may need a new snapshot. */
 const RECOVERY_MS = 25_000;
+/** An outage that begins so soon after another is one with it: the service has not reached the ledger in between. */
+const RETRY_MS = 10_000;
 const KEPT_MS = 150_000;
 
 export class OutageLog {
@@ -22,11 +24,21 @@ export class OutageLog {
   begin(): () => void {
     const now = performance.now();
     while (this.#outages[0]?.until !== undefined && this.#outages[0].until < now - KEPT_MS) this.#outages.shift();
-    const outage: Outage = { from: now, until: undefined };
+    const last = this.#outages.at(-1);
+    const isOne = last !== undefined && now < (last.until ?? now) + RETRY_MS;
+    const outage: Outage = { from: isOne ? last.from : now, until: undefined };
     this.#outages.push(outage);
     return () => {
       outage.until = performance.now();
     };
+  }
+
+  describe(now: number): string {
+    const times = this.#outages.slice(-3).map(({ from, until }) => {
+      const end = until === undefined ? "still" : `until ${Math.round((now - until) / 1000)} s ago`;
+      return `from ${Math.round((now - from) / 1000)} s ago, ${end}`;
+    });
+    return `the last outages: ${times.join("; ")}`;
   }
 
   /** Whether an outage, or the recovery from it, overlaps with the time span. Ignores the first `minAgeMs` of an outage. */
@@ -50,14 +62,16 @@ export interface SentState {
 }
 
 const MAX_SHOWN = 6_000;
-/** The service reads the ledger end every second, which may take a while. */
+/** The service reads the ledger end every second, which may take a while: on a busy machine several delays. */
 const POLL_TOLERANCE_MS = 3_000;
+const TOLERATED_DELAYS = 5;
 
 export class Oracle {
   readonly #world: World;
   readonly #outages: OutageLog;
   readonly #bounds: StalenessBounds;
   #confirmed: number;
+  #toleranceMs = POLL_TOLERANCE_MS;
 
   constructor(world: World, outages: OutageLog, bounds: StalenessBounds) {
     this.#world = world;
@@ -65,6 +79,11 @@ export class Oracle {
     this.#bounds = bounds;
     // The service starts later, so its first snapshot is not older.
     this.#confirmed = world.end;
+  }
+
+  /** Call it with the time of a response that waits for nothing: it says how busy the machine is. */
+  recordDelay(milliseconds: number): void {
+    this.#toleranceMs = Math.max(this.#toleranceMs, POLL_TOLERANCE_MS + TOLERATED_DELAYS * milliseconds);
   }
 
   /** Call it right before a request is sent. */
@@ -77,12 +96,13 @@ export class Oracle {
     const now = performance.now();
     const { staleMs, readWaitMs } = this.#bounds;
     if (isStaleRejection(outcome)) {
-      const isAllowed = this.#outages.overlaps(sent.time, now, staleMs - POLL_TOLERANCE_MS);
-      return isAllowed ? undefined : `503 without an outage: ${outcome.message}`;
+      const tolerance = this.#toleranceMs;
+      const isAllowed = this.#outages.overlaps(sent.time - tolerance, now, staleMs - tolerance);
+      return isAllowed ? undefined : `503 without an outage: ${outcome.message}; ${this.#outages.describe(now)}`;
     }
     if (isWaitRejection(outcome)) {
       const isAllowed = now - sent.time >= readWaitMs || this.#outages.overlaps(sent.time, now);
-      return isAllowed ? undefined : "503 for an unknown contract before the wait was over";
+      return isAllowed ? undefined : `503 for an unknown contract after ${Math.round(now - sent.time)} ms`;
     }
     // Not older than a confirmed offset, nor than the staleness limit.
     const low = Math.max(sent.confirmed, this.#world.endAt(sent.time - staleMs));

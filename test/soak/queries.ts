@@ -6,7 +6,7 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { Random } from "../ingest/database/random.js";
 import { parties } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
-import { holder, HOLDERS, instrument, INSTRUMENTS, type Offer, type World } from "./world.js";
+import { holderParty, HOLDERS, instrumentId, INSTRUMENTS, type Offer, type World } from "./world.js";
 
 export type Query =
   | {
@@ -87,20 +87,20 @@ function choiceCall({ choice, version, contractId, hasDebug }: Query & { readonl
 function factoryCall(query: Query & { readonly kind: "factory" }): Call {
   const { version, sender, receiver, hasDebug } = query;
   const party = (index: number) =>
-    version === "v1" ? holder(index) : { owner: holder(index), provider: null, id: "" };
+    version === "v1" ? holderParty(index) : { owner: holderParty(index), provider: null, id: "" };
   const meta: JsonObject = { values: {} };
   const transfer: JsonObject = {
     sender: party(sender),
     receiver: party(receiver),
     amount: "1.0",
-    instrumentId: { admin: registrar, id: instrument(query.instrument) },
+    instrumentId: { admin: registrar, id: instrumentId(query.instrument) },
     requestedAt: "2026-06-01T00:00:00Z",
     executeBefore: "2036-06-02T00:00:00Z",
     inputHoldingCids: [],
     meta,
   };
   const extraArgs: JsonObject = { context: {}, meta: {} };
-  const rest: JsonObject = version === "v1" ? { expectedAdmin: registrar } : { actors: [holder(sender)] };
+  const rest: JsonObject = version === "v1" ? { expectedAdmin: registrar } : { actors: [holderParty(sender)] };
   const body = { choiceArguments: { ...rest, transfer, extraArgs }, excludeDebugFields: !hasDebug };
   return {
     method: (version === "v1" ? V1 : V2).method.getTransferFactory,
@@ -111,7 +111,7 @@ function factoryCall(query: Query & { readonly kind: "factory" }): Call {
 }
 
 function configurationCall(index: number): Call {
-  const instrumentIdentifier = { source: registrar, id: instrument(index), scheme: "Internal" };
+  const instrumentIdentifier = { source: registrar, id: instrumentId(index), scheme: "Internal" };
   const body = { registrar, instrumentIdentifier };
   const method = InstrumentConfigurationService.method.getInstrumentConfiguration;
   return { method, path: "/api/utilities/v0/contract/instrument-configuration", body, request: body };

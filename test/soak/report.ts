@@ -8,24 +8,24 @@ export interface Memory {
 export interface Growth {
   readonly before: Memory;
   readonly after: Memory;
+  /** Allowed growth, as a share of the memory after the warm-up. */
+  readonly limit: number;
 }
 
-/** Allowed growth, as a share of the memory after the warm-up. */
-const MAX_GROWTH = 0.1;
 const COMPARED = 5;
 
-export function computeGrowth(samples: readonly Memory[]): Growth | undefined {
+export function computeGrowth(samples: readonly Memory[], limit: number): Growth | undefined {
   if (samples.length < 2 * COMPARED) return undefined;
   const medians = (part: readonly Memory[]): Memory => ({
     heap: median(part.map(({ heap }) => heap)),
     rss: median(part.map(({ rss }) => rss)),
   });
-  return { before: medians(samples.slice(0, COMPARED)), after: medians(samples.slice(-COMPARED)) };
+  return { before: medians(samples.slice(0, COMPARED)), after: medians(samples.slice(-COMPARED)), limit };
 }
 
-export function findExcessGrowth({ before, after }: Growth): string[] {
+export function findExcessGrowth({ before, after, limit }: Growth): string[] {
   return (["heap", "rss"] as const)
-    .filter((which) => after[which] > before[which] * (1 + MAX_GROWTH))
+    .filter((which) => after[which] > before[which] * (1 + limit))
     .map((which) => `${which} grew from ${formatMegabytes(before[which])} to ${formatMegabytes(after[which])}`);
 }
 
@@ -74,9 +74,9 @@ export function renderReport(report: Report): string {
   const { growth } = report;
   const formatMemory = (which: "heap" | "rss"): string => {
     if (growth === undefined) return "not measured: the soak was too short";
-    const { before, after } = growth;
+    const { before, after, limit } = growth;
     const change = (100 * (after[which] / before[which] - 1)).toFixed(1);
-    return `${formatMegabytes(before[which])} after the warm-up, ${formatMegabytes(after[which])} at the end: ${change} % (limit ${MAX_GROWTH * 100} %)`;
+    return `${formatMegabytes(before[which])} after the warm-up, ${formatMegabytes(after[which])} at the end: ${change} % (limit ${limit * 100} %)`;
   };
   const rows: readonly (readonly [string, string])[] = [
     ["seed", String(report.seed)],

@@ -33,6 +33,7 @@ const report = await soak(
     faultIntervalMs: 15_000,
     maxSilenceMs: 25_000,
     archivals: 100_000,
+    maxGrowth: 0.1,
     print,
   },
   stop.signal,

@@ -26,6 +26,8 @@ export interface SoakOptions {
   readonly maxSilenceMs: number;
   /** Archivals during the warm-up. The service remembers the last 100,000. */
   readonly archivals: number;
+  /** Allowed growth of memory, as a share of that after the warm-up. */
+  readonly maxGrowth: number;
   /** Makes the model differ from the ledger, to test that the oracle reports it. */
   readonly isModelWrong?: boolean;
   readonly print: (line: string) => void;
@@ -103,6 +105,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
       faultInjector.run(over),
       slowClients.run(),
       cachedClients.run(),
+      measureDelays(url, oracle, over),
       sampleMemory({ service, options, faultInjector, workload, samples, startedAt, signal: over }),
     ];
     const all = Promise.all(tasks);
@@ -139,11 +142,23 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     wrongResponseMessages: load.messages,
     medianMs: load.latencies.percentile(50) / 1_000,
     p99Ms: load.latencies.percentile(99) / 1_000,
-    growth: computeGrowth(samples),
+    growth: computeGrowth(samples, options.maxGrowth),
     errors,
     log: service?.log ?? [],
     wasInterrupted: signal.aborted,
   };
+}
+
+const DELAY_INTERVAL_MS = 500;
+
+async function measureDelays(url: string, oracle: Oracle, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}/livez`);
+    await response.arrayBuffer();
+    oracle.recordDelay(performance.now() - startedAt);
+    await delay(DELAY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 const SAMPLES = 50;

@@ -10,22 +10,22 @@ export const HOLDERS = 10;
 export const HOME = "sync-A";
 export const ABROAD = "sync-B";
 
-export const instrument = (index: number): string => `I${index}`;
-export const holder = (index: number): string => `holder-${index}::1220`;
+export const instrumentId = (index: number): string => `I${index}`;
+export const holderParty = (index: number): string => `holder-${index}::1220`;
 
 export type ModelContract = Creation & { readonly createdAt: string };
 
 const BLOB_BYTES = 800;
 const BEGIN = Date.UTC(2026, 0, 5, 9);
-let count = 0;
+let contractCount = 0;
 
 /** Creates a contract with a unique id, blob and creation time. */
 function createContract(template: Template, name: string, content: JsonObject): ModelContract {
   // The service distinguishes contract ids from names by their length.
-  const contractId = `${name}-${++count}`.padEnd(140, "x");
+  const contractId = `${name}-${++contractCount}`.padEnd(140, "x");
   const text = `blob of ${contractId};`;
   const blob = Buffer.from(text.repeat(Math.ceil(BLOB_BYTES / text.length))).toString("base64");
-  const createdAt = new Date(BEGIN + count).toISOString().replace("Z", "417Z");
+  const createdAt = new Date(BEGIN + contractCount).toISOString().replace("Z", "417Z");
   const options: Options = { blob, createdAt };
   const { contractEntry } = element(template, contractId, content, options) as {
     contractEntry: { JsActiveContract: { createdEvent: JsonObject } };
@@ -36,7 +36,7 @@ function createContract(template: Template, name: string, content: JsonObject): 
 
 export const needsCredentials = (index: number): boolean => index > 0;
 
-const claimOf = (index: number): string => `holds=${instrument(index)}`;
+const claimOf = (index: number): string => `holds=${instrumentId(index)}`;
 
 export const factories = {
   factory: () => createContract("AllocationFactory", "factory", payload.service()),
@@ -47,24 +47,24 @@ export const factories = {
     createContract("RegistrarService", "service", payload.service({ enableResultContracts })),
   configuration: (index: number) => {
     const holderRequirements = needsCredentials(index) ? [requirement([claimOf(index)])] : [];
-    const content = payload.configuration(instrument(index), { holderRequirements });
+    const content = payload.configuration(instrumentId(index), { holderRequirements });
     return createContract("InstrumentConfiguration", `configuration-${index}`, content);
   },
   credential: (holderIndex: number, index: number) =>
     createContract(
       "Credential",
       `credential-${holderIndex}-${index}`,
-      payload.credential(holder(holderIndex), [claimOf(index)]),
+      payload.credential(holderParty(holderIndex), [claimOf(index)]),
     ),
   preapproval: (receiver: number, instruments: readonly number[]) =>
     createContract(
       "TransferPreapproval",
       `preapproval-${receiver}`,
-      payload.preapproval(holder(receiver), instruments.map(instrument)),
+      payload.preapproval(holderParty(receiver), instruments.map(instrumentId)),
     ),
   offer: (sender: number, receiver: number, index: number) => {
-    const locked = createContract("Holding", "locked", payload.lockedHolding(holder(sender), instrument(index)));
-    const content = payload.offer(holder(sender), holder(receiver), instrument(index), locked.contractId);
+    const locked = createContract("Holding", "locked", payload.lockedHolding(holderParty(sender), instrumentId(index)));
+    const content = payload.offer(holderParty(sender), holderParty(receiver), instrumentId(index), locked.contractId);
     return { locked, contract: createContract("TransferOffer", "offer", content) };
   },
   filler: () => createContract("Credential", "filler", payload.credential("nobody::1220", [])),
