@@ -1,6 +1,6 @@
 /**
  * A registry with a given number of offers between a hundred holders, its requests, and snapshot files. An accept context
- * discloses four contracts.
+ * discloses five contracts.
  */
 import { hash } from "node:crypto";
 import { createWriteStream } from "node:fs";
@@ -18,7 +18,7 @@ const HOLDERS = 100;
 export const FIXED_CONTRACTS = 5 + HOLDERS;
 export const BASE_PATH = `/api/token-standard/v0/registrars/${parties.registrar}/registry`;
 
-/** Makes an accept context with debug fields about 14 KB. */
+/** Makes an accept context with debug fields about 12 KB. */
 const blob = Buffer.alloc(1_110);
 
 const holder = (index: number): string => `holder-${index % HOLDERS}::1220${"0".repeat(64)}`;

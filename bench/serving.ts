@@ -21,18 +21,17 @@ const RPC_PATH = `/${method.parent.typeName}/${method.name}`;
 /** What is sent in a row of the table, and what answers the same bytes. */
 interface Workload {
   readonly title: string;
-  readonly requests: readonly Request[];
   readonly load: Load;
   readonly baseline: Omit<Baseline, "bodies">;
+  /** The requests with and without debug fields whose responses the baseline sends; of connect-node their messages. */
+  readonly recorded: readonly Request[];
   /** HTTP/1.1 is slower in a process that also serves HTTP/2. */
   readonly registry: "HTTP/1.1" | "HTTP/2" | "settlements";
 }
 
 /** Requests with and without debug fields in turn. */
-const both = (count: number, request: (index: number, hasDebug: boolean) => Request): readonly Request[] =>
-  Array.from({ length: 2 * count }, (_, index) =>
-    request(index % count, (index + Math.floor(index / count)) % 2 === 0),
-  );
+const both = <T>(count: number, create: (index: number, hasDebug: boolean) => T): readonly T[] =>
+  Array.from({ length: 2 * count }, (_, index) => create(index % count, (index + Math.floor(index / count)) % 2 === 0));
 
 const cycle = (list: readonly Buffer[]) => (index: number) => list[index % list.length] ?? Buffer.alloc(0);
 
@@ -45,41 +44,42 @@ function message(offer: number, hasDebug: boolean) {
   return fromJson(method.input, json);
 }
 
-const connectJson = both(OFFERS, (...form) => ({
-  path: RPC_PATH,
-  type: "application/json",
-  body: toJsonString(method.input, message(...form)),
-}));
-const connectBinary = both(OFFERS, (...form) => ({
-  path: RPC_PATH,
-  type: "application/proto",
-  body: toBinary(method.input, message(...form)),
-}));
+const toRequest = (type: string, body: Request["body"]): Request => ({ path: RPC_PATH, type, body });
 
-function http1(
+const http1 = (
   title: string,
   requests: readonly Request[],
-  server: Baseline["server"],
+  server: Baseline["server"] = "Fastify",
+  recorded = requests,
   registry: Workload["registry"] = "HTTP/1.1",
-): Workload {
-  const load = loadHttp1(cycle(requests.map(encodeHttp1)));
-  return { title, requests, load, baseline: { server, httpVersion: 1 }, registry };
-}
+): Workload => ({
+  title,
+  load: loadHttp1(cycle(requests.map(encodeHttp1))),
+  baseline: { server, httpVersion: 1 },
+  recorded: recorded.slice(0, 2),
+  registry,
+});
 
-const createWorkloads = (): readonly Workload[] => [
-  http1("REST, transfer accept", both(OFFERS, acceptRequest), "Fastify"),
-  http1("REST, transfer factory", both(OFFERS, transferRequest), "Fastify"),
-  http1("Connect JSON, transfer accept", connectJson, "connect-node"),
-  http1("Connect binary, transfer accept", connectBinary, "connect-node"),
-  {
-    title: "gRPC, transfer accept",
-    requests: connectBinary,
-    load: loadGrpc(RPC_PATH, cycle(connectBinary.map(({ body }) => frameGrpc(body as Uint8Array)))),
-    baseline: { server: "connect-node", httpVersion: 2 },
-    registry: "HTTP/2",
-  },
-  http1("REST, settlement of 25 legs", both(SETTLEMENTS, settlementRequest), "Fastify", "settlements"),
-];
+function createWorkloads(): readonly Workload[] {
+  const messages = both(OFFERS, (...form) => message(...form));
+  const json = messages.map((one) => toRequest("application/json", toJsonString(method.input, one)));
+  const binary = messages.map((one) => toRequest("application/proto", toBinary(method.input, one)));
+  const settlements = both(SETTLEMENTS, settlementRequest);
+  return [
+    http1("REST, transfer accept", both(OFFERS, acceptRequest)),
+    http1("REST, transfer factory", both(OFFERS, transferRequest)),
+    http1("Connect JSON, transfer accept", json, "connect-node", binary),
+    http1("Connect binary, transfer accept", binary, "connect-node"),
+    {
+      title: "gRPC, transfer accept",
+      load: loadGrpc(RPC_PATH, cycle(messages.map((one) => frameGrpc(toBinary(method.input, one))))),
+      baseline: { server: "connect-node", httpVersion: 2 },
+      recorded: binary.slice(0, 2),
+      registry: "HTTP/2",
+    },
+    http1("REST, settlement of 25 legs", settlements, "Fastify", settlements, "settlements"),
+  ];
+}
 
 /** `checkout` is the folder of another build, which then is the baseline. */
 export async function measureServing(checkout?: string): Promise<Row[]> {
@@ -97,11 +97,11 @@ export async function measureServing(checkout?: string): Promise<Row[]> {
       settlements: await start(generateSettlements()),
     };
     const cases: Case[] = [];
-    for (const { title, requests, load, baseline, registry } of createWorkloads()) {
+    for (const { title, load, baseline, recorded, registry } of createWorkloads()) {
       const { own, other } = services[registry];
       const measure = await cpuPerRequest(own, load);
       if (other === undefined) {
-        const bodies = await recordResponses(own.url, baseline.server === "connect-node" ? connectBinary : requests);
+        const bodies = await Promise.all(recorded.map((request) => recordResponse(own.url, request)));
         const bare = await keep(
           startChild(new URL("baseline.ts", import.meta.url), { ...baseline, bodies } satisfies Baseline),
         );
@@ -116,13 +116,8 @@ export async function measureServing(checkout?: string): Promise<Row[]> {
   });
 }
 
-/** The responses to the first two requests: with and without debug fields. */
-function recordResponses(url: string, requests: readonly Request[]): Promise<Uint8Array[]> {
-  return Promise.all(
-    requests.slice(0, 2).map(async ({ path, type, body }) => {
-      const response = await fetch(url + path, { method: "POST", headers: { "content-type": type }, body: body });
-      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-      return new Uint8Array(await response.arrayBuffer());
-    }),
-  );
+async function recordResponse(url: string, { path, type, body }: Request): Promise<Uint8Array> {
+  const response = await fetch(url + path, { method: "POST", headers: { "content-type": type }, body });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return new Uint8Array(await response.arrayBuffer());
 }
