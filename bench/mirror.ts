@@ -8,13 +8,13 @@ import { startChild, withResources } from "./processes.js";
 import { FIXED_CONTRACTS, isServed } from "./registry.js";
 import { quantile, type Row } from "./table.js";
 
-export const OFFERS = 50_000;
+export const OFFERS = 20_000;
 export const CONTRACTS = 2 * OFFERS + FIXED_CONTRACTS;
 const BURSTS = 5;
 const BURST = 2_000;
 const RATE = 100;
 const SECONDS = 5;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 export async function startParticipant() {
   const child = await startChild(new URL("participant.ts", import.meta.url), {

@@ -39,7 +39,12 @@ async function run(chosen: typeof suites): Promise<void> {
   const startedAt = performance.now();
   for (const [name, measure] of Object.entries(chosen)) {
     process.stderr.write(`${name}…\n`);
-    results.set(name, await measure());
+    try {
+      results.set(name, await measure());
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exitCode = 1;
+    }
   }
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   process.stdout.write(`${describeMachine()}, ${seconds} s\n\n${renderTable(results)}`);
