@@ -135,7 +135,7 @@ describe("the creation of a contract", () => {
 });
 
 test.skipIf(!hasDocuments)("what is asked is as the published documents have it", async () => {
-  const documents = new Documents({ closed: true });
+  const documents = new Documents();
   const { history, requests } = await scriptedHistory([{ body: transaction() }]);
   await history.update({ updateId }, templates);
   await history.update({ offset: 7 }, templates);
