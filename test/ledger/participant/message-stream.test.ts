@@ -260,7 +260,7 @@ describe("a stream that is left", () => {
   test("by leaving the loop is closed, also by an error, which is unchanged", async () => {
     const own = new Error("own");
     for (const error of [undefined, own]) {
-      const { url, gone } = await server((socket) => sendAll(socket, numbered(20_000)));
+      const { url, gone } = await server((socket) => sendAll(socket, numbered(2_000)));
       const { signal } = new AbortController();
       const loop = async () => {
         for await (const message of read(endpointAt(url, { signal }))) {

@@ -104,3 +104,19 @@ export async function failureOf(promise: Promise<unknown>): Promise<LedgerError>
 
 /** All text of an error that could be logged. */
 export const everythingOf = (error: unknown): string => inspect(error, { depth: 10, showHidden: true });
+
+/** A server that answers with 160 MiB, how much of it was sent, and whether the client has closed the connection. */
+export async function endless() {
+  const chunk = Buffer.alloc(1024 * 1024, " ");
+  let sent = 0;
+  let isClosed = false;
+  const url = await serving((_request, response) => {
+    const more = () => {
+      sent += chunk.length;
+      if (sent < 160 * chunk.length) response.write(chunk, more);
+    };
+    response.on("close", () => void (isClosed = true)).on("error", () => {});
+    more();
+  });
+  return { url, sent: () => sent, isClosed: () => isClosed };
+}
