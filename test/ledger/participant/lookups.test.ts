@@ -5,7 +5,7 @@ import type { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { ParticipantHistory, ParticipantHoldings } from "../../../src/ledger/participant/lookups.js";
 import { allocationFactory, holding, transferOffer } from "../../../src/registry/utility/templates.js";
 import { Documents, hasDocuments } from "../../scripted-participant/schemas.js";
-import { until } from "../../fixtures/wait.js";
+import { gate, until } from "../../fixtures/wait.js";
 import { closedPort, endpointAt, failureOf, type Seen, seen, serving } from "./servers.js";
 
 interface Answer {
@@ -216,6 +216,20 @@ describe("a past update", () => {
     const { history } = await historyOf([{ body }], 1_000);
     expect((await failureOf(history.update({ updateId }, templates))).kind).toBe("unreadable");
   });
+});
+
+test("at most 64 updates are looked up at a time; others fail as busy, and later ones do not", async () => {
+  const release = gate();
+  const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
+  const waiting = { maxWait: 0, now: () => 0, pause: () => Promise.resolve() };
+  const history = new ParticipantHistory(endpoint, ["operator::1220"], waiting);
+  const running = Array.from({ length: 64 }, () => history.update({ updateId }, templates));
+  await until("all are asked for", () => requests.length === 64);
+  const message = "64 lookups of past updates are in progress";
+  expect(await failureOf(history.update({ updateId }, templates))).toMatchObject({ kind: "busy", message });
+  release.open();
+  await Promise.all(running);
+  expect(await history.update({ updateId }, templates)).toEqual({ events: [] });
 });
 
 describe("the creation of a contract", () => {

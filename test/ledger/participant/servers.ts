@@ -1,8 +1,11 @@
-/** Servers on 127.0.0.1 that end with the test, and their endpoints. */
+/** Servers on 127.0.0.1 and files that end with the test, and endpoints. */
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
@@ -119,4 +122,13 @@ export async function endless() {
     more();
   });
   return { url, sent: () => sent, isClosed: () => isClosed };
+}
+
+/** The path of a new file; it does not exist yet without a content. */
+export async function temporaryFile(content?: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "offledger-tokens-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "file");
+  if (content !== undefined) await writeFile(path, content);
+  return path;
 }
