@@ -25,16 +25,16 @@ function split(file: string): string[] {
   return found;
 }
 
-const empty = "! the file is empty; write [] for a file without contracts";
+const noContent = "! the file is empty; write [] for a file without contracts";
 const notClosed = "! the array is not closed: the element that begins on this line does not end";
 const textAfterEnd = "! there is text after the end of the array";
 const missing = "! an element is missing before or after a comma";
 
 describe("a file is split into elements", () => {
   test.each<[string, string, string[]]>([
-    ["nothing", "", [`1 ${empty}`]],
-    ["white space", " \n\t\r\n\n", [`1 ${empty}`]],
-    ["a byte order mark alone", "\ufeff", [`1 ${empty}`]],
+    ["nothing", "", [`1 ${noContent}`]],
+    ["white space", " \n\t\r\n\n", [`1 ${noContent}`]],
+    ["a byte order mark alone", "\ufeff", [`1 ${noContent}`]],
     ["one element without a line end", '{"a":1}', ['1 {"a":1}']],
     ["a line an element", '{"a":1}\n{"b":2}\n', ['1 {"a":1}', '2 {"b":2}']],
     ["lines that end as on Windows", '{"a":1}\r\n{"b":2}\r\n', ['1 {"a":1}', '2 {"b":2}']],

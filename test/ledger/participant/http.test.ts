@@ -11,6 +11,7 @@ import {
   closedPort,
   endpointAt,
   endless,
+  errorOf,
   everythingOf,
   failureOf,
   listening,
@@ -120,8 +121,6 @@ describe("an answer", () => {
     });
     expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual({ party: "Zoë ☂ 𝄞" });
   });
-
-  const errorOf = (code: string, errorCategory: number) => JSON.stringify({ code, cause: "because", errorCategory });
 
   test.each<[number, string, LedgerErrorKind, string]>([
     [400, errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9), "pruned", "PARTICIPANT_PRUNED_DATA_ACCESSED: because"],

@@ -1,5 +1,5 @@
 /** Looking up input holdings, past updates and creations at a participant. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { ParticipantHistory, ParticipantHoldings } from "../../../src/ledger/participant/lookups.js";
@@ -218,7 +218,11 @@ describe("a past update", () => {
   });
 });
 
-test("at most 64 updates are looked up at a time; others fail as busy, and later ones do not", async () => {
+test("at most 64 updates are looked up at a time; others fail as busy, and later ones do not; nothing warns", async () => {
+  const warnings: string[] = [];
+  const warn = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", warn);
+  onTestFinished(() => void process.off("warning", warn));
   const release = gate();
   const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
   const waiting = { maxWait: 0, now: () => 0, pause: () => Promise.resolve() };
@@ -230,6 +234,7 @@ test("at most 64 updates are looked up at a time; others fail as busy, and later
   release.open();
   await Promise.all(running);
   expect(await history.update({ updateId }, templates)).toEqual({ events: [] });
+  expect(warnings).not.toContain("MaxListenersExceededWarning");
 });
 
 describe("the creation of a contract", () => {

@@ -15,7 +15,7 @@ import { MessageStream, streamMessages } from "../../../src/ledger/participant/m
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
-import { closedPort, endpointAt, everythingOf, failureOf, listening, SOON_MS, streaming } from "./servers.js";
+import { closedPort, endpointAt, errorOf, everythingOf, failureOf, listening, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
 const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
@@ -79,8 +79,6 @@ const numbered = (count: number): JsonValue[] => Array.from({ length: count }, (
 function sendAll(socket: WebSocket, messages: readonly JsonValue[]): void {
   for (const message of messages) socket.send(JSON.stringify(message));
 }
-
-const errorOf = (code: string, errorCategory: number) => JSON.stringify({ code, cause: "because", errorCategory });
 
 describe("a stream", () => {
   test("sends its request as one message, to the path below the base, and nothing else", async () => {
@@ -206,6 +204,8 @@ describe("a stream that does not open", () => {
   });
 });
 
+const expired = (socket: WebSocket) => socket.send(errorOf("ACCESS_TOKEN_EXPIRED", 2));
+
 describe("the token", () => {
   test("is the current one, in the first subprotocol and in the header; without one there is neither", async () => {
     const sent: (string | undefined)[][] = [];
@@ -222,8 +222,6 @@ describe("the token", () => {
       ["daml.ws.auth", undefined],
     ]);
   });
-
-  const expired = (socket: WebSocket) => socket.send(errorOf("ACCESS_TOKEN_EXPIRED", 2));
 
   test.each<[string, () => Promise<URL>, number]>([
     ["is forgotten where it is not accepted", () => rejecting(401), 1],

@@ -92,6 +92,10 @@ export function endpointAt(url: URL, more: Partial<Endpoint> = {}): Endpoint {
   return { url, ca: undefined, token: () => Promise.resolve(undefined), signal: new AbortController().signal, ...more };
 }
 
+/** An error of the JSON Ledger API. */
+export const errorOf = (code: string, errorCategory: number, more: object = {}): string =>
+  JSON.stringify({ code, cause: "because", context: {}, errorCategory, ...more });
+
 /** The LedgerError of a promise. Fails for any other outcome. */
 export async function failureOf(promise: Promise<unknown>): Promise<LedgerError> {
   let reason: unknown;

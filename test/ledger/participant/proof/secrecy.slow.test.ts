@@ -2,8 +2,21 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { type Proof, proving, stillPending, success, unknownId, unverifiedBody } from "./proof-service.js";
-import { alice, bob, ending, offering, registrar, transfer, transferringDirectly } from "./transfer-steps.js";
+import {
+  alice,
+  bob,
+  ending,
+  offering,
+  type Proof,
+  proving,
+  registrar,
+  stillPending,
+  success,
+  transfer,
+  transferringDirectly,
+  unknownId,
+  unverifiedBody,
+} from "./proof-service.js";
 
 const place = proving({ readWaitMs: 0 });
 
