@@ -6,6 +6,7 @@ import { Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
@@ -13,7 +14,7 @@ import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 
 /** A generous bound for anything that is not blocked. */
-export const SOON_MS = 5_000;
+export const SOON_MS = 20_000;
 
 /** What a client sent. */
 export interface Seen {
@@ -24,10 +25,8 @@ export interface Seen {
 }
 
 export async function seen(request: IncomingMessage): Promise<Seen> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
   const { method, url: path, headers } = request;
-  return { method, path, headers, body: Buffer.concat(chunks).toString() };
+  return { method, path, headers, body: await text(request) };
 }
 
 /** The base URL of a server. The server and its connections are closed when the test ends. */

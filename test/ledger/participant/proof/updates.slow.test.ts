@@ -9,7 +9,6 @@ import {
   holding,
   offerCreation,
   offering,
-  operator,
   proving,
   stillPending,
   success,
@@ -78,11 +77,6 @@ describe("an update that holds no transfer verifies nothing", () => {
     expect(await place.status(place.transact(holding(fresh("holding"))))).toBe(unverified);
   });
 
-  test("as one of the factory alone is", async () => {
-    const choice = { contractId: "factory", choice: "AllocationFactory_Allocate", argument: { transfer } };
-    expect(await place.status(place.transact({ exercise: { ...choice, actors: [operator] } }))).toBe(unverified);
-  });
-
   test("as one that cannot be read is", async () => {
     const broken = fresh("offer");
     const id = place.transact(
@@ -129,32 +123,19 @@ describe("an update in transit", () => {
 });
 
 describe("nothing is known of pruned updates", () => {
-  test("but an offer that has outlived it is accepted, for a caller who names the locked holding", async () => {
+  test.each([
+    ["Accept", success],
+    ["Reject", failure],
+  ] as const)("but how an offer that has outlived them ends, by the locked holding: %s", async (how, expected) => {
     const offer = fresh("offer");
     const offered = place.transact(offering("factory", offer));
     place.ledger.prune(place.ledger.end);
     expect(await place.status(offered)).toBe(unverified);
-    const id = place.transact(ending("Accept", offer));
-    expect(await place.status(id, locked(offer))).toBe(success);
-    expect(await place.status(id)).toBe(unverified);
+    const id = place.transact(ending(how, offer, { steps: [] }));
+    expect([await place.status(id, locked(offer)), await place.status(id)]).toEqual([expected, unverified]);
     place.ledger.prune(place.ledger.end);
     expect(await place.status(id, locked(offer))).toBe(unverified);
   });
-
-  test.each([
-    ["Accept", success],
-    ["Reject", failure],
-  ] as const)(
-    "but the end of an offer whose origin is pruned is known by the locked holding: %s",
-    async (how, expected) => {
-      const offer = fresh("offer");
-      place.transact(offering("factory", offer));
-      place.ledger.prune(place.ledger.end);
-      const id = place.transact(ending(how, offer, { steps: [] }));
-      expect(await place.status(id, locked(offer))).toBe(expected);
-      expect(await place.status(id)).toBe(unverified);
-    },
-  );
 });
 
 test("an offer that has entered from a synchronizer on which we are not is accepted here", async () => {
