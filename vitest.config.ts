@@ -11,7 +11,6 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
  * leave nothing behind.
  */
 const isolated = [
-  "test/scripted-participant/faults.test.ts",
   "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/{shared-strings,participant/http}.test.ts",

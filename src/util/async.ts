@@ -1,4 +1,5 @@
 /** Waits with an end, and calls that share. */
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** On timeout, settles with what `onTimeout` returns or throws. The promise itself goes on. */
@@ -29,6 +30,8 @@ export async function abortAfter<T>(
   const timer = setTimeout(() => {
     controller.abort(new DOMException(`no answer within ${milliseconds} ms`, "TimeoutError"));
   }, milliseconds);
+  // Who calls bounds how many operations share a signal: ten are no leak, of which Node.js would warn.
+  setMaxListeners(0, parent);
   parent.addEventListener("abort", abort, { once: true });
   if (parent.aborted) abort();
   try {

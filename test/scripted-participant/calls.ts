@@ -1,8 +1,9 @@
 /** The calls of the API, independent of HTTP and WebSocket. */
-import { type CheckpointMs, checkpointTimes } from "./checkpoints.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { refusal } from "./errors.js";
-import { filterOf } from "./filters.js";
+import { archivedEvent, createdEvent, type Filter, filterOf } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";
+import type { UpdateLog } from "./log.js";
 import type {
   ActiveContractsElement,
   ActiveContractsRequest,
@@ -11,29 +12,26 @@ import type {
   EventFormat,
   EventsRequest,
   EventsResponse,
-  LedgerEnd,
   PrepareResponse,
   PrunedOffsets,
   UpdateByIdRequest,
   UpdateByOffsetRequest,
-  UpdateResponse,
   UpdateFormat,
+  UpdateResponse,
   UpdatesRequest,
   Version,
 } from "./messages.js";
-import { eventsOf, updateOf } from "./lookups.js";
-import { prepare } from "./prepare.js";
-import type { Preparation } from "./prepare-request.js";
-import { snapshot } from "./snapshot.js";
+import { type Preparation, prepare } from "./prepare.js";
+import { long, object, optional, text, texts } from "./requests.js";
+import { checkpointTimes } from "./stream-content.js";
 import type { Tokens } from "./tokens.js";
-import { type View, viewOf } from "./updates.js";
-import type { Vetted } from "./vetting.js";
+import { snapshot, type View, viewOf } from "./updates.js";
 
 export interface Serving {
   readonly ledger: ScriptedLedger;
   /** Names of the uploaded packages; undefined if every name is accepted. */
   readonly packageNames: ReadonlySet<string> | undefined;
-  readonly checkpointMs: CheckpointMs;
+  readonly checkpointMs: number | undefined;
   readonly tokens: Tokens | undefined;
   /** The known parties; undefined if every party is known. */
   readonly parties?: ReadonlySet<string> | undefined;
@@ -42,29 +40,14 @@ export interface Serving {
 
 /** Every method throws a Refusal where a participant would answer with an error. */
 export class Calls {
+  readonly serving: Serving;
   readonly ledger: ScriptedLedger;
-  readonly checkpointMs: CheckpointMs;
-  readonly vetted: readonly Vetted[];
-  readonly #parties: ReadonlySet<string> | undefined;
-  readonly #packageNames: ReadonlySet<string> | undefined;
-  readonly #tokens: Tokens | undefined;
   readonly #token: string | undefined;
 
-  constructor(
-    { ledger, packageNames, checkpointMs, tokens, parties, vetted = [] }: Serving,
-    token: string | undefined,
-  ) {
-    this.ledger = ledger;
-    this.checkpointMs = checkpointMs;
-    this.vetted = vetted;
-    this.#parties = parties;
-    this.#packageNames = packageNames;
-    this.#tokens = tokens;
+  constructor(serving: Serving, token: string | undefined) {
+    this.serving = serving;
+    this.ledger = serving.ledger;
     this.#token = token;
-  }
-
-  ledgerEnd(): LedgerEnd {
-    return { offset: this.ledger.end };
   }
 
   prunedOffsets(): PrunedOffsets {
@@ -82,7 +65,7 @@ export class Calls {
   }
 
   version(): Version {
-    const seconds = Math.ceil((checkpointTimes(this.checkpointMs).idle * 75) / 64_000);
+    const seconds = Math.ceil((checkpointTimes(this.serving.checkpointMs).idle * 75) / 64_000);
     return {
       version: "3.5.1",
       features: {
@@ -110,7 +93,7 @@ export class Calls {
       );
     }
     this.#checkRights(eventFormat);
-    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.#packageNames));
+    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.serving.packageNames));
   }
 
   /** Checks a request for updates, and returns how to show them. */
@@ -130,7 +113,7 @@ export class Calls {
     }
     this.checkUnpruned(beginExclusive, endInclusive);
     this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
-    return viewOf(updateFormat, this.#packageNames);
+    return viewOf(updateFormat, this.serving.packageNames);
   }
 
   /** Throws if updates after an offset are pruned. */
@@ -143,15 +126,15 @@ export class Calls {
 
   eventsByContractId({ contractId, eventFormat }: EventsRequest): EventsResponse {
     this.#checkRights(eventFormat);
-    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.#packageNames));
+    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.serving.packageNames));
   }
 
   prepareSubmission(request: Preparation): PrepareResponse {
     this.#checkParties(request.parties);
-    if (request.userId === undefined && this.#tokens === undefined) {
+    if (request.userId === undefined && this.serving.tokens === undefined) {
       throw refusal("INVALID_TOKEN", "The submitted request is missing a user-id");
     }
-    return prepare(request, this.ledger, this.#packageNames, this.#parties);
+    return prepare(request, this.ledger, this.serving.packageNames, this.serving.parties);
   }
 
   updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateResponse {
@@ -162,9 +145,13 @@ export class Calls {
     return this.#update(offset, updateFormat);
   }
 
+  vettedPackages(body: JsonValue): object {
+    return vettedPackages(this.serving.vetted ?? [], body);
+  }
+
   #update(which: string | number, format: UpdateFormat): UpdateResponse {
     this.#checkRights(format.includeTransactions?.eventFormat, format.includeReassignments);
-    return updateOf(this.ledger.log, which, viewOf(format, this.#packageNames));
+    return updateOf(this.ledger.log, which, viewOf(format, this.serving.packageNames));
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
@@ -172,7 +159,8 @@ export class Calls {
   }
 
   #checkParties(parties: readonly string[]): void {
-    const mayRead = (party: string) => this.#token === undefined || this.#tokens?.mayRead(this.#token, party) !== false;
+    const mayRead = (party: string) =>
+      this.#token === undefined || this.serving.tokens?.mayRead(this.#token, party) !== false;
     if (!parties.every(mayRead)) throw refusal("PERMISSION_DENIED", "The token is not good for all these parties");
   }
 }
@@ -180,3 +168,101 @@ export class Calls {
 function prunedAccess(cause: string, pruned: number) {
   return refusal("PARTICIPANT_PRUNED_DATA_ACCESSED", cause, { context: { earliest_offset: String(pruned) } });
 }
+
+/** The creation of a contract and its archival, if any. Archived contracts are found until they are pruned. */
+function eventsOf(log: UpdateLog, contractId: string, filter: Filter): EventsResponse {
+  const response: EventsResponse = {};
+  for (const { offset, synchronizerId, changes } of log.between(0)) {
+    for (const { contract, nodeId, type } of changes) {
+      const sight = contract.contractId === contractId ? filter(contract) : undefined;
+      if (sight === undefined) continue;
+      const position = { offset, nodeId };
+      // For a contract from an unconnected synchronizer the assignment counts as its creation.
+      const isFirst = type === "create" || (type === "assign" && response.created === undefined);
+      if (isFirst) response.created = { createdEvent: createdEvent(contract, position, sight), synchronizerId };
+      if (type === "archive") {
+        response.archived = { archivedEvent: archivedEvent(contract, position, sight), synchronizerId };
+      }
+    }
+  }
+  const isPruned = (response.archived?.archivedEvent.offset ?? Number.POSITIVE_INFINITY) <= log.pruned;
+  if (response.created === undefined || isPruned) {
+    throw refusal(
+      "CONTRACT_EVENTS_NOT_FOUND",
+      `Contract events not found, or not visible, for contract id ${contractId}.`,
+      { resources: [["ErrorResource(CONTRACT_ID)", contractId]] },
+    );
+  }
+  return response;
+}
+
+/** An update by its id or its offset. Checkpoints and pruned updates are not found. */
+function updateOf(log: UpdateLog, which: string | number, view: View): UpdateResponse {
+  const entry = log
+    .between(log.pruned)
+    .find((one) => (one.updateId === which || one.offset === which) && one.form !== "checkpoint");
+  const update = entry && view(entry);
+  if (update === undefined) {
+    const resource = typeof which === "string" ? "ErrorResource(UPDATE_ID)" : "ErrorResource(OFFSET)";
+    throw refusal("UPDATE_NOT_FOUND", "Update not found, or not visible.", { resources: [[resource, String(which)]] });
+  }
+  return { update };
+}
+
+/** One participant on one synchronizer. A page has all its packages that pass the filter. */
+export interface Vetted {
+  readonly participantId: string;
+  readonly synchronizerId: string;
+  readonly packages: readonly VettedPackage[];
+}
+
+/** Name and version are absent if this participant does not have the package. */
+interface VettedPackage {
+  readonly packageId: string;
+  readonly packageName?: string;
+  readonly packageVersion?: string;
+}
+
+const MAX_PAGE_SIZE = 100;
+
+function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
+  const { packageMetadataFilter, pageToken, pageSize } = object(body, "");
+  const filter = optional(packageMetadataFilter, "packageMetadataFilter", object) ?? {};
+  const ids = optional(filter.packageIds, "packageIds", texts) ?? [];
+  const prefixes = optional(filter.packageNamePrefixes, "packageNamePrefixes", texts) ?? [];
+  const size = optional(pageSize, "pageSize", long) ?? 0;
+  if (size > MAX_PAGE_SIZE) throw unreadable();
+  const passes = ({ packageId, packageName = "" }: VettedPackage) =>
+    (ids.length === 0 && prefixes.length === 0) ||
+    ids.includes(packageId) ||
+    prefixes.some((prefix) => packageName.startsWith(prefix));
+  const entries = vetted
+    .map((one) => ({ ...one, packages: one.packages.filter(passes) }))
+    .filter(({ packages }) => packages.length > 0);
+  const from = positionOf(optional(pageToken, "pageToken", text) ?? "");
+  const page = entries.slice(from, from + (size === 0 ? MAX_PAGE_SIZE : size));
+  return {
+    vettedPackages: page.map(({ packages, ...entry }) => ({
+      packages: packages.map(({ packageId, packageName = null, packageVersion = null }) => ({
+        packageId,
+        validFromInclusive: null,
+        validUntilExclusive: null,
+        packageName,
+        packageVersion,
+      })),
+      ...entry,
+      topologySerial: 7,
+    })),
+    // The last page has a token too. The one after it is empty.
+    nextPageToken: page.length === 0 ? "" : Buffer.from(`from ${from + page.length}`).toString("base64"),
+  };
+}
+
+function positionOf(token: string): number {
+  if (token === "") return 0;
+  const [, position] = /^from (\d+)$/.exec(Buffer.from(token, "base64").toString()) ?? [];
+  if (position === undefined) throw unreadable();
+  return Number(position);
+}
+
+const unreadable = () => refusal("PROTO_DESERIALIZATION_FAILURE", "Deserialization of protobuf message failed");

@@ -1,7 +1,7 @@
 /** Loads elements of active contracts, as in a snapshot file, into a scripted ledger. */
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
-import { array, object, text } from "./json-decoding.js";
+import { array, object, text } from "./requests.js";
 
 export interface PlayOptions {
   /** Stakeholders of contracts whose elements name none. Without them such a contract is invisible. */

@@ -1,6 +1,23 @@
 /** Injects faults into streams and calls. */
 import { type ErrorCode, type Refusal, refusal } from "./errors.js";
-import { copied, type Ending, type StreamPath, type StreamFaults } from "./stream-faults.js";
+
+export type StreamPath = "/v2/state/active-contracts" | "/v2/updates";
+
+export type Ending =
+  | { readonly type: "cut" | "reset" | "half frame" }
+  | { readonly type: "silence"; readonly answersPings: boolean }
+  | { readonly type: "error"; readonly refusal: Refusal }
+  | { readonly type: "close"; readonly code: number };
+
+/** The faults of one stream. Counts of messages begin when the fault is set. */
+export interface StreamFaults {
+  delayMs?: number;
+  /** How many updates from before its begin offset it repeats. */
+  duplicates?: number;
+  ending?: { after: number; readonly ending: Ending };
+  /** Half of one message. */
+  halved?: { after: number };
+}
 
 /** Which streams a fault applies to, and how often. */
 export interface When {
@@ -38,7 +55,6 @@ export class Faults {
   readonly #queue: Counted<StreamFaults>[] = [];
   readonly #refused: (Counted<Refused> & { readonly over: Calls["over"] })[] = [];
   readonly #slow: Counted<number>[] = [];
-  readonly #ends: Counted<number>[] = [];
   readonly #open: () => Iterable<Target>;
 
   constructor(open: () => Iterable<Target>) {
@@ -55,9 +71,9 @@ export class Faults {
     this.#end({ type: "error", refusal: refused(error) }, when);
   }
 
-  /** Closes with a code; default 1001. */
-  close({ code = 1001, ...when }: When & { readonly code?: number } = {}): void {
-    this.#end({ type: "close", code }, when);
+  /** Closes with code 1001. */
+  close(when: When = {}): void {
+    this.#end({ type: "close", code: 1001 }, when);
   }
 
   /** Sends the first bytes of a frame, then cuts the connection. */
@@ -70,35 +86,25 @@ export class Faults {
     this.#end({ type: "silence", answersPings }, when);
   }
 
-  /** Replaces the text of one message. The stream continues. */
-  garble(text: (message: string) => string, { after = 0, ...when }: When = {}): void {
-    this.#give(() => ({ garbled: { after, text } }), when);
-  }
-
   /** Sends the first half of one message, in a complete frame. The stream continues. */
-  halfJson(when: When = {}): void {
-    this.garble((message) => message.slice(0, message.length / 2), when);
+  halfJson({ after = 0, ...when }: When = {}): void {
+    this.#give({ halved: { after } }, when);
   }
 
   delay(delayMs: number, when: Omit<When, "after"> = {}): void {
-    this.#give(() => ({ delayMs }), when);
-  }
-
-  /** Sends no OffsetCheckpoint for a time, in milliseconds. Updates are still sent. Default 30 seconds. */
-  withholdCheckpoints({ ms = 30_000, ...when }: Omit<When, "after"> & { readonly ms?: number } = {}): void {
-    this.#give(() => ({ checkpointsFrom: performance.now() + ms }), { path: "/v2/updates", ...when });
+    this.#give({ delayMs }, when);
   }
 
   /** The next stream of updates first repeats that many updates from before its begin offset. */
-  duplicate(updates: number, { times = 1 }: { readonly times?: number } = {}): void {
-    this.#queue.push({ path: "/v2/updates", value: { duplicates: updates }, left: times });
+  duplicate(updates: number): void {
+    this.#give({ duplicates: updates }, { path: "/v2/updates" });
   }
 
-  /** Rejects the next calls, WebSocket upgrades included. 503 is SERVER_IS_SHUTTING_DOWN, 409 or 429 PARTICIPANT_BACKPRESSURE. */
-  refuse(error: ErrorCode | Refusal | 503 | 409 | 429, calls: Calls = {}): void {
+  /** Rejects the next calls, WebSocket upgrades included. 503 is SERVER_IS_SHUTTING_DOWN, 429 PARTICIPANT_BACKPRESSURE. */
+  refuse(error: ErrorCode | Refusal | 503 | 429, calls: Calls = {}): void {
     const code = error === 503 ? "SERVER_IS_SHUTTING_DOWN" : error;
     // Canton 3.5 answers 409. Earlier releases answered 429.
-    this.#refuse({ refusal: typeof code === "number" ? backpressure(code) : refused(code) }, calls);
+    this.#refuse({ refusal: code === 429 ? refused("PARTICIPANT_BACKPRESSURE", code) : refused(code) }, calls);
   }
 
   /** Answers the next calls with the HTML error page of a proxy; default status 502. */
@@ -116,18 +122,14 @@ export class Faults {
     this.#refuse("no answer", calls);
   }
 
-  /** The next answers of ledger-end are this offset, as of a participant that is behind. Streams are not cut. */
-  lowerEnd(offset: number, { times = 1 }: { readonly times?: number } = {}): void {
-    this.#ends.push({ path: undefined, value: offset, left: times });
-  }
-
+  /** The next answers of ledger-end come late, with the end at the time of the request. */
   slowLedgerEnd(ms: number, { times = 1 }: { readonly times?: number } = {}): void {
     this.#slow.push({ path: undefined, value: ms, left: times });
   }
 
   /** Removes pending faults. Streams keep those that they have taken. */
   clear(): void {
-    for (const list of [this.#queue, this.#refused, this.#slow, this.#ends]) list.length = 0;
+    for (const list of [this.#queue, this.#refused, this.#slow]) list.length = 0;
   }
 
   /** For the server: takes the faults of a stream that opens now, one of each type. */
@@ -136,7 +138,7 @@ export class Faults {
     const isNew = ({ value }: Counted<StreamFaults>) => !Object.keys(value).some((sort) => sort in faults);
     const met = this.#queue.filter((fault) => {
       const isMet = (fault.path ?? path) === path && isNew(fault);
-      if (isMet) Object.assign(faults, copied(fault.value));
+      if (isMet) Object.assign(faults, withOwnCounts(fault.value));
       return isMet;
     });
     for (const fault of met) spend(this.#queue, fault);
@@ -155,25 +157,18 @@ export class Faults {
     return fault?.value ?? 0;
   }
 
-  /** The end to answer with in place of `end`; never a higher one. */
-  takeLedgerEnd(end: number): number {
-    const [fault] = this.#ends;
-    if (fault !== undefined) spend(this.#ends, fault);
-    return Math.min(end, fault?.value ?? end);
-  }
-
   #end(ending: Ending, { after = 0, ...when }: When): void {
-    this.#give(() => ({ ending: { after, ending } }), when);
+    this.#give({ ending: { after, ending } }, when);
   }
 
-  #give(faults: () => StreamFaults, { path, streams = "next", times = 1 }: When): void {
+  #give(faults: StreamFaults, { path, streams = "next", times = 1 }: When): void {
     if (streams === "next") {
-      this.#queue.push({ path, value: faults(), left: times });
+      this.#queue.push({ path, value: faults, left: times });
       return;
     }
     const open = [...this.#open()].filter((stream) => path === undefined || stream.path === path);
     if (open.length === 0) throw new Error("no matching stream is open");
-    for (const stream of open) stream.meet(faults());
+    for (const stream of open) stream.meet(withOwnCounts(faults));
   }
 
   #refuse(value: Refused, { times = 1, over, path }: Calls): void {
@@ -181,11 +176,16 @@ export class Faults {
   }
 }
 
-const backpressure = (status: number): Refusal =>
-  refusal("PARTICIPANT_BACKPRESSURE", "Injected by the test.", { status });
+/** A copy with separate counts, since each stream counts its own messages. */
+const withOwnCounts = ({ ending, halved, ...others }: StreamFaults): StreamFaults => ({
+  ...others,
+  ...(ending && { ending: { ...ending } }),
+  ...(halved && { halved: { ...halved } }),
+});
 
-function refused(error: ErrorCode | Refusal): Refusal {
-  return typeof error === "string" ? refusal(error, "Injected by the test.") : error;
+function refused(error: ErrorCode | Refusal, status?: number): Refusal {
+  if (typeof error !== "string") return error;
+  return refusal(error, "Injected by the test.", status === undefined ? {} : { status });
 }
 
 function spend<T>(list: Counted<T>[], fault: Counted<T>): void {

@@ -7,12 +7,12 @@ import type { Calls } from "./calls.js";
 import { Refusal, refusal, withNulls } from "./errors.js";
 import type { Refused } from "./faults.js";
 import type { EventsResponse, UpdatesElement } from "./messages.js";
-import { parse, DecodingError } from "./json-decoding.js";
-import { prepareRequest } from "./prepare-request.js";
-import { vettedPackages } from "./vetting.js";
+import { prepareRequest } from "./prepare.js";
 import {
   activeContractsRequest,
+  DecodingError,
   eventsRequest,
+  parse,
   updateByIdRequest,
   updateByOffsetRequest,
   updatesRequest,
@@ -21,8 +21,6 @@ import {
 export interface HttpOptions {
   readonly listLimit: number;
   readonly ledgerEndMs: () => number;
-  /** The end to answer with in place of the ledger's. */
-  readonly ledgerEnd: (end: number) => number;
   readonly stopped: AbortSignal;
 }
 
@@ -30,9 +28,9 @@ type Answer = (calls: Calls, url: URL, body: JsonValue, options: HttpOptions) =>
 
 const answers: Readonly<Record<string, Answer>> = {
   "GET /v2/version": (calls) => calls.version(),
-  "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, ledgerEnd, stopped }) => {
+  "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, stopped }) => {
     const ms = ledgerEndMs();
-    const end = { offset: ledgerEnd(calls.ledger.end) };
+    const end = { offset: calls.ledger.end };
     // Read the end before the delay, so that a slow response is outdated.
     if (ms > 0) await pause(ms, undefined, { signal: stopped });
     return end;
@@ -48,16 +46,13 @@ const answers: Readonly<Record<string, Answer>> = {
     if (request.endInclusive === undefined) await pause(idleMs, undefined, { signal: stopped });
     const entries = calls.ledger.log.between(request.beginExclusive, request.endInclusive);
     const updates = entries.map(view).filter((update) => update !== undefined);
-    return list(
-      updates.map((update): UpdatesElement => ({ update })),
-      url,
-      listLimit,
-    );
+    const elements = updates.map((update): UpdatesElement => ({ update }));
+    return list(elements, url, listLimit);
   },
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
     eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/interactive-submission/prepare": (calls, _url, body) => calls.prepareSubmission(prepareRequest(body)),
-  "POST /v2/package-vetting/list": (calls, _url, body) => vettedPackages(calls.vetted, body),
+  "POST /v2/package-vetting/list": (calls, _url, body) => calls.vettedPackages(body),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
   "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };

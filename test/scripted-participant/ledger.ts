@@ -1,11 +1,88 @@
 /** A ledger in memory, scripted by a test. */
 import { createHash } from "node:crypto";
-import type { Change, Contract, Entry, Reassignment } from "./entries.js";
-import { type Creation, type Exercising, flattened, type Node, type Step, transient, witnessesOf } from "./steps.js";
-import { UpdateLog } from "./update-log.js";
-import { type ContractState, ContractStates } from "./contract-states.js";
+import type { JsonValue } from "../../src/domain/json.js";
+import {
+  type Change,
+  type Contract,
+  type ContractState,
+  ContractStates,
+  type Entry,
+  type Exercised,
+  type Reassignment,
+  UpdateLog,
+} from "./log.js";
 
-export type { Creation, Exercise, Step } from "./steps.js";
+/** A contract to create. Absent fields get defaults. */
+export type Creation = Omit<Contract, "observers" | "createdAt"> & Partial<Pick<Contract, "observers" | "createdAt">>;
+
+/** A choice to exercise. Absent fields are empty. */
+export interface Exercise {
+  readonly contractId: string;
+  readonly choice: string;
+  readonly argument?: JsonValue;
+  readonly result?: JsonValue;
+  /** Whether it archives the contract. Default false. */
+  readonly consuming?: boolean;
+  readonly actors?: readonly string[];
+  /** Its consequences. Witnesses of the choice see them too. */
+  readonly steps?: readonly Step[];
+}
+
+/** Archiving exercises the consuming choice Archive. */
+export type Step = { readonly create: Creation } | { readonly archive: string } | { readonly exercise: Exercise };
+
+interface Creating {
+  readonly create: Creation;
+  readonly parent: number | undefined;
+}
+
+interface Exercising {
+  readonly contractId: string;
+  readonly consuming: boolean;
+  readonly exercised: Exercised;
+  readonly parent: number | undefined;
+}
+
+/** A node of a transaction. Its index is its node id; `parent` is the choice that caused it. */
+type Node = Creating | Exercising;
+
+/** The steps as nodes, each choice before its consequences. */
+function flattened(steps: readonly Step[], first = 0, parent?: number): Node[] {
+  const nodes: Node[] = [];
+  for (const step of steps) {
+    const nodeId = first + nodes.length;
+    if ("create" in step) {
+      nodes.push({ create: step.create, parent });
+      continue;
+    }
+    const exercise: Exercise =
+      "archive" in step ? { contractId: step.archive, choice: "Archive", consuming: true } : step.exercise;
+    const { contractId, choice, argument = {}, result = {}, consuming = false, actors = [] } = exercise;
+    const inner = flattened(exercise.steps ?? [], nodeId + 1, nodeId);
+    const exercised = { choice, argument, result, actors, lastNodeId: nodeId + inner.length };
+    nodes.push({ contractId, consuming, exercised, parent }, ...inner);
+  }
+  return nodes;
+}
+
+/** The witnesses of a node. Observers do not see non-consuming choices. */
+function witnessesOf(node: Node, { signatories, observers }: Contract, above: readonly string[]): string[] {
+  const isQuiet = "consuming" in node && !node.consuming;
+  const actors = "exercised" in node ? node.exercised.actors : [];
+  return [...new Set([...signatories, ...(isQuiet ? [] : observers), ...actors, ...above])];
+}
+
+/** Marks changes of contracts that are created and archived in the same transaction. */
+function transient(changes: readonly Change[]): Change[] {
+  const ids = (type: Change["type"]) =>
+    new Set(changes.filter((change) => change.type === type).map(({ contract }) => contract.contractId));
+  const [created, archived] = [ids("create"), ids("archive")];
+  return changes.map((change) => {
+    const { contractId } = change.contract;
+    const isTransient = created.has(contractId) && archived.has(contractId);
+    return "isTransient" in change ? { ...change, isTransient } : change;
+  });
+}
 
 export interface LedgerOptions {
   /** The default synchronizer of transactions. Default "sync-A::1220". */
@@ -25,8 +102,7 @@ export interface UpdateOptions {
 
 /**
  * Every operation except prune, restore and clear appends one update and returns its offset. The end is higher after a
- * transaction. An invalid operation, such as
- * archiving an unknown contract, throws and changes nothing.
+ * transaction. An invalid operation, such as archiving an unknown contract, throws and changes nothing.
  */
 export class ScriptedLedger {
   readonly synchronizerId: string;
@@ -145,9 +221,9 @@ export class ScriptedLedger {
     return this.transact([], options);
   }
 
-  /** Adds a hosted party. Streams with topology events show it. */
-  topology(party: string, options: UpdateOptions = {}): number {
-    return this.#append("topology", this.#next(options), options.synchronizerId ?? this.synchronizerId, [], party);
+  /** Adds a hosted party: it moves the ledger end, and no stream shows it. */
+  topology(_party: string, options: UpdateOptions = {}): number {
+    return this.#append("topology", this.#next(options), options.synchronizerId ?? this.synchronizerId, []);
   }
 
   prune(upTo: number): void {
@@ -180,10 +256,10 @@ export class ScriptedLedger {
     return offset;
   }
 
-  #append(form: Entry["form"], offset: number, synchronizerId: string, changes: readonly Change[], party?: string) {
+  #append(form: Entry["form"], offset: number, synchronizerId: string, changes: readonly Change[]) {
     const updateId = `1220${hash(`update ${this.#restores} ${offset}`)}`;
     const lastOffset = form === "transaction" ? offset + this.#offsetsPerTransaction - 1 : offset;
-    const entry = { form, offset, lastOffset, updateId, time: this.#time(offset), synchronizerId, changes, party };
+    const entry = { form, offset, lastOffset, updateId, time: this.#time(offset), synchronizerId, changes };
     this.#states.apply(entry);
     this.log.append(entry);
     return offset;

@@ -30,16 +30,13 @@ export type UpdatesElement = Schemas["JsGetUpdatesResponse"];
 export type Update = Schemas["Update"];
 export type Transaction = Schemas["JsTransaction"];
 export type Reassignment = Schemas["JsReassignment"];
-export type TopologyTransaction = Schemas["JsTopologyTransaction"];
 
 export type EventFormat = Schemas["EventFormat"];
 export type Filters = Schemas["Filters"];
 export type IdentifierFilter = Schemas["IdentifierFilter"];
 export type UpdateFormat = Schemas["UpdateFormat"];
 export type TransactionFormat = Schemas["TransactionFormat"];
-export type TopologyFormat = Schemas["TopologyFormat"];
 
-export type LedgerEnd = Schemas["GetLedgerEndResponse"];
 export type PrunedOffsets = Schemas["GetLatestPrunedOffsetsResponse"];
 export type ConnectedSynchronizer = Schemas["ConnectedSynchronizer"];
 export type ConnectedSynchronizers = Schemas["GetConnectedSynchronizersResponse"];

@@ -1,20 +1,27 @@
 /** A participant for tests: the part of the JSON Ledger API v2 that a mirror uses, on real sockets. README.md describes it. */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../../src/domain/json.js";
-import { checkToken } from "./authentication.js";
-import { Calls, type Serving } from "./calls.js";
-import type { Vetted } from "./vetting.js";
-import type { CheckpointMs } from "./checkpoints.js";
+import { Calls, type Serving, type Vetted } from "./calls.js";
 import { Faults } from "./faults.js";
-import { answer, type HttpOptions, refuse } from "./http.js";
+import { answer, refuse } from "./http.js";
 import { ScriptedLedger } from "./ledger.js";
-import { type LoggedRequest, log } from "./request-log.js";
-import { Streams } from "./stream-server.js";
-import type { Tokens } from "./tokens.js";
+import { Streams } from "./streams.js";
+import { checkToken, protocolsOf, type Tokens, tokenOf } from "./tokens.js";
+
+/** A call that a participant has received. */
+export interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly token: string | undefined;
+  readonly protocols: readonly string[];
+  /** The body, or the first message of a WebSocket. */
+  body: JsonValue | undefined;
+  /** The status of the response; 101 for an accepted WebSocket. */
+  status: number | undefined;
+}
 
 export interface ParticipantOptions {
   /** Default 0: any free port. */
@@ -30,12 +37,8 @@ export interface ParticipantOptions {
   readonly parties?: Iterable<string>;
   /** What package-vetting/list answers. Default: nothing. */
   readonly vetted?: readonly Vetted[];
-  /** When streams send an OffsetCheckpoint. Default: as rarely as a real participant. */
-  readonly checkpointMs?: CheckpointMs;
-  /** A WebSocket on which neither side sends for so long is reset, in milliseconds. Default 60,000. */
-  readonly silenceMs?: number;
-  /** Serves https and wss. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  /** How soon streams send an OffsetCheckpoint. Default: as rarely as a real participant. */
+  readonly checkpointMs?: number;
 }
 
 export class Participant {
@@ -44,7 +47,7 @@ export class Participant {
   readonly requests: LoggedRequest[] = [];
   readonly url: string;
   readonly port: number;
-  readonly #server: ReturnType<typeof createServer>;
+  readonly #server: Server;
   readonly #sockets: ReadonlySet<Socket>;
   readonly #streams: Streams;
   readonly #packageNames: Set<string> | undefined;
@@ -53,55 +56,33 @@ export class Participant {
 
   /** Starts on 127.0.0.1. To restart a stopped participant, pass its port and ledger. */
   static async start(options: ParticipantOptions = {}): Promise<Participant> {
-    const { port = 0, tls } = options;
-    const server = tls === undefined ? createServer() : createSecureServer(tls);
+    const server = createServer();
     const sockets = new Set<Socket>();
     server.on("connection", (socket) => {
       sockets.add(socket);
       socket.on("close", () => sockets.delete(socket)).on("error", () => {});
     });
-    server.listen(port, "127.0.0.1");
+    server.listen(options.port ?? 0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     return new Participant(server, sockets, address.port, options);
   }
 
-  private constructor(
-    server: ReturnType<typeof createServer>,
-    sockets: ReadonlySet<Socket>,
-    port: number,
-    options: ParticipantOptions,
-  ) {
-    const {
-      ledger = new ScriptedLedger(),
-      tokens,
-      packageNames,
-      parties,
-      vetted = [],
-      checkpointMs = {},
-      silenceMs = 60_000,
-      tls,
-      listLimit = 200,
-    } = options;
+  private constructor(server: Server, sockets: ReadonlySet<Socket>, port: number, options: ParticipantOptions) {
+    const { ledger = new ScriptedLedger(), tokens, packageNames, parties, vetted = [], checkpointMs } = options;
+    const { listLimit = 200 } = options;
     this.ledger = ledger;
     this.port = port;
-    this.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+    this.url = `http://127.0.0.1:${port}`;
     this.#server = server;
     this.#sockets = sockets;
     this.faults = new Faults(() => this.#streams.open);
-    const names = packageNames && new Set(packageNames);
-    this.#packageNames = names;
-    const knownParties = parties && new Set(parties);
-    const serving = { ledger, tokens, checkpointMs, packageNames: names, parties: knownParties, vetted };
-    this.#streams = new Streams(serving, this.faults, silenceMs);
-    const httpOptions: HttpOptions = {
-      listLimit,
-      ledgerEndMs: () => this.faults.takeLedgerEndMs(),
-      ledgerEnd: (end) => this.faults.takeLedgerEnd(end),
-      stopped: this.#stopped.signal,
-    };
-    server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, httpOptions)));
+    this.#packageNames = packageNames && new Set(packageNames);
+    const known = { packageNames: this.#packageNames, parties: parties && new Set(parties) };
+    const serving = { ledger, tokens, checkpointMs, vetted, ...known };
+    this.#streams = new Streams(serving, this.faults);
+    server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, listLimit)));
     server.on("upgrade", (request, socket, head) => {
       if (socket instanceof Socket) this.#streams.upgrade(request, socket, head, this.#log(request));
     });
@@ -114,14 +95,6 @@ export class Participant {
   /** Uploads a package, where `packageNames` limits them. */
   upload(packageName: string): void {
     this.#packageNames?.add(packageName);
-  }
-
-  /** Transactions of parties that no filter names, until the participant stops or the returned function is called. */
-  trafficOfOthers(perSecond: number): () => void {
-    const timer = setInterval(() => this.ledger.elsewhere(), 1000 / perSecond);
-    const end = (): void => clearInterval(timer);
-    this.#stopped.signal.addEventListener("abort", end, { once: true });
-    return end;
   }
 
   /** Stops like a crash: cuts every connection and frees the port. Idempotent. */
@@ -142,7 +115,10 @@ export class Participant {
   }
 
   #log(request: IncomingMessage): LoggedRequest {
-    const logged = log(request);
+    const { method = "GET", url = "/", headers } = request;
+    const path = new URL(url, "http://127.0.0.1").pathname;
+    const protocols = protocolsOf(headers["sec-websocket-protocol"]);
+    const logged = { method, path, token: tokenOf(request), protocols, body: undefined, status: undefined };
     this.requests.push(logged);
     return logged;
   }
@@ -151,7 +127,7 @@ export class Participant {
     request: IncomingMessage,
     response: ServerResponse,
     serving: Serving,
-    options: HttpOptions,
+    listLimit: number,
   ): Promise<void> {
     const logged = this.#log(request);
     const refused = this.faults.takeRefusal("http", logged.path);
@@ -164,7 +140,9 @@ export class Participant {
       if (logged.path !== "/v2/version") checkToken(serving.tokens, logged.token);
       return new Calls(serving, logged.token);
     };
-    logged.status = await answer(request, response, callsFor, options);
+    const ledgerEndMs = () => this.faults.takeLedgerEndMs();
+    const { signal: stopped } = this.#stopped;
+    logged.status = await answer(request, response, callsFor, { listLimit, ledgerEndMs, stopped });
   }
 
   #track(work: Promise<unknown>): void {

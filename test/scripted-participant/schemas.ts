@@ -19,10 +19,10 @@ export class Documents {
   readonly #validators = new Map<string, ValidateFunction>();
   readonly #asyncapi: AsyncApi;
 
-  /** With `closed`, properties that a schema does not name are errors. The documents allow them. */
-  constructor({ closed }: { readonly closed: boolean }) {
-    const asyncapi = read("ledger-asyncapi-3.5.1.yaml", closed);
-    this.#ajv.addSchema(read("ledger-openapi-3.5.1.yaml", closed), "openapi").addSchema(asyncapi, "asyncapi");
+  /** Properties that a schema does not name are errors here. The documents allow them. */
+  constructor() {
+    const asyncapi = read("ledger-asyncapi-3.5.1.yaml");
+    this.#ajv.addSchema(read("ledger-openapi-3.5.1.yaml"), "openapi").addSchema(asyncapi, "asyncapi");
     this.#asyncapi = asyncapi as unknown as AsyncApi;
   }
 
@@ -56,9 +56,8 @@ export class Documents {
   }
 }
 
-function read(name: string, closed: boolean): JsonObject {
-  const document = parse(readFileSync(`${folder}/${name}`, "utf8")) as JsonObject;
-  return closed ? (close(document) as JsonObject) : document;
+function read(name: string): JsonObject {
+  return close(parse(readFileSync(`${folder}/${name}`, "utf8")) as JsonObject) as JsonObject;
 }
 
 function close(value: JsonValue): JsonValue {

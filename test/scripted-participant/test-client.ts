@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import type { Creation } from "./ledger.js";
 import type { ActiveContractsRequest, EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";
-import type { StreamPath } from "./stream-faults.js";
+import type { StreamPath } from "./faults.js";
 
 export const operator = "operator::1220";
 export const alice = "alice::1220";

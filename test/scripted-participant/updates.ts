@@ -1,12 +1,22 @@
-/** Converts log entries into updates of the API. */
-import type { Entry } from "./entries.js";
+/** Converts log entries into updates and snapshots of the API. */
 import { refusal } from "./errors.js";
-import { deltaEvents, effectEvents, reassignmentEvents } from "./events.js";
-import { type Filter, filterOf } from "./filters.js";
+import {
+  assignedEvent,
+  createdEvent,
+  deltaEvents,
+  effectEvents,
+  type EventPosition,
+  type Filter,
+  filterOf,
+  reassignmentEvents,
+  unassignedEvent,
+} from "./events.js";
+import type { Contract, Entry, Reassignment as ScriptedReassignment } from "./log.js";
 import {
   ABSENT,
+  type ActiveContractsElement,
+  type ContractEntry,
   type Reassignment,
-  type TopologyTransaction,
   type Transaction,
   type TransactionEvent,
   type Update,
@@ -21,7 +31,7 @@ export type View = (entry: Entry) => Update | undefined;
  * the transaction shape is unspecified.
  */
 export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
-  const { includeTransactions, includeReassignments, includeTopologyEvents } = format;
+  const { includeTransactions, includeReassignments } = format;
   const shape = includeTransactions?.transactionShape;
   if (shape === "TRANSACTION_SHAPE_UNSPECIFIED") {
     throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: transaction_shape");
@@ -29,25 +39,22 @@ export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>)
   const eventsOf = shape === "TRANSACTION_SHAPE_LEDGER_EFFECTS" ? effectEvents : deltaEvents;
   const transactions = includeTransactions && filterOf(includeTransactions.eventFormat, packageNames);
   const reassignments = includeReassignments && filterOf(includeReassignments, packageNames);
-  const authorizations = includeTopologyEvents?.includeParticipantAuthorizationEvents;
   return (entry) => {
     switch (entry.form) {
       case "transaction":
-        return transactions && transaction(entry, eventsOf(entry, transactions));
+        return transactions && transactionOf(entry, eventsOf(entry, transactions));
       case "reassignment":
-        return reassignments && reassignment(entry, reassignments);
+        return reassignments && reassignmentOf(entry, reassignments);
       case "checkpoint":
         return checkpoint(entry);
-      case "topology": {
-        const { parties = [] } = authorizations ?? {};
-        const isAsked = authorizations !== undefined && (parties.length === 0 || parties.includes(entry.party ?? ""));
-        return isAsked ? topology(entry) : undefined;
-      }
+      // No format here asks for topology events.
+      case "topology":
+        return undefined;
     }
   };
 }
 
-function transaction(entry: Entry, events: TransactionEvent[]): Update | undefined {
+function transactionOf(entry: Entry, events: TransactionEvent[]): Update | undefined {
   if (events.length === 0) return undefined;
   const { updateId, offset, synchronizerId, time } = entry;
   const value: Transaction = {
@@ -66,7 +73,7 @@ function transaction(entry: Entry, events: TransactionEvent[]): Update | undefin
   return { Transaction: { value } };
 }
 
-function reassignment(entry: Entry, filter: Filter): Update | undefined {
+function reassignmentOf(entry: Entry, filter: Filter): Update | undefined {
   const events = reassignmentEvents(entry, filter);
   if (events.length === 0) return undefined;
   const { updateId, offset, synchronizerId, time } = entry;
@@ -89,31 +96,84 @@ export function checkpoint({ lastOffset: offset, synchronizerId, time }: Entry):
   return { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } };
 }
 
-function topology({ updateId, offset, synchronizerId, time, party = "" }: Entry): Update {
-  const value: TopologyTransaction = {
-    updateId,
-    offset,
-    synchronizerId,
-    recordTime: time,
-    events: [
-      {
-        event: {
-          ParticipantAuthorizationAdded: {
-            value: {
-              partyId: party,
-              participantId: `PAR::${party}`,
-              participantPermission: "PARTICIPANT_PERMISSION_OBSERVATION",
-            },
-          },
-        },
-      },
-    ],
-    traceContext,
-  };
-  return { TopologyTransaction: { value } };
-}
-
 const traceContext = {
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: ABSENT,
 };
+
+/** The state of a contract on one synchronizer after an event. */
+interface Standing {
+  readonly contract: Contract;
+  readonly position: EventPosition;
+  readonly synchronizerId: string;
+  readonly counter: number;
+}
+
+interface Incomplete {
+  readonly contract: Contract;
+  readonly position: EventPosition;
+  readonly reassignment: ScriptedReassignment;
+  /** For an unassigned contract: its state before. */
+  readonly before: Standing | undefined;
+}
+
+/**
+ * The elements after all these entries. A contract may have several: one that is
+ * assigned before its unassignment is active on both synchronizers, and incompletely
+ * assigned as well.
+ */
+export function* snapshot(entries: Iterable<Entry>, filter: Filter): Generator<ActiveContractsElement> {
+  const { active, leaving, arriving } = stateAfter(entries);
+  for (const { contract, position, synchronizerId, counter } of active.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    const event = createdEvent(contract, position, sight);
+    yield element({ JsActiveContract: { createdEvent: event, synchronizerId, reassignmentCounter: counter } });
+  }
+  for (const { contract, position, reassignment, before } of leaving.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    const event = createdEvent(contract, before?.position ?? position, sight);
+    const left = unassignedEvent(contract, reassignment, position, sight);
+    yield element({ JsIncompleteUnassigned: { createdEvent: event, unassignedEvent: left } });
+  }
+  for (const { contract, position, reassignment } of arriving.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    yield element({ JsIncompleteAssigned: { assignedEvent: assignedEvent(contract, reassignment, position, sight) } });
+  }
+}
+
+/** Opaque to clients: one that continues a stream, which no client here does. */
+const streamContinuationToken = "CgIIAA==";
+
+const element = (contractEntry: ContractEntry): ActiveContractsElement => ({
+  workflowId: "",
+  contractEntry,
+  streamContinuationToken,
+});
+
+function stateAfter(entries: Iterable<Entry>) {
+  const active = new Map<string, Standing>();
+  const leaving = new Map<string, Incomplete>();
+  const arriving = new Map<string, Incomplete>();
+  for (const { offset, synchronizerId, changes } of entries) {
+    for (const change of changes) {
+      const { contract, nodeId } = change;
+      const position: EventPosition = { offset, nodeId };
+      const key = `${contract.contractId} ${synchronizerId}`;
+      if (change.type === "create") active.set(key, { contract, position, synchronizerId, counter: 0 });
+      else if (change.type === "archive") active.delete(key);
+      else if ("reassignment" in change) {
+        const { type, reassignment } = change;
+        const { id, counter, fromAfar } = reassignment;
+        const before = active.get(key);
+        if (type === "assign") active.set(key, { contract, position, synchronizerId, counter });
+        else active.delete(key);
+        const [own, other] = type === "assign" ? [arriving, leaving] : [leaving, arriving];
+        if (!other.delete(id) && !fromAfar) own.set(id, { contract, position, reassignment, before });
+      }
+    }
+  }
+  return { active, leaving, arriving };
+}

@@ -1,18 +1,20 @@
+/** Calls of a participant over HTTP: what is sent, what an answer means, and what bounds the wait and the memory. */
 import { createServer as createTlsServer } from "node:https";
-import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { callParticipant, sendRequest, type Timeouts, endpointUrl } from "../../../src/ledger/participant/http.js";
+import { callParticipant, endpointUrl } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
 import {
+  closedPort,
   endpointAt,
+  endless,
+  errorOf,
   everythingOf,
   failureOf,
   listening,
-  closedPort,
   type Seen,
   seen,
   serving,
@@ -23,8 +25,15 @@ const PATH = "/v2/state/ledger-end";
 const MAX_BYTES = 8 * 1024 * 1024;
 const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 
-const waits = (answer: number): Partial<Timeouts> => ({ answer });
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
+
+/** The failure of a call with a token. */
+const fails = (url: URL, more: Partial<Parameters<typeof endpointAt>[1]> = {}): Promise<LedgerError> =>
+  within(
+    SOON_MS,
+    "a failure",
+    failureOf(callParticipant(endpointAt(url, { ...withToken(TOKEN), ...more }), "GET", PATH)),
+  );
 
 /** A server that records its requests, and sends the same response to all. */
 async function answering(body: string, status = 200, headers: Readonly<Record<string, string>> = {}) {
@@ -36,167 +45,103 @@ async function answering(body: string, status = 200, headers: Readonly<Record<st
   return { url, requests };
 }
 
-describe("a path below the base", () => {
-  test.each([
-    ["http://h:1", "http://h:1/v2/x"],
-    ["http://h:1/", "http://h:1/v2/x"],
-    ["http://h:1/ledger", "http://h:1/ledger/v2/x"],
-    ["https://h/a/b/", "https://h/a/b/v2/x"],
-  ])("%s gives %s", (base, whole) => {
-    expect(endpointUrl({ url: new URL(base) }, "/v2/x").href).toBe(whole);
-  });
-
-  test.each(["", "/", "/ledger", "/ledger/"])("is requested at the base %j", async (base) => {
-    const { url, requests } = await answering("{}");
-    await callParticipant(endpointAt(new URL(base, url)), "GET", PATH);
-    expect(requests.map(({ path }) => path)).toEqual([`${base.replace(/\/$/, "")}${PATH}`]);
-  });
-
-  test("keeps its query", async () => {
-    const { url, requests } = await answering("{}");
-    await callParticipant(endpointAt(new URL("/api", url)), "GET", "/v2/state/connected-synchronizers?party=a%3A%3A1");
-    expect(requests[0]?.path).toBe("/api/v2/state/connected-synchronizers?party=a%3A%3A1");
-  });
+test.each([
+  ["http://h:1", "http://h:1/v2/x"],
+  ["http://h:1/", "http://h:1/v2/x"],
+  ["http://h:1/ledger", "http://h:1/ledger/v2/x"],
+  ["https://h/a/b/", "https://h/a/b/v2/x"],
+])("the base %s gives %s", (base, whole) => {
+  expect(endpointUrl({ url: new URL(base) }, "/v2/x").href).toBe(whole);
 });
 
 describe("a request", () => {
-  test("has the current token, if any", async () => {
+  test("has the current token, if any, its query, and no content type without a body", async () => {
     const { url, requests } = await answering("{}");
     const tokens = ["one", "two", undefined];
-    const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
-    for (let count = 0; count < 3; count++) await callParticipant(endpoint, "GET", PATH);
+    const endpoint = endpointAt(new URL("/api", url), { token: () => Promise.resolve(tokens.shift()) });
+    for (let count = 0; count < 3; count++) await callParticipant(endpoint, "GET", `${PATH}?party=a%3A%3A1`);
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer one", "Bearer two", undefined]);
+    const sent = {
+      method: "GET",
+      path: `/api${PATH}?party=a%3A%3A1`,
+      body: "",
+      headers: { accept: "application/json" },
+    };
+    expect(requests[0]).toMatchObject(sent);
+    expect(requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
   test("has its body as JSON, with any characters", async () => {
     const { url, requests } = await answering("{}");
     const body: JsonObject = { party: "Zoë ☂ 𝄞", list: [1, null, true, { deep: "" }] };
-    await callParticipant(endpointAt(url), "POST", "/v2/updates/update-by-id", body);
-    expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
-    expect(JSON.parse(requests[0]?.body ?? "")).toEqual(body);
+    await callParticipant(endpointAt(url), "POST", PATH, body);
+    const headers = expect.objectContaining({ "content-type": "application/json" }) as Seen["headers"];
+    expect(requests).toEqual([{ method: "POST", path: PATH, headers, body: JSON.stringify(body) }]);
   });
 
-  test("without a body has no content type", async () => {
+  test("is not sent if the token fails, or no header can carry it, which is not told", async () => {
     const { url, requests } = await answering("{}");
-    await callParticipant(endpointAt(url), "GET", PATH);
-    expect(requests[0]).toMatchObject({ method: "GET", body: "", headers: { accept: "application/json" } });
-    expect(requests[0]?.headers).not.toHaveProperty("content-type");
-  });
-
-  test("is not sent if the token fails, and fails with the same error", async () => {
-    const { url, requests } = await answering("{}");
-    const endpoint = endpointAt(url, { token: () => Promise.reject(new Error("no token")) });
-    await expect(callParticipant(endpoint, "GET", PATH)).rejects.toThrow("no token");
+    const failing = endpointAt(url, { token: () => Promise.reject(new Error("no token")) });
+    await expect(callParticipant(failing, "GET", PATH)).rejects.toThrow("no token");
+    for (const token of ["two\nlines", "umlaut-ü-☂"]) {
+      const failure = await fails(url, withToken(token));
+      expect(failure).toMatchObject({
+        kind: "denied",
+        message: "the token for the participant has invalid characters",
+      });
+      expect(everythingOf(failure)).not.toContain(token);
+    }
     expect(requests).toEqual([]);
   });
-
-  test.each(["two\nlines", "umlaut-ü-☂"])(
-    "that no header can carry a token for (%j) fails, and keeps it",
-    async (token) => {
-      const { url, requests } = await answering("{}");
-      const failure = await failureOf(callParticipant(endpointAt(url, withToken(token)), "GET", PATH));
-      expect(everythingOf(failure)).not.toContain(token);
-      expect(requests).toEqual([]);
-    },
-  );
 });
 
 describe("an answer", () => {
-  test.each<[JsonValue]>([[{ offset: 5 }], [[1, "two"]], ["text"], [5], [null]])(
-    "of JSON is given: %j",
-    async (value) => {
-      const { url } = await answering(JSON.stringify(value));
-      expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual(value);
-    },
-  );
+  test.each<[number, JsonValue]>([
+    [200, { offset: 5 }],
+    [200, [1, "two"]],
+    [201, "text"],
+    [200, 5],
+    [200, null],
+  ])("of status %i is given: %j", async (status, value) => {
+    const { url } = await answering(JSON.stringify(value), status);
+    expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual(value);
+  });
+
+  test("just below the limit of its size is given", async () => {
+    const text = "x".repeat(MAX_BYTES - 2);
+    const { url } = await answering(JSON.stringify(text));
+    expect((await callParticipant(endpointAt(url), "GET", PATH)) === text).toBe(true);
+  });
 
   test("is decoded as UTF-8 across chunks", async () => {
     const text = Buffer.from(JSON.stringify({ party: "Zoë ☂ 𝄞" }));
-    const url = await serving((_request, response) => {
-      void (async () => {
-        for (const byte of text) await new Promise((sent) => response.write(Buffer.of(byte), sent));
-        response.end();
-      })();
+    const url = await serving(async (_request, response) => {
+      for (const byte of text) await new Promise((sent) => response.write(Buffer.of(byte), sent));
+      response.end();
     });
     expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual({ party: "Zoë ☂ 𝄞" });
   });
 
-  test("of status 201 is a success too", async () => {
-    const { url } = await answering('{"made":true}', 201);
-    expect(await callParticipant(endpointAt(url), "POST", PATH, {})).toEqual({ made: true });
-  });
-
-  test("just below the size limit is returned", async () => {
-    const text = "x".repeat(MAX_BYTES - 2);
-    const { url } = await answering(JSON.stringify(text));
-    expect(await callParticipant(endpointAt(url), "GET", PATH)).toBe(text);
-  });
-});
-
-const errorBody = (code: string): string => {
-  const error: v3_5.components["schemas"]["JsCantonError"] = {
-    code,
-    cause: "because",
-    context: { participant: "p" },
-    errorCategory: categories[code] ?? 9,
-    grpcCodeValue: 9,
-  };
-  return JSON.stringify(error);
-};
-
-const categories: Readonly<Record<string, number>> = { NA: -1, SERVICE_NOT_RUNNING: 1 };
-
-describe("an error of the documented shape", () => {
-  test.each<[number, string, LedgerErrorKind]>([
-    [400, "PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
-    [400, "OFFSET_AFTER_LEDGER_END", "ahead"],
-    [400, "INVALID_ARGUMENT", "refused"],
-    [401, "NA", "denied"],
-    [404, "CONTRACT_EVENTS_NOT_FOUND", "refused"],
-    [413, "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
-    [503, "SERVICE_NOT_RUNNING", "busy"],
-  ])("of status %i and code %s is thrown as %s", async (status, code, kind) => {
-    const { url } = await answering(errorBody(code), status, { "content-type": "application/json" });
-    const failure = await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH));
-    expect(failure).toMatchObject({ kind, code });
-    expect(failure.message).toContain("because");
+  test.each<[number, string, LedgerErrorKind, string]>([
+    [400, errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9), "pruned", "PARTICIPANT_PRUNED_DATA_ACCESSED: because"],
+    [401, errorOf("NA", -1), "denied", "because"],
+    [503, errorOf("SERVICE_NOT_RUNNING", 1), "busy", "SERVICE_NOT_RUNNING: because"],
+    [200, "<html>hello</html>", "unreadable", PATH],
+    [200, '{"offset":', "unreadable", PATH],
+    [204, "", "unreadable", PATH],
+    [307, "", "refused", "307"],
+    [404, "<html>not here</html>", "refused", `${PATH} (status 404)`],
+    [502, "<html>bad gateway</html>", "busy", "502"],
+  ])("of status %i and %s is %s", async (status, text, kind, said) => {
+    const elsewhere = await answering("{}");
+    // A redirect is not followed, so that the token is sent to no other host.
+    const { url } = await answering(text, status, { location: elsewhere.url.href });
+    const failure = await fails(url);
+    expect(failure.kind).toBe(kind);
+    expect(failure.message).toContain(said);
     expect(everythingOf(failure)).not.toContain(TOKEN);
+    expect(elsewhere.requests).toEqual([]);
   });
-});
-
-describe("an answer that is not JSON", () => {
-  test.each<[number, string, LedgerErrorKind]>([
-    [200, "<html>hello</html>", "unreadable"],
-    [200, '{"offset":', "unreadable"],
-    [200, "", "unreadable"],
-    [204, "", "unreadable"],
-    [401, "The supplied authentication is invalid", "denied"],
-    [403, "", "denied"],
-    [404, "<html>not here</html>", "refused"],
-    [502, "<html>bad gateway</html>", "busy"],
-    [503, "", "busy"],
-  ])("with status %i and the text %j is %s", async (status, text, kind) => {
-    const { url } = await answering(text, status);
-    expect(await failureOf(callParticipant(endpointAt(url), "GET", PATH))).toMatchObject({
-      kind,
-      code: undefined,
-    });
-  });
-
-  test("is reported with its path", async () => {
-    const { url } = await answering("<html>");
-    expect((await failureOf(callParticipant(endpointAt(url), "GET", PATH))).message).toContain(PATH);
-  });
-});
-
-test("a redirect is not followed, so that the token is sent to no other host", async () => {
-  const elsewhere = await answering("{}");
-  const { url } = await answering("", 307, { location: elsewhere.url.href });
-  expect(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({
-    kind: "refused",
-  });
-  expect(elsewhere.requests).toEqual([]);
 });
 
 const expectLost = (failure: LedgerError, url: URL): void => {
@@ -205,149 +150,92 @@ const expectLost = (failure: LedgerError, url: URL): void => {
   expect(everythingOf(failure)).not.toContain(TOKEN);
 };
 
-describe("a connection", () => {
-  test("that is refused is lost", async () => {
-    const url = await closedPort();
-    expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
+describe("a connection is lost", () => {
+  test.each<[string, () => Promise<URL>]>([
+    ["that is refused", closedPort],
+    ["to a name that does not exist", () => Promise.resolve(new URL("http://nobody.invalid"))],
+    ["that ends before the answer", () => serving((request) => void request.socket.destroy())],
+    [
+      "that ends within the response",
+      () =>
+        serving((request, response) => {
+          response.writeHead(200, { "content-length": "100" });
+          response.write("{}", () => request.socket.destroy());
+        }),
+    ],
+  ])("%s", async (_what, at) => {
+    const url = await at();
+    expectLost(await fails(url), url);
   });
 
-  test("to a name that does not exist is lost", async () => {
-    const url = new URL("http://nobody.invalid");
-    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
-  });
-
-  test("that ends before the answer is lost", async () => {
-    const url = await serving((request) => void request.socket.destroy());
-    expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
-  });
-
-  test("that ends within the response is lost", async () => {
-    const url = await serving((request, response) => {
-      response.writeHead(200, { "content-length": "100" });
-      response.write("{}", () => request.socket.destroy());
-    });
-    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
-  });
-
-  test("with another protocol is refused: it is another port", async () => {
+  test("but one with another protocol is refused: it is another port", async () => {
     // As a gRPC port answers HTTP/1.1: a frame of HTTP/2.
     const url = await serving((request) => void request.socket.end(Buffer.from("000012040000000000", "hex")));
-    const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
+    const failure = await fails(url);
     expect(failure).toMatchObject({ kind: "refused", code: undefined });
     expect(failure.message).toContain(`${url.origin} cannot be reached: it does not speak HTTP/1.1: it may be the`);
   });
-});
 
-describe("a server that hangs", () => {
-  test.each<[string, string]>([
-    ["before it answers", ""],
-    ["amid its answer", '{"offset":'],
-  ])("%s times out", async (_when, part) => {
-    const url = await serving((_request, response) => void (part === "" || response.write(part)));
-    const began = performance.now();
-    const answer = callParticipant(endpointAt(url, { timeouts: waits(150), ...withToken(TOKEN) }), "GET", PATH);
-    expectLost(await within(SOON_MS, "the end of a call", failureOf(answer)), url);
-    expect(performance.now() - began).toBeGreaterThan(100);
+  test.each<[string, Parameters<typeof serving>[0]]>([
+    ["before it answers", () => undefined],
+    ["amid its answer", (_request, response) => void response.write('{"offset":')],
+    [
+      "that sends without end",
+      (_request, response) => {
+        const timer = setInterval(() => response.write(" "), 10);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("to a server that hangs %s, after the time limit", async (_when, listener) => {
+    const url = await serving(listener);
+    const failure = await fails(url, { timeouts: { answer: 150 } });
+    expectLost(failure, url);
+    expect(failure.message).toContain("no answer within 150 ms");
   });
 
-  test("and sends without end times out too", async () => {
-    const url = await serving((_request, response) => {
-      const timer = setInterval(() => response.write(" "), 10);
-      response.on("close", () => clearInterval(timer));
-    });
-    const answer = callParticipant(endpointAt(url, { timeouts: waits(150) }), "GET", PATH);
-    expectLost(await within(SOON_MS, "the end of a call", failureOf(answer)), url);
+  // A signal of AbortSignal.timeout may be collected before it fires (nodejs/node#57736): then nothing ends the wait.
+  test("whatever garbage is collected meanwhile", async () => {
+    const url = await serving(() => undefined);
+    const answers = Array.from({ length: 20 }, () => fails(url, { timeouts: { answer: 300 } }));
+    onTestFinished(keepCollecting());
+    for (const error of await Promise.all(answers)) expect(error.message).toContain("no answer within 300 ms");
   });
 });
 
-// A signal of AbortSignal.timeout may be collected before it fires (nodejs/node#57736): then nothing ends the wait.
-test("garbage collection does not keep a call from timing out", async () => {
-  const url = await serving(() => undefined);
-  const answers = Array.from({ length: 20 }, () =>
-    failureOf(callParticipant(endpointAt(url, { timeouts: waits(300) }), "GET", PATH)),
-  );
-  onTestFinished(keepCollecting());
-  for (const error of await within(SOON_MS, "the end of all calls", Promise.all(answers))) {
-    expectLost(error, url);
-    expect(error.message).toContain("no answer within 300 ms");
-  }
-});
-
-test("an oversized response is cut", async () => {
-  let sent = 0;
-  let isClosed = false;
-  const url = await serving((_request, response) => {
-    const chunk = Buffer.alloc(1024 * 1024, " ");
-    const more = () => {
-      sent += chunk.length;
-      if (sent < MAX_BYTES * 20) response.write(chunk, more);
-    };
-    response.on("close", () => {
-      isClosed = true;
-    });
-    response.on("error", () => {});
-    more();
-  });
-  expectLost(await within(SOON_MS, "the end of a call", failureOf(callParticipant(endpointAt(url), "GET", PATH))), url);
-  await until("the server's connection is closed", () => isClosed);
-  expect(sent).toBeLessThan(MAX_BYTES * 20);
-});
-
-test("an oversized response is reported as such", async () => {
-  const { url } = await answering(JSON.stringify("x".repeat(MAX_BYTES)));
-  const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
+test("an oversized response is cut, and reported as such", async () => {
+  const { url, sent, isClosed } = await endless();
+  const failure = await fails(url);
+  expectLost(failure, url);
   expect(failure.message).toContain(`exceeds ${MAX_BYTES} bytes`);
+  await until("the server's connection is closed", isClosed);
+  expect(sent()).toBeLessThan(MAX_BYTES * 10);
 });
 
 describe("an abort", () => {
-  test("ends a waiting call at once, and its connection", async () => {
-    const end = new AbortController();
-    const arrived = gate();
-    let isClosed = false;
-    const url = await serving((_request, response) => {
-      response.on("close", () => {
-        isClosed = true;
+  test.each(["", '{"offset":'])(
+    "ends a waiting call at once, and its connection, after %j of the response",
+    async (part) => {
+      const end = new AbortController();
+      const arrived = gate();
+      let isClosed = false;
+      const url = await serving((_request, response) => {
+        response.on("close", () => void (isClosed = true));
+        if (part === "") arrived.open();
+        else response.write(part, () => arrived.open());
       });
-      arrived.open();
-    });
-    const failing = failureOf(
-      callParticipant(endpointAt(url, { signal: end.signal, ...withToken(TOKEN) }), "GET", PATH),
-    );
-    await arrived.opened;
-    end.abort();
-    expectLost(await within(1_000, "the end of the call", failing), url);
-    await until("the server's connection is closed", () => isClosed);
-  });
-
-  test("ends a call within its response at once", async () => {
-    const end = new AbortController();
-    const arrived = gate();
-    const url = await serving((_request, response) => {
-      response.write('{"offset":', () => arrived.open());
-    });
-    const failing = failureOf(callParticipant(endpointAt(url, { signal: end.signal }), "GET", PATH));
-    await arrived.opened;
-    end.abort();
-    expectLost(await within(1_000, "the end of the call", failing), url);
-  });
+      const failing = fails(url, { signal: end.signal });
+      await arrived.opened;
+      end.abort();
+      expectLost(await failing, url);
+      await until("the server's connection is closed", () => isClosed);
+    },
+  );
 
   test("before a call prevents the request", async () => {
     const { url, requests } = await answering("{}");
-    const failing = failureOf(callParticipant(endpointAt(url, { signal: AbortSignal.abort() }), "GET", PATH));
-    expectLost(await within(1_000, "the end of the call", failing), url);
+    expectLost(await fails(url, { signal: AbortSignal.abort() }), url);
     expect(requests).toEqual([]);
   });
-});
-
-test("sendRequest returns any status with its text", async () => {
-  const { url, requests } = await answering("not here", 404);
-  const options = { method: "POST", ca: undefined, signal: new AbortController().signal, timeout: SOON_MS } as const;
-  const headers = { "x-own": "yes" };
-  expect(await sendRequest(new URL("/x?y=z", url), { ...options, headers, body: "a=b" })).toEqual({
-    status: 404,
-    text: "not here",
-  });
-  expect(requests).toMatchObject([{ method: "POST", path: "/x?y=z", body: "a=b", headers: { "x-own": "yes" } }]);
 });
 
 // Skipped without the openssl command line, which makes the certificates.
@@ -359,58 +247,24 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
     other = createCertificates();
   });
 
-  async function servingTls() {
+  test.each<[string, string, () => string | undefined, string | undefined]>([
+    ["is called over https", "127.0.0.1", () => own.ca, undefined],
+    ["is called where one of several root certificates is its own", "127.0.0.1", () => other.ca + own.ca, undefined],
+    ["is not trusted without it", "127.0.0.1", () => undefined, "lost"],
+    ["is not trusted with another", "127.0.0.1", () => other.ca, "lost"],
+    ["is not trusted with none that can be read", "127.0.0.1", () => "-----BEGIN CERTIFICATE-----\nno\n", "lost"],
+    ["is not trusted under another name", "localhost", () => own.ca, "lost"],
+  ])("a participant %s, and gets a token only then", async (_what, hostname, ca, kind) => {
     const authorizations: (string | undefined)[] = [];
     const server = createTlsServer({ key: own.key, cert: own.cert }, (request, response) => {
       authorizations.push(request.headers.authorization);
       response.end('{"offset":7}');
     });
-    return { url: await listening(server, "https"), authorizations };
-  }
-
-  test("a participant is called over https", async () => {
-    const { url, authorizations } = await servingTls();
-    expect(await callParticipant(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({
-      offset: 7,
-    });
-    expect(authorizations).toEqual([`Bearer ${TOKEN}`]);
-  });
-
-  test("one of several root certificates is enough", async () => {
-    const { url } = await servingTls();
-    expect(await callParticipant(endpointAt(url, { ca: other.ca + own.ca }), "GET", PATH)).toEqual({ offset: 7 });
-  });
-
-  test.each<[string, () => string | undefined]>([
-    ["no authority of one's own", () => undefined],
-    ["another authority", () => other.ca],
-  ])("a participant is not trusted with %s, and gets no token", async (_what, ca) => {
-    const { url, authorizations } = await servingTls();
-    expectLost(await failureOf(callParticipant(endpointAt(url, { ca: ca(), ...withToken(TOKEN) }), "GET", PATH)), url);
-    expect(authorizations).toEqual([]);
-  });
-
-  test("a root certificate applies to its own endpoint only", async () => {
-    const { url } = await servingTls();
-    await callParticipant(endpointAt(url, { ca: own.ca }), "GET", PATH);
-    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
-  });
-
-  test("a certificate for another host name is not trusted", async () => {
-    const { url, authorizations } = await servingTls();
-    const named = new URL(url.href.replace("127.0.0.1", "localhost"));
-    expectLost(
-      await failureOf(callParticipant(endpointAt(named, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)),
-      named,
-    );
-    expect(authorizations).toEqual([]);
-  });
-
-  test("an invalid root certificate fails the call", async () => {
-    const { url } = await servingTls();
-    const failure = await failureOf(
-      callParticipant(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH),
-    );
-    expect(failure.kind).toBe("lost");
+    const url = await listening(server, "https");
+    url.hostname = hostname;
+    const endpoint = endpointAt(url, { ca: ca(), ...withToken(TOKEN) });
+    const answer = await callParticipant(endpoint, "GET", PATH).catch(({ kind: failed }: LedgerError) => failed);
+    expect(answer).toEqual(kind ?? { offset: 7 });
+    expect(authorizations).toEqual(kind === undefined ? [`Bearer ${TOKEN}`] : []);
   });
 });

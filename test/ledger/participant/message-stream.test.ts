@@ -1,31 +1,39 @@
+/** Streams of messages over a WebSocket: how they open, end, fail, and bound what they queue. */
 import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import type { v3_5 } from "@canton-network/core-ledger-client-types";
-import { describe, expect, test } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { WebSocket } from "ws";
+import { Participant } from "../../scripted-participant/participant.js";
+import { creation, updatesRequest } from "../../scripted-participant/test-client.js";
+import { Tokens } from "../../scripted-participant/tokens.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
-import { streamMessages } from "../../../src/ledger/participant/message-stream.js";
+import { MessageStream, streamMessages } from "../../../src/ledger/participant/message-stream.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import { hasOpenssl, createCertificates } from "../../fixtures/certificates.js";
-import { endpointAt, everythingOf, listening, closedPort, SOON_MS, streaming } from "./servers.js";
+import { createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
+import { closedPort, endpointAt, errorOf, everythingOf, failureOf, listening, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
 const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
 const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
-
-const open = (endpoint: Endpoint, hasEnd = false) => streamMessages(endpoint, PATH, REQUEST, hasEnd);
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
+const read = (endpoint: Endpoint, hasEnd = false) => streamMessages(endpoint, PATH, REQUEST, hasEnd);
+
+async function open(endpoint: Endpoint): Promise<MessageStream> {
+  const opened = await within(SOON_MS, "the stream opens", MessageStream.open(endpoint, PATH, REQUEST, false));
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
 /** Collects the messages of a stream and its error. */
-async function all(
-  messages: AsyncGenerator<JsonValue>,
-): Promise<{ got: JsonValue[]; failure: LedgerError | undefined }> {
+async function all(messages: AsyncIterable<JsonValue>) {
   const got: JsonValue[] = [];
-  const reading = async () => {
+  const reading = async (): Promise<LedgerError | undefined> => {
     try {
       for await (const message of messages) got.push(message);
       return undefined;
@@ -38,458 +46,424 @@ async function all(
   return { got, failure };
 }
 
-/** A server that calls back with the socket after the request. */
-const afterRequest = (act: (socket: WebSocket, request: IncomingMessage) => void): Promise<URL> =>
-  streaming((socket, request) => socket.once("message", () => act(socket, request)));
+/** A server that calls back with the socket after the request; the sockets that have sent one, and how many closed. */
+async function server(
+  act: (socket: WebSocket, request: IncomingMessage) => void = () => {},
+  options: { readonly autoPong?: boolean } = {},
+) {
+  const sockets: WebSocket[] = [];
+  const state = { closed: 0 };
+  const accepted = (socket: WebSocket, request: IncomingMessage) => {
+    socket.on("close", () => void state.closed++);
+    socket.once("message", () => {
+      sockets.push(socket);
+      act(socket, request);
+    });
+  };
+  const url = await streaming(accepted, options);
+  const gone = () => until("the server's socket is closed", () => state.closed === 1);
+  return { url, sockets, gone };
+}
+
+/** A server that answers upgrades with a status. */
+function rejecting(status: number): Promise<URL> {
+  const http = createServer();
+  http.on("upgrade", (_request, socket) => {
+    socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno`);
+  });
+  return listening(http);
+}
 
 const numbered = (count: number): JsonValue[] => Array.from({ length: count }, (_, number) => ({ number }));
 
-/** Sends many messages, then closes normally. */
 function sendAll(socket: WebSocket, messages: readonly JsonValue[]): void {
   for (const message of messages) socket.send(JSON.stringify(message));
-  socket.close(1000);
 }
 
 describe("a stream", () => {
   test("sends its request as one message, to the path below the base, and nothing else", async () => {
-    const received: { text: string; isBinary: boolean }[] = [];
-    const paths: (string | undefined)[] = [];
+    const received: unknown[] = [];
     const url = await streaming((socket, request) => {
-      paths.push(request.url);
       socket.on("message", (data: Buffer, isBinary) => {
-        received.push({ text: data.toString(), isBinary });
+        received.push(request.url, data.toString(), isBinary);
         // Any further message would arrive before the answer to this ping.
         socket.ping();
         socket.once("pong", () => socket.close(1000));
       });
     });
-    expect(await all(open(endpointAt(new URL("/ledger/", url))))).toEqual({ got: [], failure: undefined });
-    expect(paths).toEqual([`/ledger${PATH}`]);
-    expect(received).toEqual([{ text: JSON.stringify(REQUEST), isBinary: false }]);
+    expect(await all(read(endpointAt(new URL("/ledger/", url))))).toEqual({ got: [], failure: undefined });
+    expect(received).toEqual([`/ledger${PATH}`, JSON.stringify(REQUEST), false]);
   });
 
-  test("yields the messages in order, and ends with the server", async () => {
-    const url = await afterRequest((socket) => sendAll(socket, numbered(2_500)));
-    expect(await all(open(endpointAt(url)))).toEqual({ got: numbered(2_500), failure: undefined });
-  });
-
-  test("without a message ends too", async () => {
-    const url = await afterRequest((socket) => socket.close(1000));
-    expect(await all(open(endpointAt(url)))).toEqual({ got: [], failure: undefined });
-  });
-
-  test("yields a message as soon as it arrives", async () => {
-    const sockets: WebSocket[] = [];
-    const url = await afterRequest((socket) => void sockets.push(socket));
-    const messages = open(endpointAt(url));
-    for (const number of [1, 2, 3]) {
-      const next = messages.next();
-      await until("the request is there", () => sockets.length === 1);
-      sockets[0]?.send(JSON.stringify({ number }));
-      expect(await within(SOON_MS, "a message", next)).toEqual({ value: { number }, done: false });
-    }
-    await messages.return(undefined);
-  });
-
-  test("accepts large and fragmented messages", async () => {
-    const large = { blob: "☂".repeat(1_000_000) };
-    const url = await afterRequest((socket) => {
-      socket.send(JSON.stringify(large));
-      socket.send('{"in":', { fin: false });
-      socket.send('"parts"}', { fin: true });
+  test("yields all messages in order, large ones too, and ends with the server", async () => {
+    const messages = [...numbered(2_500), { blob: "☂".repeat(1_000_000) }];
+    const { url } = await server((socket) => {
+      sendAll(socket, messages);
       socket.close(1000);
     });
-    expect(await all(open(endpointAt(url)))).toEqual({ got: [large, { in: "parts" }], failure: undefined });
+    expect(await all(read(endpointAt(url)))).toEqual({ got: messages, failure: undefined });
   });
 });
 
-const cantonError = (code: string, grpcCodeValue: number): string => {
-  const body: v3_5.components["schemas"]["JsCantonError"] = {
-    code,
-    cause: "because",
-    correlationId: "c",
-    traceId: "t",
-    context: {},
-    resources: [],
-    errorCategory: code === "SERVICE_NOT_RUNNING" ? 1 : 9,
-    grpcCodeValue,
-  };
-  return JSON.stringify(body);
-};
-
-describe("an error as a message", () => {
-  test.each<[string, number, LedgerErrorKind]>([
-    ["PARTICIPANT_PRUNED_DATA_ACCESSED", 9, "pruned"],
-    ["OFFSET_AFTER_LEDGER_END", 11, "ahead"],
-    ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", 11, "ahead"],
-    ["ACCESS_TOKEN_EXPIRED", 10, "denied"],
-    ["SERVICE_NOT_RUNNING", 14, "busy"],
-    ["INVALID_ARGUMENT", 3, "refused"],
-  ])("%s ends the stream after the messages before it", async (code, grpcCodeValue, kind) => {
-    const url = await afterRequest((socket) => {
-      for (const message of numbered(3)) socket.send(JSON.stringify(message));
-      socket.send(cantonError(code, grpcCodeValue));
-      socket.send("{}");
-      socket.close(1000);
+describe("a stream fails after the messages before", () => {
+  test.each<[string, (socket: WebSocket, request: IncomingMessage) => void, LedgerErrorKind]>([
+    ["its connection is cut", (_socket, request) => void request.socket.end(), "lost"],
+    ["its connection is reset", (_socket, request) => void request.socket.resetAndDestroy(), "lost"],
+    ["the server goes away", (socket) => socket.close(1001), "lost"],
+    ["the server has an error", (socket) => socket.close(1011, "broken"), "lost"],
+    [
+      "it is cut within a message",
+      (socket, { socket: tcp }) => socket.send('{"a":', { fin: false }, () => tcp.end()),
+      "lost",
+    ],
+    ["half a message comes", (socket) => socket.send('{"number":'), "unreadable"],
+    ["an empty message comes", (socket) => socket.send(""), "unreadable"],
+    ["a page comes", (socket) => socket.send("<html>"), "unreadable"],
+    ["an error comes", (socket) => socket.send(errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9)), "pruned"],
+    ["an error comes, of its category", (socket) => socket.send(errorOf("SERVICE_NOT_RUNNING", 1)), "busy"],
+  ])("when %s, without the token in the message", async (_how, fail, kind) => {
+    const requests: IncomingMessage[] = [];
+    const { url, sockets, gone } = await server((socket, request) => {
+      sendAll(socket, numbered(3));
+      requests.push(request);
     });
-    const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
-    expect(got).toEqual(numbered(3));
-    expect(failure).toMatchObject({ kind, code });
-    expect(failure?.message).toContain("because");
-  });
-
-  test("ends the stream though the server does not close it", async () => {
-    let isClosed = false;
-    const url = await afterRequest((socket) => {
-      socket.on("close", () => {
-        isClosed = true;
-      });
-      socket.send(cantonError("SERVICE_NOT_RUNNING", 14));
-    });
-    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ kind: "busy" });
-    await until("the server's socket is closed", () => isClosed);
-  });
-});
-
-describe("a stream that is cut", () => {
-  test.each<[string, (socket: WebSocket, request: IncomingMessage) => void]>([
-    ["by its connection", (_socket, request) => void request.socket.end()],
-    ["by a reset", (_socket, request) => void request.socket.resetAndDestroy()],
-    ["as the server goes away", (socket) => socket.close(1001)],
-    ["for an error of the server", (socket) => socket.close(1011, "broken")],
-  ])("%s is lost after the messages before it", async (_how, cut) => {
-    const sockets: [WebSocket, IncomingMessage][] = [];
-    const url = await afterRequest((socket, request) => {
-      for (const message of numbered(3)) socket.send(JSON.stringify(message));
-      sockets.push([socket, request]);
-    });
-    const messages = open(endpointAt(url, withToken(TOKEN)));
+    const messages = read(endpointAt(url, withToken(TOKEN)));
     const first = [await messages.next(), await messages.next(), await messages.next()];
     expect(first.map(({ value }) => value as JsonValue)).toEqual(numbered(3));
-    for (const [socket, request] of sockets) cut(socket, request);
+    const [socket, request] = [sockets[0], requests[0]];
+    if (socket === undefined || request === undefined) throw new Error("there is no request");
+    fail(socket, request);
     const { got, failure } = await all(messages);
-    expect(got).toEqual([]);
-    expect(failure).toMatchObject({ kind: "lost" });
+    expect([got, failure?.kind]).toEqual([[], kind]);
     expect(everythingOf(failure)).not.toContain(TOKEN);
+    await gone();
   });
-
-  test("within a message is lost, without a partial message", async () => {
-    const url = await afterRequest((socket, request) => {
-      socket.send('{"number":0}');
-      socket.send('{"number":', { fin: false }, () => request.socket.end());
-    });
-    const { got, failure } = await all(open(endpointAt(url)));
-    expect(got).toEqual(numbered(1));
-    expect(failure).toMatchObject({ kind: "lost" });
-  });
-
-  test.each(['{"number":', "", "<html>", "undefined"])(
-    "by a message that is not JSON (%j) is unreadable",
-    async (text) => {
-      const url = await afterRequest((socket) => {
-        socket.send('{"number":0}');
-        socket.send(text);
-      });
-      const { got, failure } = await all(open(endpointAt(url)));
-      expect(got).toEqual(numbered(1));
-      expect(failure).toMatchObject({ kind: "unreadable" });
-    },
-  );
 });
 
 describe("a stream that does not open", () => {
-  test.each<[number, LedgerErrorKind]>([
-    [401, "denied"],
-    [403, "denied"],
-    [404, "refused"],
-    [429, "busy"],
-    [503, "busy"],
-  ])("for status %i is %s", async (status, kind) => {
-    const server = createServer();
-    server.on("upgrade", (_request, socket) => {
-      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno`);
-    });
-    const url = await listening(server);
-    const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
-    expect(got).toEqual([]);
-    expect(failure).toMatchObject({ kind });
-    expect(failure?.message).toContain(String(status));
+  test.each<[string, () => Promise<URL>, LedgerErrorKind, string]>([
+    ["with status 401 is denied", () => rejecting(401), "denied", "401"],
+    ["with status 404 is refused", () => rejecting(404), "refused", "404"],
+    ["with status 503 is busy", () => rejecting(503), "busy", "503"],
+    [
+      "at a server without WebSocket is refused",
+      () => listening(createServer((_, response) => void response.end())),
+      "refused",
+      "200",
+    ],
+    ["at a closed port is lost", closedPort, "lost", "ECONNREFUSED"],
+    [
+      "at a server without the subprotocol is lost",
+      () => streaming(() => {}, { handleProtocols: () => false }),
+      "lost",
+      "subprotocol",
+    ],
+  ])("%s, and the message has no token", async (_what, at, kind, said) => {
+    const { got, failure } = await all(read(endpointAt(await at(), withToken(TOKEN))));
+    expect([got, failure?.kind]).toEqual([[], kind]);
+    expect(failure?.message).toContain(said);
     expect(everythingOf(failure)).not.toContain(TOKEN);
-  });
-
-  test("at a server without WebSocket is refused", async () => {
-    const url = await listening(createServer((_request, response) => void response.end("hello")));
-    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ kind: "refused" });
-  });
-
-  test("at a closed port is lost", async () => {
-    expect((await all(open(endpointAt(await closedPort(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
   });
 
   test("at a silent server is lost after the timeout", async () => {
-    const server = createServer();
+    const http = createServer();
     const sockets: Socket[] = [];
-    server.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
-    const url = await listening(server);
-    expect((await all(open(endpointAt(url, { timeouts: { open: 100 } })))).failure).toMatchObject({ kind: "lost" });
-    await until("the server's socket is closed", () =>
-      sockets.every(({ destroyed, readableEnded }) => destroyed || readableEnded),
-    );
+    http.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
+    const url = await listening(http);
+    expect((await all(read(endpointAt(url, { timeouts: { open: 100 } })))).failure).toMatchObject({ kind: "lost" });
+    await until("the socket is closed", () => sockets.every((socket) => socket.destroyed || socket.readableEnded));
     for (const socket of sockets) socket.destroy();
   });
 
-  test("is not tried if the token fails, and fails with the same error", async () => {
+  test.each<[string, Endpoint["token"], string]>([
+    ["the token fails, with the same error", () => Promise.reject(new LedgerError("denied", "no token")), "no token"],
+    ...["two words", "two\nlines", "a=", "ü"].map((token): [string, Endpoint["token"], string] => [
+      `no header can carry the token ${JSON.stringify(token)}, which is not told`,
+      () => Promise.resolve(token),
+      "the token for the participant has invalid characters",
+    ]),
+  ])("as %s", async (_why, token, message) => {
     let connections = 0;
     const url = await streaming(() => void connections++);
-    const messages = open(endpointAt(url, { token: () => Promise.reject(new Error("no token")) }));
-    await expect(messages.next()).rejects.toThrow("no token");
+    expect((await all(read(endpointAt(url, { token })))).failure).toMatchObject({ kind: "denied", message });
     expect(connections).toBe(0);
   });
-
-  test.each(["two words", "two\nlines", "a=", "ü"])(
-    "as no header can carry its token (%j) fails, and keeps it",
-    async (token) => {
-      let connections = 0;
-      const url = await streaming(() => void connections++);
-      const { failure } = await all(open(endpointAt(url, withToken(token))));
-      expect(failure?.message).not.toContain(token);
-      expect(connections).toBe(0);
-    },
-  );
 });
 
-/** The subprotocols that each client offered. The server selects daml.ws.auth, as a participant does. */
-async function offers() {
-  const offered: (readonly string[])[] = [];
-  const headers: (string | undefined)[] = [];
-  const url = await streaming((socket, request) => {
-    headers.push(request.headers.authorization);
-    offered.push((request.headers["sec-websocket-protocol"] ?? "").split(/, */));
-    socket.once("message", () => socket.close(1000));
-  });
-  return { url, offered, headers };
-}
+const expired = (socket: WebSocket) => socket.send(errorOf("ACCESS_TOKEN_EXPIRED", 2));
 
-describe("the subprotocols", () => {
-  test("carry the token that is current when the stream opens, first, and so does the header", async () => {
-    const { url, offered, headers } = await offers();
+describe("the token", () => {
+  test("is the current one, in the first subprotocol and in the header; without one there is neither", async () => {
+    const sent: (string | undefined)[][] = [];
+    const { url } = await server((socket, { headers }) => {
+      sent.push([headers["sec-websocket-protocol"]?.replace(", ", ","), headers.authorization]);
+      socket.close(1000);
+    });
     const tokens = ["one", TOKEN];
     const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
-    for (let count = 0; count < 2; count++) expect((await all(open(endpoint))).failure).toBeUndefined();
-    expect(offered).toEqual([
-      ["jwt.token.one", "daml.ws.auth"],
-      [`jwt.token.${TOKEN}`, "daml.ws.auth"],
+    for (let count = 0; count < 3; count++) expect((await all(read(endpoint))).failure).toBeUndefined();
+    expect(sent).toEqual([
+      ["jwt.token.one,daml.ws.auth", "Bearer one"],
+      [`jwt.token.${TOKEN},daml.ws.auth`, `Bearer ${TOKEN}`],
+      ["daml.ws.auth", undefined],
     ]);
-    expect(headers).toEqual(["Bearer one", `Bearer ${TOKEN}`]);
   });
 
-  test("carry no token if there is none", async () => {
-    const { url, offered, headers } = await offers();
-    expect((await all(open(endpointAt(url)))).failure).toBeUndefined();
-    expect(offered).toEqual([["daml.ws.auth"]]);
-    expect(headers).toEqual([undefined]);
-  });
-
-  test("that the server does not select fail the stream, without the token in the message", async () => {
-    const url = await streaming(() => {}, { handleProtocols: () => false });
-    const { failure } = await all(open(endpointAt(url, withToken(TOKEN))));
-    expect(failure).toMatchObject({ kind: "lost" });
-    expect(everythingOf(failure)).not.toContain(TOKEN);
-  });
-});
-
-describe("a token that is not accepted", () => {
-  test.each<[string, number]>([
-    ["is forgotten", 401],
-    ["is kept where the server is busy", 503],
-  ])("%s (status %i)", async (_what, status) => {
-    const server = createServer();
-    server.on("upgrade", (_request, socket) => {
-      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
-    });
-    const url = await listening(server);
+  test.each<[string, () => Promise<URL>, number]>([
+    ["is forgotten where it is not accepted", () => rejecting(401), 1],
+    ["is forgotten when it expires on the stream", async () => (await server(expired)).url, 1],
+    ["is kept where the server is busy", () => rejecting(503), 0],
+  ])("%s", async (_what, at, times) => {
     let forgotten = 0;
     const token = Object.assign(() => Promise.resolve(TOKEN), { forget: () => void forgotten++ });
-    await all(open(endpointAt(url, { token })));
-    expect(forgotten).toBe(status === 401 ? 1 : 0);
+    await all(read(endpointAt(await at(), { token })));
+    expect(forgotten).toBe(times);
+  });
+
+  test("opens a stream of a participant that authenticates; without one, or without rights, it is denied", async () => {
+    const tokens = new Tokens();
+    const participant = await Participant.start({ tokens });
+    onTestFinished(() => participant.stop());
+    participant.ledger.transact([{ create: creation("a") }]);
+    const request = JSON.parse(JSON.stringify(updatesRequest(0, 3))) as JsonValue;
+    const follow = async (token?: string) => {
+      const endpoint = endpointAt(new URL(participant.url), { token: () => Promise.resolve(token) });
+      const { got, failure } = await all(streamMessages(endpoint, PATH, request, true));
+      return failure === undefined ? got.length : [failure.kind, failure.isForbidden];
+    };
+    expect(await follow(tokens.issue())).toBe(1);
+    expect(await follow()).toEqual(["denied", false]);
+    expect(await follow(tokens.issue({ expiresInMs: -1 }))).toEqual(["denied", false]);
+    expect(await follow(tokens.issue({ parties: [] }))).toEqual(["denied", true]);
+    expect(await follow(tokens.issue({ hasUser: false }))).toEqual(["denied", true]);
+    expect(participant.requests[0]?.protocols[0]).toMatch(/^jwt\.token\./);
   });
 });
-
-/** A server that sends a message, and observes the end of the connection. */
-async function watched() {
-  const state = { opened: 0, closed: 0 };
-  const url = await afterRequest((socket) => {
-    state.opened++;
-    socket.on("close", () => void state.closed++);
-    socket.send("{}");
-  });
-  return { url, gone: () => until("the server's socket is closed", () => state.opened === 1 && state.closed === 1) };
-}
 
 describe("a stream that is left", () => {
-  test("by leaving the loop is closed", async () => {
-    const { url, gone } = await watched();
-    const { signal } = new AbortController();
-    for await (const message of open(endpointAt(url, { signal }))) {
-      expect(message).toEqual({});
-      break;
-    }
-    await gone();
-    expect(getEventListeners(signal, "abort")).toEqual([]);
-  });
-
-  test("by an error in the loop is closed, and the error is unchanged", async () => {
-    const { url, gone } = await watched();
+  test("by leaving the loop is closed, also by an error, which is unchanged", async () => {
     const own = new Error("own");
-    const loop = async () => {
-      for await (const _ of open(endpointAt(url))) throw own;
-    };
-    await expect(loop()).rejects.toBe(own);
-    await gone();
+    for (const error of [undefined, own]) {
+      const { url, gone } = await server((socket) => sendAll(socket, numbered(2_000)));
+      const { signal } = new AbortController();
+      const loop = async () => {
+        for await (const message of read(endpointAt(url, { signal }))) {
+          expect(message).toEqual({ number: 0 });
+          if (error !== undefined) throw error;
+          break;
+        }
+      };
+      expect(await loop().catch((thrown: unknown) => thrown)).toBe(error);
+      await gone();
+      expect(getEventListeners(signal, "abort")).toEqual([]);
+    }
   });
 
-  test("while the server floods it is closed", async () => {
-    let isClosed = false;
-    const url = await afterRequest((socket) => {
-      socket.on("close", () => {
-        isClosed = true;
-      });
-      for (const message of numbered(20_000)) socket.send(JSON.stringify(message));
-    });
-    const messages = open(endpointAt(url));
-    await messages.next();
-    await messages.return(undefined);
-    await expect.poll(() => isClosed).toBe(true);
-  });
-});
-
-/** Consumes a stream until it ends or fails. */
-const settle = (messages: AsyncGenerator<JsonValue>): Promise<unknown> =>
-  within(1_000, "the end of the stream", all(messages));
-
-describe("an abort", () => {
-  test("ends a stream that waits for a message, and closes it", async () => {
-    const { url, gone } = await watched();
+  test("by an abort while it waits for a message ends, and is closed", async () => {
+    const { url, gone } = await server((socket) => sendAll(socket, numbered(1)));
     const end = new AbortController();
-    const messages = open(endpointAt(url, { signal: end.signal }));
+    const messages = read(endpointAt(url, { signal: end.signal }));
     await messages.next();
-    const ending = settle(messages);
+    const ending = all(messages);
     end.abort();
-    await ending;
+    expect((await ending).failure).toMatchObject({ kind: "lost" });
     await gone();
     expect(getEventListeners(end.signal, "abort")).toEqual([]);
   });
 
-  test("ends a stream that is not open yet", async () => {
-    const server = createServer();
+  test("by an abort before it is open ends", async () => {
+    const http = createServer();
     const arrived = gate();
-    server.on("upgrade", () => arrived.open());
-    const url = await listening(server);
+    http.on("upgrade", () => arrived.open());
     const end = new AbortController();
-    const ending = settle(open(endpointAt(url, { signal: end.signal })));
+    const ending = all(read(endpointAt(await listening(http), { signal: end.signal })));
     await arrived.opened;
     end.abort();
-    await ending;
-    expect(getEventListeners(end.signal, "abort")).toEqual([]);
+    expect((await ending).failure).toMatchObject({ kind: "lost" });
   });
 
-  test("before a stream prevents the request", async () => {
-    const requests: string[] = [];
-    const url = await streaming((socket) =>
-      socket.on("message", (data: Buffer) => void requests.push(data.toString())),
-    );
-    await settle(open(endpointAt(url, { signal: AbortSignal.abort() })));
-    expect(requests).toEqual([]);
-  });
-
-  test("while the token is fetched prevents the request", async () => {
-    const requests: string[] = [];
-    const url = await streaming((socket) =>
-      socket.on("message", (data: Buffer) => void requests.push(data.toString())),
-    );
-    const end = new AbortController();
-    const token = gate();
+  test("by an abort before, or while the token is fetched, sends no request", async () => {
+    const { url, sockets } = await server();
+    expect((await all(read(endpointAt(url, { signal: AbortSignal.abort() })))).failure).toMatchObject({ kind: "lost" });
+    const [end, token] = [new AbortController(), gate()];
     const endpoint = endpointAt(url, { signal: end.signal, token: () => token.opened.then(() => TOKEN) });
-    const ending = settle(open(endpoint));
+    const ending = all(read(endpoint));
     end.abort();
     token.open();
-    await ending;
-    expect(requests).toEqual([]);
+    expect((await ending).failure).toMatchObject({ kind: "lost" });
+    expect(sockets).toEqual([]);
+  });
+
+  test("gives nothing more, and does not seem complete, though its server has ended it", async () => {
+    const { url } = await server((socket) => {
+      sendAll(socket, numbered(3));
+      socket.close(1000);
+    });
+    const opened = await open(endpointAt(url));
+    await until("the server has ended the stream", () => opened.hasEnded);
+    const messages = opened[Symbol.asyncIterator]();
+    expect(await messages.next()).toMatchObject({ value: { number: 0 } });
+    opened.close();
+    expect(await failureOf(messages.next())).toMatchObject({ kind: "lost", message: "the stream was closed" });
   });
 });
 
 describe("a server that is silent", () => {
   test("and ignores pings is lost", async () => {
-    let isClosed = false;
-    const url = await streaming(
-      (socket) => {
-        socket.once("message", () => socket.send("{}"));
-        socket.on("close", () => {
-          isClosed = true;
-        });
-      },
-      { autoPong: false },
-    );
-    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 40 } })));
+    const { url, gone } = await server((socket) => socket.send("{}"), { autoPong: false });
+    const { got, failure } = await all(read(endpointAt(url, { timeouts: { ping: 40 } })));
     expect(got).toEqual([{}]);
-    expect(failure).toMatchObject({ kind: "lost" });
-    await until("the server's socket is closed", () => isClosed);
+    expect(failure).toMatchObject({ kind: "lost", message: expect.stringContaining("answer to a ping") as string });
+    await gone();
   });
 
-  test("but answers pings is waited for on an endless stream", async () => {
-    let pings = 0;
-    const url = await streaming((socket) => {
-      socket.on("ping", () => {
-        if (++pings === 4) sendAll(socket, numbered(1));
-      });
+  test("but answers pings is waited for on an endless stream, and not on a finite one", async () => {
+    const { url } = await server((socket) => {
+      let pings = 0;
+      socket.on("ping", () => ++pings === 2 && socket.close(1000));
     });
-    const endpoint = endpointAt(url, { timeouts: { ping: 500, message: 600 } });
-    expect(await all(open(endpoint))).toEqual({ got: numbered(1), failure: undefined });
-    expect(pings).toBe(4);
-  });
-
-  test("but answers pings times out on a finite stream", async () => {
-    const url = await afterRequest((socket) => socket.send("{}"));
-    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 20, message: 60 } }), true));
-    expect(got).toEqual([{}]);
-    expect(failure).toMatchObject({ kind: "lost" });
-  });
-
-  test("but sends messages instead of pongs is waited for", async () => {
-    const url = await streaming(
-      (socket) => {
-        let number = 0;
-        const timer = setInterval(() => {
-          if (number < 20) socket.send(JSON.stringify({ number: number++ }));
-          else socket.close(1000);
-        }, 100);
-        socket.on("close", () => clearInterval(timer));
-      },
-      { autoPong: false },
-    );
-    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 500, message: 500 } }), true));
-    expect(failure).toBeUndefined();
-    expect(got).toEqual(numbered(20));
+    expect(await all(read(endpointAt(url, { timeouts: { ping: 500, message: 1 } })))).toEqual({
+      got: [],
+      failure: undefined,
+    });
+    const finite = await all(read(endpointAt((await server()).url, { timeouts: { ping: 20, message: 60 } }), true));
+    expect(finite.failure).toMatchObject({ kind: "lost", message: expect.stringContaining("no message") as string });
   });
 });
 
-describe.skipIf(!hasOpenssl)("with an own authority", () => {
-  test.each<[string, boolean]>([
-    ["that is trusted a stream opens by TLS", true],
-    ["other than the server's it is lost, and the token stays here", false],
-  ])("%s", async (_what, isTrusted) => {
-    const { ca, key, cert } = createCertificates();
-    const requests: string[] = [];
-    const connected = (socket: WebSocket, request: IncomingMessage) => {
-      requests.push(String(request.headers["sec-websocket-protocol"]));
-      socket.once("message", () => sendAll(socket, numbered(3)));
-    };
-    const url = await streaming(connected, {}, createTlsServer({ key, cert }));
-    const { got, failure } = await all(
-      open(endpointAt(url, { ca: isTrusted ? ca : createCertificates().ca, ...withToken(TOKEN) })),
-    );
-    expect(got).toEqual(isTrusted ? numbered(3) : []);
-    expect(failure?.kind).toBe(isTrusted ? undefined : "lost");
-    expect(requests).toEqual(isTrusted ? [`jwt.token.${TOKEN},daml.ws.auth`] : []);
+describe("an open stream that is not read", () => {
+  test("is open when the server has accepted it, not before, and is responsive", async () => {
+    const accepted = gate();
+    const verifyClient = (_info: unknown, accept: (is: boolean) => void) =>
+      void accepted.opened.then(() => accept(true));
+    const url = await streaming(() => {}, { verifyClient });
+    let isOpen = false;
+    const opening = open(endpointAt(url)).then((opened) => {
+      isOpen = true;
+      return opened;
+    });
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(isOpen).toBe(false);
+    accepted.open();
+    const opened = await opening;
+    expect([opened.hasEnded, await opened.isResponsive()]).toEqual([false, true]);
   });
+
+  test("queues messages in order, with the error after them", async () => {
+    const { url } = await server((socket) => {
+      sendAll(socket, numbered(3));
+      socket.send(errorOf("OFFSET_AFTER_LEDGER_END", 12));
+      socket.close(1000);
+    });
+    const opened = await open(endpointAt(url));
+    await until("the stream is over", () => opened.hasEnded);
+    expect(await opened.isResponsive()).toBe(false);
+    const { got, failure } = await all(opened);
+    expect([got, failure?.kind]).toEqual([numbered(3), "ahead"]);
+  });
+
+  test.each([
+    ["in number", 3_000, 10_000],
+    ["in size", 40, 1_000_000],
+  ])(
+    "leaves messages at the server that are too many %s; none is lost, and pings go on",
+    async (_what, count, size) => {
+      const filler = "x".repeat(size);
+      let isSent = false;
+      const { url, sockets } = await server((socket) => {
+        void (async () => {
+          for (let number = 0; number < count; number++) {
+            socket.send(JSON.stringify({ number, filler }));
+            // The reader runs in this process too.
+            if (number % 50 === 0) await turn();
+          }
+          isSent = true;
+        })();
+      });
+      const opened = await open(endpointAt(url, { timeouts: { ping: 400 } }));
+      await until("nothing can be heard", async () => !(await opened.isResponsive()));
+      let pings = 0;
+      sockets[0]?.on("ping", () => void pings++);
+      await until("the server sees pings", () => pings > 1 && isSent);
+      expect(opened.hasEnded).toBe(false);
+      // The queue takes 10 or 16 megabytes, the system a few of the rest.
+      expect(sockets[0]?.bufferedAmount).toBeGreaterThan(8_000_000);
+      let number = 0;
+      for await (const message of opened) {
+        expect(message).toMatchObject({ number });
+        if (++number === count) break;
+      }
+      await until("the server answers again", () => opened.isResponsive());
+    },
+  );
+
+  test("gives a slow reader all that was sent before a cut", async () => {
+    const { url } = await server((socket, request) => {
+      for (let number = 0; number < 5_000; number++) socket.send(JSON.stringify({ number, filler: "x".repeat(1_000) }));
+      request.socket.end();
+    });
+    const messages = read(endpointAt(url));
+    for (let number = 0; number < 5_000; number++) {
+      expect((await messages.next()).value).toMatchObject({ number });
+      if (number % 50 === 0) await turn();
+    }
+    expect(await failureOf(messages.next())).toMatchObject({ kind: "lost" });
+  });
+
+  test.each<[string, (socket: WebSocket, end: AbortController) => void, boolean, number]>([
+    ["after a cut", (socket) => socket.terminate(), true, 10_000],
+    ["when the endpoint is aborted", (_socket, end) => end.abort(), true, 10_000],
+    ["if its server ignores pings", () => {}, false, 20],
+  ])("is not responsive %s, and has ended", async (_when, happens, autoPong, ping) => {
+    const { url, sockets } = await server(() => {}, { autoPong });
+    const end = new AbortController();
+    const opened = await open(endpointAt(url, { signal: end.signal, timeouts: { ping } }));
+    await until("the request is there", () => sockets.length === 1);
+    if (sockets[0] !== undefined) happens(sockets[0], end);
+    expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
+    await until("the stream is over", () => opened.hasEnded);
+    expect(await failureOf(opened[Symbol.asyncIterator]().next())).toMatchObject({ kind: "lost" });
+  });
+
+  test("is not responsive if its server announces a close that does not happen, and has ended then", async () => {
+    const { url } = await server((socket) => {
+      socket.send("{}");
+      socket.close(1001);
+      socket.pause();
+    });
+    const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
+    await until("the stream is over", () => opened.hasEnded, SOON_MS);
+    expect(await opened.isResponsive()).toBe(false);
+    const { got, failure } = await all(opened);
+    expect(got).toEqual([{}]);
+    expect(failure).toMatchObject({ kind: "lost", message: expect.stringContaining("1001") as string });
+  });
+
+  test("is not responsive if its server sends messages instead of pongs, and has not ended", async () => {
+    const { url, sockets } = await server(() => {}, { autoPong: false });
+    const opened = await open(endpointAt(url, { timeouts: { ping: 500 } }));
+    await until("the request is there", () => sockets.length === 1);
+    const sending = setInterval(() => sockets[0]?.send("{}"), 5);
+    onTestFinished(() => clearInterval(sending));
+    expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
+    expect(opened.hasEnded).toBe(false);
+  });
+});
+
+// Skipped without the openssl command line, which makes the certificates.
+test.skipIf(!hasOpenssl).each([
+  ["that is trusted a stream opens by TLS", true],
+  ["other than the server's it is lost, and the token stays here", false],
+])("with an own authority %s", async (_what, isTrusted) => {
+  const { ca, key, cert } = createCertificates();
+  const requests: string[] = [];
+  const connected = (socket: WebSocket, request: IncomingMessage) => {
+    requests.push(String(request.headers["sec-websocket-protocol"]));
+    socket.once("message", () => socket.close(1000));
+  };
+  const url = await streaming(connected, {}, createTlsServer({ key, cert }));
+  const trusted = isTrusted ? ca : createCertificates().ca;
+  const { failure } = await all(read(endpointAt(url, { ca: trusted, ...withToken(TOKEN) })));
+  expect(failure?.kind).toBe(isTrusted ? undefined : "lost");
+  expect(requests).toEqual(isTrusted ? [`jwt.token.${TOKEN},daml.ws.auth`] : []);
 });

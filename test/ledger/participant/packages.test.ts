@@ -1,7 +1,7 @@
 /** The versions of packages, from the scripted participant and from servers that answer otherwise. */
 import { expect, onTestFinished, test } from "vitest";
 import { Participant } from "../../scripted-participant/participant.js";
-import type { Vetted } from "../../scripted-participant/vetting.js";
+import type { Vetted } from "../../scripted-participant/calls.js";
 import { ParticipantPackages } from "../../../src/ledger/participant/packages.js";
 import { endpointAt, failureOf, serving } from "./servers.js";
 

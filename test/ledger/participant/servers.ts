@@ -1,8 +1,12 @@
-/** Servers on 127.0.0.1 that end with the test, and their endpoints. */
+/** Servers on 127.0.0.1 and files that end with the test, and endpoints. */
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
@@ -10,7 +14,7 @@ import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 
 /** A generous bound for anything that is not blocked. */
-export const SOON_MS = 5_000;
+export const SOON_MS = 20_000;
 
 /** What a client sent. */
 export interface Seen {
@@ -21,10 +25,8 @@ export interface Seen {
 }
 
 export async function seen(request: IncomingMessage): Promise<Seen> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
   const { method, url: path, headers } = request;
-  return { method, path, headers, body: Buffer.concat(chunks).toString() };
+  return { method, path, headers, body: await text(request) };
 }
 
 /** The base URL of a server. The server and its connections are closed when the test ends. */
@@ -89,6 +91,10 @@ export function endpointAt(url: URL, more: Partial<Endpoint> = {}): Endpoint {
   return { url, ca: undefined, token: () => Promise.resolve(undefined), signal: new AbortController().signal, ...more };
 }
 
+/** An error of the JSON Ledger API. */
+export const errorOf = (code: string, errorCategory: number, more: object = {}): string =>
+  JSON.stringify({ code, cause: "because", context: {}, errorCategory, ...more });
+
 /** The LedgerError of a promise. Fails for any other outcome. */
 export async function failureOf(promise: Promise<unknown>): Promise<LedgerError> {
   let reason: unknown;
@@ -104,3 +110,28 @@ export async function failureOf(promise: Promise<unknown>): Promise<LedgerError>
 
 /** All text of an error that could be logged. */
 export const everythingOf = (error: unknown): string => inspect(error, { depth: 10, showHidden: true });
+
+/** A server that answers with 160 MiB, how much of it was sent, and whether the client has closed the connection. */
+export async function endless() {
+  const chunk = Buffer.alloc(1024 * 1024, " ");
+  let sent = 0;
+  let isClosed = false;
+  const url = await serving((_request, response) => {
+    const more = () => {
+      sent += chunk.length;
+      if (sent < 160 * chunk.length) response.write(chunk, more);
+    };
+    response.on("close", () => void (isClosed = true)).on("error", () => {});
+    more();
+  });
+  return { url, sent: () => sent, isClosed: () => isClosed };
+}
+
+/** The path of a new file; it does not exist yet without a content. */
+export async function temporaryFile(content?: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "offledger-tokens-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "file");
+  if (content !== undefined) await writeFile(path, content);
+  return path;
+}

@@ -1,6 +1,5 @@
 /** Outcomes of a transfer, and their proofs, from whatever party the mirror reads as. */
 import { describe, expect, test } from "vitest";
-import { fresh, failure, proving, stillPending, success, unverified } from "./proof-service.js";
 import {
   alice,
   bob,
@@ -8,6 +7,8 @@ import {
   ending,
   executing,
   factory,
+  failure,
+  fresh,
   holding,
   offerCreation,
   offering,
@@ -15,12 +16,16 @@ import {
   pending,
   preapproval,
   provider,
+  proving,
   registrar,
   result,
+  stillPending,
+  success,
   transfer,
   transferring,
   transferringDirectly,
-} from "./transfer-steps.js";
+  unverified,
+} from "./proof-service.js";
 
 const locked = (offer: string) => ({ ...transfer, inputHoldingCids: [`${offer}-locked`] });
 

@@ -1,15 +1,163 @@
-/** The service on a scripted participant, with requests for transfer proofs. */
+/** Transfers on a scripted ledger, as the registry's templates make them, and the service that proves them. */
 import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../../../src/app/app.js";
 import type { Config } from "../../../../src/config/config.js";
-import type { JsonValue } from "../../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
+import { parties, payload } from "../../../fixtures/elements.js";
 import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";
-import { ScriptedLedger, type Step } from "../../../scripted-participant/ledger.js";
-import { Participant, type ParticipantOptions } from "../../../scripted-participant/participant.js";
-import { factory, operator, preapproval, rule, transfer } from "./transfer-steps.js";
+import { type Creation, type Exercise, ScriptedLedger, type Step } from "../../../scripted-participant/ledger.js";
+import { Participant } from "../../../scripted-participant/participant.js";
 
-export const path = "/api/utilities/v0/registry/transfer/v0/proof";
+export const { operator, provider, registrar } = parties;
+export const [alice, bob] = ["alice::1220", "bob::1220"];
+
+/** A transfer as the sender requests it, and as a request for a proof names it. */
+export const transfer: JsonObject = {
+  sender: alice,
+  receiver: bob,
+  amount: "12.5000000000",
+  instrumentId: { admin: registrar, id: "USD" },
+  requestedAt: "2026-01-05T09:00:00.123456Z",
+  executeBefore: "2036-01-05T09:00:00.000000Z",
+  inputHoldingCids: ["input-1", "input-2"],
+  meta: { values: { "splice.lfdecentralizedtrust.org/reason": "rent", "acme.example/invoice": "17" } },
+};
+
+const app = "utility-registry-app-v0";
+
+interface Parties {
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}
+
+/** The stakeholders of factories and rules. Nonconsuming choices are not shown to observers. */
+const byRegistrar: Parties = { signatories: [provider, registrar], observers: [operator] };
+
+const contract = (contractId: string, packageName: string, entity: string, argument: JsonObject, of: Parties) => ({
+  create: {
+    contractId,
+    packageName,
+    templateId: `pkg-1:${entity}`,
+    payload: argument,
+    createdEventBlob: Buffer.from(contractId).toString("base64"),
+    ...of,
+  } satisfies Creation,
+});
+
+export const factory = (id: string) =>
+  contract(
+    id,
+    app,
+    "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
+    payload.service(),
+    byRegistrar,
+  );
+
+export const rule = (id: string) =>
+  contract(id, "utility-registry-v0", "Utility.Registry.V0.Rule.Transfer:TransferRule", payload.service(), byRegistrar);
+
+export const preapproval = (id: string, receiver: string = bob) =>
+  contract(
+    id,
+    app,
+    "Utility.Registry.App.V0.Model.TransferPreapproval:TransferPreapproval",
+    payload.preapproval(receiver, []),
+    { signatories: [receiver], observers: [operator] },
+  );
+
+export const holding = (id: string) =>
+  contract(
+    id,
+    "utility-registry-holding-v0",
+    "Utility.Registry.Holding.V0.Holding:Holding",
+    payload.lockedHolding(alice, "USD"),
+    { signatories: [registrar, alice], observers: [operator, provider] },
+  );
+
+/** Creates an offer without a transfer choice. Its only input is the locked holding. */
+export const offerCreation = (id: string, terms: JsonObject = transfer, locked = `${id}-locked`) =>
+  contract(
+    id,
+    app,
+    "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
+    { operator, provider, transfer: { ...terms, inputHoldingCids: [locked] } },
+    { signatories: [provider, registrar, alice], observers: [operator, bob] },
+  );
+
+/** The result of a choice of the standard. */
+export const result = (outcome: "Completed" | "Pending" | "Failed", value: JsonObject = {}): JsonObject => ({
+  senderChangeCids: [],
+  output: { tag: `TransferInstructionResult_${outcome}`, value },
+  meta: { values: {} },
+});
+
+export const pending = (transferInstructionCid: string): JsonObject => result("Pending", { transferInstructionCid });
+export const completed = result("Completed", { receiverHoldingCids: ["received"] });
+
+const extraArgs = { context: { values: {} }, meta: { values: {} } };
+
+/** TransferFactory_Transfer on a factory; the transfer happens at once, where nothing else is said. */
+export function transferring(on: string, terms: JsonObject = transfer, more: Partial<Exercise> = {}): Step {
+  const { result: given = completed, steps = [] } = more;
+  const payloadOf = { expectedAdmin: registrar, transfer: terms, extraArgs };
+  // The scripted ledger has no choice observers: here the operator, who is shown this choice, is an actor.
+  const internal = {
+    contractId: on,
+    choice: "AllocationFactory_TransferInternal",
+    argument: { payload: payloadOf },
+    result: given,
+    actors: [alice, provider, registrar, operator],
+    steps,
+  };
+  const outer = { contractId: on, choice: "TransferFactory_Transfer", argument: payloadOf, result: given };
+  return { exercise: { ...outer, actors: [alice], steps: [{ exercise: internal }] } };
+}
+
+/** TransferFactory_Transfer on a preapproval, which executes the transfer at once. */
+export function transferringDirectly(on: string, terms: JsonObject = transfer, steps?: readonly Step[]): Step {
+  const argument = { expectedAdmin: registrar, transfer: terms, extraArgs };
+  const outer = { contractId: on, choice: "TransferFactory_Transfer", argument, result: completed, actors: [alice] };
+  return { exercise: { ...outer, steps: steps ?? [executing("TransferRule_DirectTransfer", terms)] } };
+}
+
+/** The choice of the rule that executes a transfer. As above, the operator is an actor. */
+export const executing = (choice: string, terms: JsonObject): Step => ({
+  exercise: {
+    contractId: "rule",
+    choice,
+    argument: { transfer: terms, extraArgs, expectedOperator: operator },
+    result: { receiverHoldingCid: "received" },
+    actors: [alice, bob, operator],
+  },
+});
+
+/** The transfer is offered: a holding is locked, and the offer names it. */
+export const offering = (on: string, id: string, terms: JsonObject = transfer): Step =>
+  transferring(on, terms, { result: pending(id), steps: [holding(`${id}-locked`), offerCreation(id, terms)] });
+
+/** The offer ends by a choice of the standard. An accept that succeeds executes the offer's transfer. */
+export function ending(
+  how: "Accept" | "Reject" | "Withdraw",
+  id: string,
+  more: Partial<Exercise> = {},
+  terms: JsonObject = transfer,
+): Step {
+  const isExecuted = how === "Accept" && more.result === undefined;
+  const locked = { ...terms, inputHoldingCids: [`${id}-locked`] };
+  const exercise = {
+    contractId: id,
+    choice: `TransferInstruction_${how}`,
+    consuming: true,
+    argument: { extraArgs },
+    result: how === "Accept" ? completed : result("Failed"),
+    actors: [how === "Withdraw" ? alice : bob],
+    steps: isExecuted ? [executing("TransferRule_TwoStepTransfer", locked)] : [],
+  };
+  return { exercise: { ...exercise, ...more } };
+}
+
+const path = "/api/utilities/v0/registry/transfer/v0/proof";
 
 export interface Proof {
   readonly status: number;
@@ -35,9 +183,9 @@ export class Proving {
   #participant: Participant | undefined;
   #service: App | undefined;
 
-  async start(config: Partial<Config> = {}, options: ParticipantOptions = {}): Promise<void> {
+  async start(config: Partial<Config> = {}): Promise<void> {
     this.ledger.transact([factory("factory"), preapproval("preapproval"), rule("rule")]);
-    this.#participant = await Participant.start({ ledger: this.ledger, ...options });
+    this.#participant = await Participant.start({ ledger: this.ledger });
     const settings = { ledgerUrl: new URL(this.#participant.url), ledgerParties: [operator], graceSeconds: 1 };
     this.#service = await startApp({ ...quiet(), ...settings, readWaitMs: 300, ...config });
   }
@@ -80,9 +228,9 @@ export class Proving {
 }
 
 /** The same, for all tests of a file. */
-export function proving(config?: Partial<Config>, options?: ParticipantOptions): Proving {
+export function proving(config?: Partial<Config>): Proving {
   const place = new Proving();
-  beforeAll(() => place.start(config, options));
+  beforeAll(() => place.start(config));
   afterAll(() => place.stop());
   return place;
 }

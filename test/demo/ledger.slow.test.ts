@@ -9,8 +9,8 @@ import { templates } from "../../src/registry/utility/templates.js";
 import { main, Program } from "../fixtures/program.js";
 import { becomesReady, listening } from "../ingest/database/services.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
-import { ask, Listener, describeUpdate } from "./test-client.js";
-import type { EventFormat } from "./messages.js";
+import { ask, Listener, describeUpdate } from "../scripted-participant/test-client.js";
+import type { EventFormat } from "../scripted-participant/messages.js";
 
 /** The printed URL of the service, whose port is not known yet. */
 const service = "http://service.invalid:8080";
