@@ -82,11 +82,13 @@ const BOM = [0xef, 0xbb, 0xbf];
 const invalidUtf8 = [[0xe9], [0xed, 0xa0, 0x80]];
 const nested = (open: string, close: string, depth: number): string => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
+const object = (text: string) => (fields: string) => bytes(`{${fields}${text}}`);
+
+const whole = (body: string | Buffer) => () => bytes(body);
+
 describe("JSON", () => {
   /** From the fields that an rpc needs; the outcome over every protocol. REST reads "blank" as {}. */
   type Row = readonly [what: string, outcome: "ok" | "wrong" | "blank", body: (fields: string) => Buffer];
-  const object = (text: string) => (fields: string) => bytes(`{${fields}${text}}`);
-  const whole = (body: string | Buffer) => () => bytes(body);
 
   const rows: readonly Row[] = [
     ["a plain body", "ok", object('"excludeDebugFields":true')],
@@ -95,8 +97,8 @@ describe("JSON", () => {
     ["two byte order marks", "wrong", (fields) => bytes(BOM, BOM, `{${fields}"meta":{}}`)],
     ["UTF-16", "wrong", (fields) => Buffer.from(`{${fields}"meta":{}}`, "utf16le")],
     ...invalidUtf8.flatMap((invalid): Row[] => [
-      [`${invalid} in a value`, "wrong", (fields) => bytes(`{${fields}"meta":{"a":"x`, invalid, `"}}`)],
-      [`${invalid} in an unknown field`, "wrong", (fields) => bytes(`{${fields}"other":"x`, invalid, `"}`)],
+      [`${invalid.join()} in a value`, "wrong", (fields) => bytes(`{${fields}"meta":{"a":"x`, invalid, `"}}`)],
+      [`${invalid.join()} in an unknown field`, "wrong", (fields) => bytes(`{${fields}"other":"x`, invalid, `"}`)],
     ]),
     ["the replacement character", "ok", object('"meta":{"\ufffd":"\ufffd"}')],
     ["characters of every length", "ok", object('"meta":{"é€😀":"é€😀"}')],
@@ -144,7 +146,7 @@ describe("JSON", () => {
 });
 
 describe("binary messages", () => {
-  const [VARINT, DELIMITED, GROUP, END_GROUP] = [0, 2, 3, 4];
+  const [VARINT, DELIMITED] = [0, 2];
   const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
   const tag = (number: number, type: number): number[] => varint((number << 3) | type);
   function field(number: number, ...parts: Parts): Buffer {
@@ -152,35 +154,26 @@ describe("binary messages", () => {
     return bytes([...tag(number, DELIMITED), ...varint(value.length)], value);
   }
   // The fields of the request, of Struct and of Value.
-  const [REGISTRAR, INSTRUCTION, META, EXCLUDE_DEBUG_FIELDS, UNKNOWN] = [1, 2, 3, 4, 15];
+  const [REGISTRAR, INSTRUCTION, META, EXCLUDE_DEBUG_FIELDS] = [1, 2, 3, 4];
   const stringValue = (...text: Parts): Buffer => field(3, ...text);
   const struct = (name: Parts, value: Buffer): Buffer => field(1, field(1, ...name), field(2, value));
   const nestedStructs = (depth: number): Buffer =>
     depth === 0 ? Buffer.alloc(0) : struct(["a"], depth === 1 ? stringValue("x") : field(5, nestedStructs(depth - 1)));
-  const groups = Array.from({ length: 1_000 }, () => tag(9, GROUP)).flat();
-  const ends = Array.from({ length: 1_000 }, () => tag(9, END_GROUP)).flat();
   const valid = bytes(field(REGISTRAR, acme), field(INSTRUCTION, offer));
 
   test.each<readonly [what: string, more: Buffer, outcome: string]>([
     ["nothing", Buffer.alloc(0), "ok"],
     ...invalidUtf8.flatMap((invalid): [string, Buffer, string][] => [
-      [`${invalid} in a field`, field(INSTRUCTION, "x", invalid), "invalid_argument"],
-      [`${invalid} in a value`, field(META, struct(["a"], stringValue("x", invalid))), "invalid_argument"],
-      [`${invalid} in a key`, field(META, struct(["x", invalid], stringValue("a"))), "invalid_argument"],
+      [`${invalid.join()} in a field`, field(INSTRUCTION, "x", invalid), "invalid_argument"],
+      [`${invalid.join()} in a value`, field(META, struct(["a"], stringValue("x", invalid))), "invalid_argument"],
+      [`${invalid.join()} in a key`, field(META, struct(["x", invalid], stringValue("a"))), "invalid_argument"],
     ]),
-    ["bytes that are not UTF-8 in an unknown field", field(UNKNOWN, [0xff, 0xfe]), "ok"],
-    ["the replacement character", field(META, struct(["\ufffd"], stringValue("\ufffd"))), "ok"],
     ["a byte order mark in a field, which is a part of it", field(REGISTRAR, BOM, acme), "not_found"],
-    ["a zero", bytes([0]), "invalid_argument"],
-    ["a length past the end", bytes(tag(META, DELIMITED), [5]), "invalid_argument"],
-    ["a string with the type of a number", bytes(tag(REGISTRAR, VARINT), [1]), "invalid_argument"],
     ["a field twice: the last counts", field(REGISTRAR, "other"), "not_found"],
     ["a boolean of 2", bytes(tag(EXCLUDE_DEBUG_FIELDS, VARINT), [2]), "ok"],
     ["__proto__ in an object", field(META, struct(["__proto__"], stringValue("x"))), "ok"],
     ["objects at the limit of nesting", field(META, nestedStructs(48)), "ok"],
     ["objects past it", field(META, nestedStructs(49)), "invalid_argument"],
-    ["objects nested 300 levels deep", field(META, nestedStructs(300)), "invalid_argument"],
-    ["an unknown group nested 1,000 levels deep", bytes(groups, ends), "invalid_argument"],
   ])("a message and %s", async (_what, more, outcome) => {
     const body = bytes(valid, more);
     expect(outcomeOf(await by1(rpcPath, typed("application/proto"), body))).toBe(outcome);
@@ -280,14 +273,11 @@ describe("the content type", () => {
   });
 });
 
-const query = (params: Readonly<Record<string, string>>) => `${rpcPath}?${new URLSearchParams(params).toString()}`;
 test.each<[string, string, number]>([
-  ["its query", query({ encoding: "json", message: rpcMessage }), 200],
-  ["a percent sign that encodes nothing", `${query({ encoding: "json", message: rpcMessage })}&other=100%`, 200],
-  ["nothing, by a browser", rpcPath, 415],
-  ["another encoding", query({ encoding: "xml", message: rpcMessage }), 415],
-  ["no message", query({ encoding: "json" }), 400],
-  ["half a surrogate pair", query({ encoding: "json", message: '{"registrarParty":"\\ud800"}' }), 400],
-])("a GET of an rpc with %s", async (_what, path, status) => {
-  expect((await requestHttp1(running.url, path)).status).toBe(status);
+  ["a percent sign that encodes nothing", "&other=100%", 200],
+  ["half a surrogate pair", "", 400],
+])("a GET of an rpc with %s", async (_what, more, status) => {
+  const message = status === 200 ? rpcMessage : '{"registrarParty":"\\ud800"}';
+  const query = new URLSearchParams({ encoding: "json", message }).toString();
+  expect((await requestHttp1(running.url, `${rpcPath}?${query}${more}`)).status).toBe(status);
 });

@@ -54,34 +54,31 @@ test.each([
 ])("Vary of %j becomes %j", (present, expected) => expect(varyByEncoding(present)).toBe(expected));
 
 const isGrpc = (form: Form): boolean => form.startsWith("gRPC");
-/** Flags, message, and what follows. */
-function splitFrame(body: Buffer) {
-  const end = 5 + body.readUInt32BE(1);
-  return { flags: body.readUInt8(0), message: body.subarray(5, end), rest: body.subarray(end) };
+/** The content of a response, and whether it is compressed; of gRPC in a frame: flags, length, message, and what follows. */
+function contentOf(form: Form, { headers, body }: RawResponse) {
+  if (!isGrpc(form)) {
+    const compressed = headers["content-encoding"] === "gzip";
+    return { compressed, encoding: headers["content-encoding"], content: compressed ? gunzipMember(body) : body };
+  }
+  const [compressed, end] = [body.readUInt8(0) === 1, 5 + body.readUInt32BE(1)];
+  const message = compressed ? gunzipMember(body.subarray(5, end)) : body.subarray(5, end);
+  return { compressed, encoding: headers["grpc-encoding"], content: Buffer.concat([message, body.subarray(end)]) };
 }
 
 /** Asks with the header of the form. Returns whether the response is compressed; its content must be that of the plain one. */
 async function isCompressed(form: Form, call: Call, send: Send, value = "gzip"): Promise<boolean> {
   const request = requestForms[form](call);
-  const plain = await send(request);
-  const given = await send(accepting(request, value, isGrpc(form) ? "grpc-accept-encoding" : "accept-encoding"));
-  expect([plain.status, given.status]).toEqual([200, 200]);
-  expect(plain.headers["content-encoding"] ?? plain.headers["grpc-encoding"]).toBeUndefined();
-  expect(given.headers["content-type"]).toBe(plain.headers["content-type"]);
-  if (isGrpc(form)) {
-    const [expected, frame] = [splitFrame(plain.body), splitFrame(given.body)];
-    const message = frame.flags === 1 ? gunzipMember(frame.message) : frame.message;
-    expect([message.equals(expected.message), frame.rest.equals(expected.rest)]).toEqual([true, true]);
-    expect(given.headers["grpc-status"]).toBe(plain.headers["grpc-status"]);
-    if (frame.flags === 1) expect(given.headers["grpc-encoding"]).toBe("gzip");
-    return frame.flags === 1;
-  }
-  const compressed = given.headers["content-encoding"] === "gzip";
-  expect((compressed ? gunzipMember(given.body) : given.body).equals(plain.body)).toBe(true);
+  const answer = await send(request);
+  const asked = await send(accepting(request, value, isGrpc(form) ? "grpc-accept-encoding" : "accept-encoding"));
+  const [plain, given] = [contentOf(form, answer), contentOf(form, asked)];
+  expect([answer.status, asked.status, given.content.equals(plain.content)]).toEqual([200, 200, true]);
+  expect([plain.compressed, plain.encoding]).toEqual([false, undefined]);
+  expect(given.compressed && given.encoding !== "gzip").toBe(false);
+  for (const name of ["content-type", "grpc-status"]) expect(asked.headers[name]).toBe(answer.headers[name]);
   // A large response is compressed as a stream.
-  expect([undefined, String(given.body.length)]).toContain(given.headers["content-length"]);
-  for (const { headers } of [plain, given]) expect(headers["vary"]).toBe("accept-encoding");
-  return compressed;
+  expect([undefined, String(asked.body.length)]).toContain(asked.headers["content-length"]);
+  for (const { headers } of [answer, asked]) expect(headers["vary"]).toBe(isGrpc(form) ? undefined : "accept-encoding");
+  return given.compressed;
 }
 
 describe("of the service", () => {
@@ -140,16 +137,18 @@ describe("of the service", () => {
   });
 });
 
+const answerOf = (length: number) => ({ adminId: "a".repeat(length), supportedApis: {} });
+
+function getRegistryInfo({ registrarParty }: { readonly registrarParty: string }) {
+  if (registrarParty === "error") throw new RegistryError("conflict", "a".repeat(3_000));
+  return answerOf(Number(registrarParty));
+}
+
 describe("by size", () => {
   const method = MetadataService.method.getRegistryInfo;
-  const answerOf = (length: number) => ({ adminId: "a".repeat(length), supportedApis: {} });
   let server: Server;
   let url: string;
   beforeAll(async () => {
-    const getRegistryInfo = ({ registrarParty }: { registrarParty: string }) => {
-      if (registrarParty === "error") throw new RegistryError("conflict", "a".repeat(3_000));
-      return answerOf(Number(registrarParty));
-    };
     server = await createServer([bindPartial(MetadataService, { getRegistryInfo })], TEST_SERVER_OPTIONS);
     url = await server.listen("127.0.0.1", 0);
   });

@@ -52,11 +52,16 @@ describe("over REST", () => {
       });
   });
 
-  test.each([utility, "/api/utilities/"])("at %s it has a name and a description", (url) => {
-    expect(httpError(404, "wrong", url).body).toEqual({ error: "not_found", error_description: "wrong" });
-  });
-  test.each(["/", "/api/utilities", "/api/utilities-2/", `/x${utility}`])("at %s it has only a message", (url) => {
-    expect(httpError(404, "wrong", url).body).toEqual({ error: "wrong" });
+  test.each([
+    [utility, true],
+    ["/api/utilities/", true],
+    ["/", false],
+    ["/api/utilities", false],
+    ["/api/utilities-2/", false],
+    [`/x${utility}`, false],
+  ])("at %s it has a name: %s", (url, hasName) => {
+    const body = hasName ? { error: "not_found", error_description: "wrong" } : { error: "wrong" };
+    expect(httpError(404, "wrong", url).body).toEqual(body);
   });
 });
 
@@ -190,7 +195,7 @@ const elsewhere = {
   contractId: contractId("contract 0"),
   synchronizers: [party("global-domain"), party("private-synchronizer")],
 };
-const { code: _, claims, synchronizers, ...plain } = elsewhere;
+const { code: _, claims: __, synchronizers, ...plain } = elsewhere;
 const metadata = {
   ...plain,
   claims: "kycLevel = enhanced-due-diligence, jurisdiction = NO",
@@ -201,8 +206,8 @@ describe("on the wire", () => {
   let thrown: RegistryError;
   let server: Server;
   let url: string;
+  const fail = () => Promise.reject(thrown);
   beforeAll(async () => {
-    const fail = () => Promise.reject(thrown);
     server = await createServer(
       [bindPartial(AllocationService, { getAllocationWithdrawContext: fail })],
       TEST_SERVER_OPTIONS,
@@ -216,8 +221,10 @@ describe("on the wire", () => {
     return sendForm(url, form, { ...request, headers: { ...request.headers, ...headers } });
   };
   async function refused(form: Form, all: readonly Omit<Cause, "message">[]) {
-    const text = (n: number) => `no Credential of ${issuer} that claims kycLevel = enhanced-due-diligence (${n})`;
-    const causes = all.map((cause, n): Cause => ({ ...cause, message: text(n) }));
+    const causes = all.map((cause, n): Cause => ({
+      ...cause,
+      message: `no Credential of ${issuer} that claims kycLevel = enhanced-due-diligence (${n})`,
+    }));
     thrown = new RegistryError("not-found", causes.map((cause) => cause.message).join("; "), { causes });
     const { message, details } = await (form.startsWith("Connect")
       ? send(form).then(connectError)

@@ -17,9 +17,10 @@ import { registry, serveFile } from "../fixtures/run-service.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { until } from "../fixtures/wait.js";
 
+const getBurnOfferCancelContext = () => ({ choiceContextData: {}, disclosedContracts: [] });
+
 describe("a plugin that a guard registers takes part in the lifecycle of every request", () => {
   const call = onIssuance("burn", "offer", "cancel", "a");
-  const getBurnOfferCancelContext = () => ({ choiceContextData: {}, disclosedContracts: [] });
   const binding = bindPartial(BurnService, { getBurnOfferCancelContext });
   const none = { onRequest: 0, preHandler: 0, onSend: 0, onResponse: 0 };
   const counts = { ...none };

@@ -60,11 +60,13 @@ function useServer(start: () => Promise<ScenarioServer>): () => string {
   return () => server.url;
 }
 
+/** The rpcs of the public port that a table has no call of. */
+function missing(table: readonly Call[]): string[] {
+  const called = new Set(table.map(({ method }) => nameOf(method)));
+  return rpcs.map(nameOf).filter((name) => !called.has(name));
+}
+
 test("the table has a call of every rpc; only the proof and pending instructions have no successful one", () => {
-  const missing = (table: readonly Call[]) => {
-    const called = new Set(table.map(({ method }) => nameOf(method)));
-    return rpcs.map(nameOf).filter((name) => !called.has(name));
-  };
   expect(missing(Object.values(calls))).toEqual([]);
   expect(missing(Object.values(successfulCalls))).toEqual([
     "offledger.allocation_instruction.v2.AllocationInstructionService/GetAllocationInstructionAcceptContext",
@@ -132,14 +134,18 @@ describe("during reassignment of every contract", () => {
   test.each(Object.entries(calls))("%s: the same outcome", async (_name, call) => {
     const found = await sendAll(url(), call);
     expect(found).toEqual(byAll(found["REST"]));
-    if (/transfer instruction, /.test(_name)) expect(found["REST"]).toMatchObject({ code: Code.Aborted });
+  });
+  test("a choice is a conflict", async () => {
+    const { "v2 transfer instruction, accept": call = cashTransfer } = calls;
+    expect(await protocols["REST"]?.(url(), call)).toMatchObject({ code: Code.Aborted });
   });
 });
+
+const unavailable = (message: unknown) => ({ ok: false, code: Code.Unavailable, message });
 
 describe("before the first snapshot", () => {
   const url = useServer(unready);
   const reason = "no snapshot of the ledger has been taken yet";
-  const unavailable = (message: unknown) => ({ ok: false, code: Code.Unavailable, message });
   const others: Readonly<Record<string, unknown>> = {
     liveness: { ok: true, answer: { status: "ok" } },
     // It names what keeps the mirror from the ledger.
@@ -170,7 +176,7 @@ const MESSAGE = 'what is wrong: ä, 発, %, "" — and more';
 const ENCODED = 'what is wrong: %C3%A4, %E7%99%BA, %25, "" %E2%80%94 and more';
 
 /** By reason: the code of gRPC, its name in Connect, the status of Connect, and that of REST. Written by hand. */
-const reasons: Readonly<Record<ErrorReason, readonly [code: Code, name: string, connect: number, rest: number]>> = {
+const reasons: Readonly<Record<ErrorReason, readonly [code: number, name: string, connect: number, rest: number]>> = {
   MALFORMED_MESSAGE: [3, "invalid_argument", 400, 400],
   INVALID_FIELD: [3, "invalid_argument", 400, 400],
   ARGUMENTS_TOO_COMPLEX: [3, "invalid_argument", 400, 400],
@@ -197,28 +203,50 @@ const reasons: Readonly<Record<ErrorReason, readonly [code: Code, name: string, 
   ISSUER_UNAVAILABLE: [14, "unavailable", 503, 503],
   INTERNAL: [13, "internal", 500, 500],
 };
-const rowOf = (reason: string) => reasons[reason as ErrorReason];
-const rpcForms = forms.filter((form) => form !== "REST");
+type Row = (typeof reasons)[ErrorReason];
 
-/** The error of a response by RPC; checks the parts of its form that do not depend on the error. */
-function errorBy(form: Form, response: RawResponse) {
-  if (form.startsWith("Connect")) {
-    expect(response.headers["content-type"]).toBe("application/json");
-    return connectError(response);
+/** An error as it is on the wire, with what its form is known by. */
+function seen(form: Form, response: RawResponse): object {
+  const { status, headers, body, endsStream } = response;
+  const shape = { contentType: headers["content-type"], endsStream, requestId: headers["x-request-id"] };
+  if (form === "REST") {
+    return { ...shape, status, retryAfter: headers["retry-after"], body: JSON.parse(body.toString()) as unknown };
   }
-  expect([form, response.status, response.headers["content-type"]]).toEqual([
-    form,
-    200,
-    form === "gRPC-Web" ? "application/grpc-web+proto" : "application/grpc+proto",
-  ]);
-  // One HEADERS frame with END_STREAM: grpc-go, grpc-java, grpcio and grpc-js lose the status of any other form.
-  if (form !== "gRPC-Web") expect([response.endsStream, response.body.length]).toEqual([true, 0]);
-  return grpcError(response);
+  return { ...shape, ...(form.startsWith("Connect") ? connectError(response) : grpcError(response)) };
 }
-const codeIn = (form: Form, [code, name]: readonly [Code, string, number, number]) =>
-  form.startsWith("Connect") ? name : String(code);
-const statusIn = (form: Form, [, , status]: readonly [Code, string, number, number]) =>
-  form.startsWith("Connect") ? status : 200;
+
+interface Told {
+  readonly message: unknown;
+  readonly retryAfter?: string | undefined;
+  /** Of google.rpc.ErrorInfo. */
+  readonly info: object;
+  readonly violation?: readonly [field: string, description: string] | undefined;
+  /** In the body of a utility operation. */
+  readonly utility?: string;
+}
+function expected(
+  form: Form,
+  [code, name, connect, rest]: Row,
+  { message, retryAfter, info: told, violation, utility }: Told,
+) {
+  const common = { retryAfter, requestId: expect.stringMatching(/./) as string };
+  if (form === "REST") {
+    const body = utility === undefined ? { error: message } : { error: utility, error_description: message };
+    return { ...common, contentType: "application/json; charset=utf-8", endsStream: false, status: rest, body };
+  }
+  const fieldViolations = violation === undefined ? [] : [{ field: violation[0], description: violation[1] }];
+  const details = {
+    "google.rpc.ErrorInfo": { domain: "offledger", ...told },
+    ...(retryAfter !== undefined && { "google.rpc.RetryInfo": { retryDelay: { seconds: Number(retryAfter) } } }),
+    ...(violation !== undefined && { "google.rpc.BadRequest": { fieldViolations } }),
+  };
+  const error = { ...common, message, details, endsStream: false };
+  if (form.startsWith("Connect")) return { ...error, contentType: "application/json", status: connect, code: name };
+  const ofGrpc = { ...error, status: 200, code: String(code) };
+  if (form === "gRPC-Web") return { ...ofGrpc, contentType: "application/grpc-web+proto" };
+  // One HEADERS frame with END_STREAM: grpc-go, grpc-java, grpcio and grpc-js lose the status of any other form.
+  return { ...ofGrpc, contentType: "application/grpc+proto", endsStream: true };
+}
 
 describe("what an operation throws", () => {
   const withdraw = onAllocation("v1", "withdraw", "00", "r");
@@ -238,67 +266,42 @@ describe("what an operation throws", () => {
     expect(Object.keys(reasons)).toEqual(Object.keys(ERROR_REASONS));
   });
 
-  describe.each(Object.entries(reasons))("%s", (reason, row) => {
+  const cases = Object.entries(reasons).flatMap(([reason, row]) => forms.map((form) => ({ reason, row, form })));
+  test.each(cases)("$reason over $form", async ({ reason, row, form }) => {
     const isDefect = reason === "INTERNAL";
-    const message = isDefect ? GENERIC : MESSAGE;
-    beforeAll(() => {
-      const violations = [{ field: "a_b", description: "wrong" }];
-      thrown = isDefect
-        ? new Error("secret")
-        : rejection(reason as ErrorReason, MESSAGE, { retrySeconds: 7, violations });
-    });
-
-    test("over REST", async () => {
-      for (const [call, body] of [
-        [withdraw, { error: message }],
-        [utility, { error: isDefect ? "unknown_error" : row[1], error_description: message }],
-      ] as const) {
-        const { status, headers, body: bytes } = await sendForm(url(), "REST", requestForms.REST(call));
-        expect([status, JSON.parse(bytes.toString()), headers["content-type"]]).toEqual([
-          row[3],
-          body,
-          "application/json; charset=utf-8",
-        ]);
-        expect(headers["retry-after"]).toBe(isDefect ? undefined : "7");
-      }
-    });
-
-    test.each(rpcForms)("over %s", async (form) => {
-      const response = await sendForm(url(), form, requestForms[form](withdraw));
-      expect(errorBy(form, response)).toEqual({
-        status: statusIn(form, row),
-        code: codeIn(form, row),
-        message,
-        retryAfter: isDefect ? undefined : "7",
-        details: {
-          "google.rpc.ErrorInfo": { reason, domain: "offledger" },
-          ...(!isDefect && {
-            "google.rpc.RetryInfo": { retryDelay: { seconds: 7 } },
-            "google.rpc.BadRequest": { fieldViolations: [{ field: "a_b", description: "wrong" }] },
-          }),
-        },
-      });
-      if (/^gRPC(?!-)/.test(form) && !isDefect) expect(response.headers["grpc-message"]).toBe(ENCODED);
-    });
+    const violations = [{ field: "a_b", description: "wrong" }];
+    thrown = isDefect
+      ? new Error("secret")
+      : rejection(reason as ErrorReason, MESSAGE, { retrySeconds: 7, violations });
+    const told: Told = isDefect
+      ? { message: GENERIC, info: { reason } }
+      : { message: MESSAGE, info: { reason }, retryAfter: "7", violation: ["a_b", "wrong"] };
+    const response = await sendForm(url(), form, requestForms[form](withdraw));
+    expect(seen(form, response)).toEqual(expected(form, row, told));
+    const ofUtility = await sendForm(url(), "REST", requestForms.REST(utility));
+    const name = isDefect ? "unknown_error" : row[1];
+    expect(seen("REST", ofUtility)).toEqual(expected("REST", row, { ...told, utility: name }));
   });
 
-  test.each([
+  test("grpc-message has printable ASCII as it is", async () => {
+    thrown = rejection("NOT_FOUND", MESSAGE);
+    const response = await sendForm(url(), "gRPC", requestForms.gRPC(withdraw));
+    expect(response.headers["grpc-message"]).toBe(ENCODED);
+  });
+
+  const refusals = [
     ["invalid", "INVALID_ARGUMENT", undefined],
     ["not-found", "NOT_FOUND", undefined],
     ["conflict", "CONFLICT", undefined],
     ["unavailable", "NOT_READY", "1"],
     ["unsupported", "UNSUPPORTED", undefined],
-  ] as const)("a refusal of the rules as %s is %s", async (kind, reason, retryAfter) => {
+  ] as const;
+  test.each(refusals)("a refusal of the rules as %s is %s", async (kind, reason, retryAfter) => {
     thrown = new RegistryError(kind, MESSAGE);
-    const rest = await sendForm(url(), "REST", requestForms.REST(withdraw));
-    expect([rest.status, rest.headers["retry-after"]]).toEqual([reasons[reason][3], retryAfter]);
-    for (const form of rpcForms) {
-      const error = errorBy(form, await sendForm(url(), form, requestForms[form](withdraw)));
-      expect(error).toMatchObject({ code: codeIn(form, reasons[reason]), message: MESSAGE });
-      expect([error.retryAfter, error.details["google.rpc.ErrorInfo"]]).toEqual([
-        retryAfter,
-        { reason, domain: "offledger" },
-      ]);
+    for (const form of forms) {
+      const response = await sendForm(url(), form, requestForms[form](withdraw));
+      const told = { message: MESSAGE, info: { reason }, retryAfter };
+      expect(seen(form, response)).toEqual(expected(form, reasons[reason], told));
     }
   });
 
@@ -315,6 +318,14 @@ describe("what an operation throws", () => {
     expect(outcomes).toEqual(byAll({ ok: false, code: Code.Internal, message: GENERIC }));
   });
 });
+
+const factory = (choiceArguments: JsonObject) => transferFactory("v1", { choiceArguments }, nordic);
+const withHeaders = (make: () => Promise<Record<string, string>>) => async (request: RawRequest) => ({
+  ...request,
+  headers: { ...request.headers, ...(await make()) },
+});
+const garbage = (form: Form) =>
+  /JSON|REST/.test(form) ? Buffer.from("{") : form === "Connect binary" ? Buffer.of(0x0f) : framed(Buffer.of(0x0f));
 
 describe("what is rejected before an operation", () => {
   const key = Key.make("first", "ES256");
@@ -349,6 +360,7 @@ describe("what is rejected before an operation", () => {
 
   interface Rejection {
     readonly reason: string;
+    /** A part of it. */
     readonly message: string;
     readonly at?: keyof typeof urls;
     readonly call: Call;
@@ -361,14 +373,7 @@ describe("what is rejected before an operation", () => {
     /** Undefined: all. */
     readonly forms?: readonly Form[];
   }
-  const factory = (choiceArguments: JsonObject) => transferFactory("v1", { choiceArguments }, nordic);
-  const withHeaders = (make: () => Promise<Record<string, string>>) => async (request: RawRequest) => ({
-    ...request,
-    headers: { ...request.headers, ...(await make()) },
-  });
   const withBody = forms.filter((form) => form !== "Connect GET");
-  const garbage = (form: Form) =>
-    /JSON|REST/.test(form) ? Buffer.from("{") : form === "Connect binary" ? Buffer.of(0x0f) : framed(Buffer.of(0x0f));
 
   const rows: readonly Rejection[] = [
     {
@@ -453,47 +458,34 @@ describe("what is rejected before an operation", () => {
   test.each(
     rows.flatMap((row) => (row.forms ?? forms).map((form) => ({ title: `${row.reason} over ${form}`, row, form }))),
   )("$title", async ({ row, form }) => {
-    const { at = "plain", call, change = (request: RawRequest) => request, reason, message, retryAfter } = row;
-    const expected = rowOf(row.as ?? reason);
-    const response = await sendForm(urls[at], form, await change(requestForms[form](call), form));
-    expect(response.headers["x-request-id"]).toMatch(/./);
-    // gRPC-Web may have it in its trailers.
-    if (form !== "gRPC-Web") expect(response.headers["retry-after"]).toBe(retryAfter);
-    if (form === "REST") {
-      expect([response.status, JSON.parse(response.body.toString())]).toEqual([
-        expected[3],
-        { error: expect.stringContaining(message) as string },
-      ]);
-      return;
-    }
-    expect(errorBy(form, response)).toEqual({
-      status: statusIn(form, expected),
-      code: codeIn(form, expected),
-      message: expect.stringContaining(message) as string,
+    const {
+      at = "plain",
+      call,
+      change = (request: RawRequest) => request,
+      reason,
       retryAfter,
-      details: {
-        "google.rpc.ErrorInfo": { reason, domain: "offledger", ...(row.metadata && { metadata: row.metadata }) },
-        ...(retryAfter !== undefined && { "google.rpc.RetryInfo": { retryDelay: { seconds: Number(retryAfter) } } }),
-        ...(row.violation && {
-          "google.rpc.BadRequest": { fieldViolations: [{ field: row.violation[0], description: row.violation[1] }] },
-        }),
-      },
-    });
+      violation,
+      metadata,
+    } = row;
+    const response = await sendForm(urls[at], form, await change(requestForms[form](call), form));
+    const message = expect.stringContaining(row.message) as string;
+    const told = { message, retryAfter, violation, info: { reason, ...(metadata && { metadata }) } };
+    expect(seen(form, response)).toEqual(expected(form, reasons[row.as ?? (reason as ErrorReason)], told));
   });
 
   test.each(forms)("RATE_LIMITED over %s", async (form) => {
     const running = await serveFile(undefined, { config: { ratePerClient: 1 } });
     onTestFinished(() => running.close());
     const send = () => sendForm(running.url, form, requestForms[form](info(nordic)));
-    let response: RawResponse | undefined;
+    const rejected: RawResponse[] = [];
     await until("a call is rejected", async () => {
-      response = (await Promise.all([send(), send(), send()])).find(({ headers }) => headers["retry-after"] === "1");
-      return response !== undefined;
+      const all = await Promise.all([send(), send(), send()]);
+      return rejected.push(...all.filter(({ headers }) => headers["retry-after"] === "1")) > 0;
     });
-    if (response === undefined) throw new Error("no call was rejected");
     const message = "rate limit exceeded: 1 requests per second per client and operation";
-    if (form === "REST")
-      expect([response.status, response.body.toString()]).toEqual([429, JSON.stringify({ error: message })]);
-    else expect(errorBy(form, response)).toMatchObject({ code: codeIn(form, reasons.RATE_LIMITED), message });
+    const told = { message, retryAfter: "1", info: { reason: "RATE_LIMITED" } };
+    expect(rejected.slice(0, 1).map((response) => seen(form, response))).toEqual([
+      expected(form, reasons.RATE_LIMITED, told),
+    ]);
   });
 });

@@ -50,6 +50,31 @@ test.each([
   ["[123456789012345]", undefined],
 ])("a long number gets quotes: %s", (text, quoted = text) => expect(quoteLongNumbers(text)).toBe(quoted));
 
+/** The arguments themselves are the first level. */
+function nested(depth: number, of: "lists" | "objects"): JsonValue {
+  let value: JsonValue = of === "lists" ? [] : {};
+  for (let at = 2; at < depth; at++) value = of === "lists" ? [value] : { a: value };
+  return value;
+}
+/** Counts keys and elements. The root is neither. */
+function countKeys(value: JsonValue): number {
+  let seen = -1;
+  JSON.stringify(value, (_key, one: unknown) => (seen++, one));
+  return seen;
+}
+const times = (count: number, value: JsonValue): JsonValue[] => Array.from({ length: count }, () => value);
+/** Values with a given number of keys and elements. */
+const filled: readonly ((count: number) => JsonValue)[] = [
+  (count) => times(count, 1),
+  (count) => Object.fromEntries(times(count, 1).map((one, at) => [`k${at}`, one])),
+  (count) => [...times(Math.floor(count / 2), { k: null }), ...times(count % 2, 1)],
+];
+const refused = (text: string) => ({
+  ok: false,
+  code: Code.InvalidArgument,
+  message: expect.stringContaining(text) as string,
+});
+
 describe("limits", () => {
   const [DEPTH, KEYS] = [12, 200];
   /** The decoders have limits of their own, which must not be below the largest setting. */
@@ -69,31 +94,6 @@ describe("limits", () => {
 
   const plain = transferV1(alice, bob, "ACME-EUR");
   const withMore = (more: JsonValue) => transferFactory("v1", { choiceArguments: { ...plain, more } }, acme);
-
-  /** The arguments themselves are the first level. */
-  function nested(depth: number, of: "lists" | "objects"): JsonValue {
-    let value: JsonValue = of === "lists" ? [] : {};
-    for (let at = 2; at < depth; at++) value = of === "lists" ? [value] : { a: value };
-    return value;
-  }
-  /** Counts keys and elements. The root is neither. */
-  function countKeys(value: JsonValue): number {
-    let seen = -1;
-    JSON.stringify(value, (_key, one: unknown) => (seen++, one));
-    return seen;
-  }
-  const times = (count: number, value: JsonValue): JsonValue[] => Array.from({ length: count }, () => value);
-  /** Values with a given number of keys and elements. */
-  const filled: readonly ((count: number) => JsonValue)[] = [
-    (count) => times(count, 1),
-    (count) => Object.fromEntries(times(count, 1).map((one, at) => [`k${at}`, one])),
-    (count) => [...times(Math.floor(count / 2), { k: null }), ...times(count % 2, 1)],
-  ];
-  const refused = (text: string) => ({
-    ok: false,
-    code: Code.InvalidArgument,
-    message: expect.stringContaining(text) as string,
-  });
 
   test.each(Object.entries(protocols))("over %s: depth, and number of keys and elements", async (_name, send) => {
     for (const of of ["lists", "objects"] as const) {

@@ -175,6 +175,7 @@ describe("of a server", () => {
     await until("requests are under way", () => requests.used > 1);
     socket.destroy();
     await released();
+    expect(requests.used).toBe(0);
   });
 
   test("requests beyond it over HTTP/2 are refused streams", async () => {

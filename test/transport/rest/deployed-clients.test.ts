@@ -17,12 +17,13 @@ let app: App;
 /** With another registrar at its root, and a limit. */
 let other: App;
 const logged: string[] = [];
+const now = () => Date.parse("2026-06-01T00:00:00Z");
+
 beforeAll(async () => {
   vi.spyOn(RequestLog.prototype, "isLogged").mockReturnValue(true);
   vi.spyOn(RequestLog.prototype, "write").mockImplementation(({ operation, protocol, outcome }) => {
     logged.push(`${operation} ${protocol} ${outcome}`);
   });
-  const now = () => Date.parse("2026-06-01T00:00:00Z");
   app = await startApp({ ...quiet(), rootRegistrar: acme, metricsPort: 0 }, now);
   other = await startApp({ ...quiet(), rootRegistrar: nordic, metricsPort: 0, ratePerClient: 5 }, now);
 });
@@ -137,17 +138,18 @@ test.each(ofRegistrar)("the party escaped or not, slashes of base URLs, and the 
   }
 });
 
+const explained = async ({ method, path, body = {} }: Call) => {
+  const response = await fetch((app.metricsUrl ?? "").replace(/\/metrics$/, "/api/offledger/v1/explain"), {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ call: { operation: `${verbOf(method)} ${path}`, request: body } }),
+  });
+  const { operation, request, error } = (await response.json()) as Readonly<Record<string, unknown>>;
+  return { operation, request, error };
+};
+
 describe("at the root", () => {
   test.each(ofRoot(acme))("%s is explained by its path", async (_name, call) => {
-    const explained = async ({ method, path, body = {} }: Call) => {
-      const response = await fetch((app.metricsUrl ?? "").replace(/\/metrics$/, "/api/offledger/v1/explain"), {
-        method: "POST",
-        headers: json,
-        body: JSON.stringify({ call: { operation: `${verbOf(method)} ${path}`, request: body } }),
-      });
-      const { operation, request, error } = (await response.json()) as Readonly<Record<string, unknown>>;
-      return { operation, request, error };
-    };
     const root = await explained(atRoot(call, acme));
     expect(root.operation).toBe(nameOf(call.method));
     expect(root).toEqual(await explained(call));

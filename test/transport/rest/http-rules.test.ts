@@ -83,6 +83,8 @@ function createMethod(rule: Rule | undefined): DescMethod {
   return method;
 }
 
+const post = (value: string) => ({ pattern: { case: "post", value } }) as const;
+
 describe("a rule", () => {
   test("of a method is served by it, and without a body by default", () => {
     for (const name of ["get", "put", "post", "delete", "patch"] as const) {
@@ -109,7 +111,6 @@ describe("a rule", () => {
     expect(bindingsOf(createMethod(undefined))).toEqual([]);
   });
 
-  const post = (value: string) => ({ pattern: { case: "post", value } }) as const;
   test.each<[string, Rule, string]>([
     [
       "a custom method",

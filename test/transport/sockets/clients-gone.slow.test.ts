@@ -26,12 +26,13 @@ import { until } from "../../fixtures/wait.js";
 const path = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 const CANCEL = Buffer.of(0, 0, 0, 8);
 
+const getBurnOfferCancelContext = async () => {
+  await sleep(5);
+  return { choiceContextData: {}, disclosedContracts: [] };
+};
+
 async function serve() {
   const completed: CompletedRequest[] = [];
-  const getBurnOfferCancelContext = async () => {
-    await sleep(5);
-    return { choiceContextData: {}, disclosedContracts: [] };
-  };
   const observers = [(request: CompletedRequest) => completed.push(request)];
   const server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext })], {
     ...TEST_SERVER_OPTIONS,
@@ -67,6 +68,7 @@ test("a connection that ends in the middle of a request closes at once", async (
   await sleep(50);
   connection.end();
   await until("its connection has closed", () => countConnections(url) === 0);
+  expect(connection.hasEnded).toBe(true);
 });
 
 /** It crashes a plain node:http2 server of Node.js 20.20 and 24.11: see upstream.ts. */

@@ -128,22 +128,6 @@ test.each<[string, string | Buffer, readonly number[], readonly object[]]>([
   expect(await stream).toEqual(responseTo("gated-too"));
 });
 
-test.each<[string, string]>([
-  ["after its first byte", "P"],
-  ["while its request is handled", request("gated-reset")],
-])("a connection reset %s affects no other", async (_when, bytes) => {
-  const { url, reached, gate: handlerGate } = await startForTest();
-  const connection = await connectTo(url);
-  await connection.send(bytes);
-  if (bytes.endsWith("\r\n\r\n")) await until("the request is in progress", () => reached.length === 1);
-  connection.reset();
-  await connection.closed();
-  handlerGate.open();
-  const other = await connectTo(url);
-  await other.send(request("other"));
-  expect(await other.respond(1)).toMatchObject([responseTo("other")]);
-});
-
 /** Far sooner than the grace period. */
 const expectSoon = (promise: Promise<void>): Promise<void> => within(SOON_MS, "it is closed", promise);
 

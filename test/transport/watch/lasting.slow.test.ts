@@ -85,6 +85,7 @@ test("by every protocol", async () => {
     }),
   );
   expect(ends).toEqual(["ended", ...Array.from({ length: 4 }, () => Code.Unavailable)]);
+  expect((await fetch(`${app.url}/api/offledger/v1/watch`)).status).toBe(503);
   await until("all of them are logged", () => logged.length === streams.length);
   expect(logged.toSorted()).toEqual([
     "connect Unavailable",

@@ -8,7 +8,7 @@ import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_servic
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
-import { configurations } from "../client/transports.js";
+import { configurations } from "./transports.js";
 import { nordic } from "../fixtures/calls/build.js";
 import { bindPartial } from "../fixtures/partial-service.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
@@ -16,22 +16,22 @@ import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { nameOf, rpcs } from "../fixtures/services.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 
+/** Returns its output, or stderr when it fails. */
+async function bufCurl(...args: readonly string[]): Promise<string> {
+  try {
+    const command = ["curl", "--http2-prior-knowledge", "--reflect", ...args];
+    return (await promisify(execFile)("node_modules/.bin/buf", command, { timeout: 20_000 })).stdout;
+  } catch (error) {
+    return (error as { stderr: string }).stderr;
+  }
+}
+
 describe("buf curl", () => {
   let running: Running;
   beforeAll(async () => {
     running = await serveFile(undefined);
   });
   afterAll(() => running.close());
-
-  /** Returns its output, or stderr when it fails. */
-  async function bufCurl(...args: readonly string[]): Promise<string> {
-    try {
-      const command = ["curl", "--http2-prior-knowledge", "--reflect", ...args];
-      return (await promisify(execFile)("node_modules/.bin/buf", command, { timeout: 20_000 })).stdout;
-    } catch (error) {
-      return (error as { stderr: string }).stderr;
-    }
-  }
 
   test.each(["grpc-v1", "grpc-v1alpha"])("lists every rpc with reflection %s", async (version) => {
     const streams = [
@@ -107,7 +107,7 @@ describe.each(configurations)("connect-es by $name", ({ protocol, createTranspor
       // Choice arguments may be large. The response has the length of a text in them.
       bindPartial(TransferInstructionService, {
         getTransferFactory: async ({ choiceArguments }) => ({
-          factoryId: String(String(choiceArguments?.["text"]).length),
+          factoryId: String(JSON.stringify(choiceArguments?.["text"]).length - 2),
         }),
       }),
     ];
@@ -117,6 +117,12 @@ describe.each(configurations)("connect-es by $name", ({ protocol, createTranspor
   afterAll(() => server.close(1_000));
   const call = (registrarParty: string, options = {}) =>
     createClient(MetadataService, transport).getRegistryInfo({ registrarParty }, options);
+
+  const sendText = (length: number) =>
+    createClient(TransferInstructionService, transport).getTransferFactory({
+      registrarParty: "a",
+      choiceArguments: { text: "a".repeat(length) },
+    });
 
   test("takes request headers; the response has its content type and no trailers", async () => {
     const seen: [string, Headers][] = [];
@@ -156,11 +162,6 @@ describe.each(configurations)("connect-es by $name", ({ protocol, createTranspor
     expect((await call(id)).adminId).toBe(id);
     expect((await errorOf(call(`${id}x`))).code).toBe(Code.InvalidArgument);
     if (protocol === "Connect GET") return;
-    const sendText = (length: number) =>
-      createClient(TransferInstructionService, transport).getTransferFactory({
-        registrarParty: "a",
-        choiceArguments: { text: "a".repeat(length) },
-      });
     expect((await sendText(1_000_000)).factoryId).toBe("1000000");
     expect((await errorOf(sendText(1_100_000))).code).toBe(Code.ResourceExhausted);
     expect((await sendText(1)).factoryId).toBe("1");
