@@ -195,7 +195,7 @@ const elsewhere = {
   contractId: contractId("contract 0"),
   synchronizers: [party("global-domain"), party("private-synchronizer")],
 };
-const { code: _, claims: __, synchronizers, ...plain } = elsewhere;
+const { code: _, claims: _claims, synchronizers, ...plain } = elsewhere;
 const metadata = {
   ...plain,
   claims: "kycLevel = enhanced-due-diligence, jurisdiction = NO",

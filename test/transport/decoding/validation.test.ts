@@ -33,8 +33,8 @@ function problemOf(schema: DescMessage, request: Message): string | undefined {
     ruleCheck(schema)(request);
     return undefined;
   } catch (error) {
-    expect(error).toBeInstanceOf(ConnectError);
-    return (error as ConnectError).rawMessage;
+    if (error instanceof ConnectError) return error.rawMessage;
+    throw error;
   }
 }
 
@@ -89,6 +89,10 @@ describe("arguments of a factory's choice", () => {
       "transferV2.transfer.sender: value is required",
     ],
   ])("are %s", (_case, json, message) => {
-    expect(problemOf(schema, fromJson(schema, json))).toEqual(message && expect.stringContaining(message));
+    const problem = problemOf(schema, fromJson(schema, json));
+    expect([problem === undefined, problem ?? ""]).toEqual([
+      message === undefined,
+      expect.stringContaining(message ?? "") as string,
+    ]);
   });
 });
