@@ -83,13 +83,16 @@ export type ReceivedBody = Buffer | ConnectError | undefined;
 
 /**
  * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
- * counts towards the budget until `done` returns, or its promise settles, which must not reject.
+ * counts towards the budget until `done` returns, or its promise settles, which must not reject. `prefixBytes` are
+ * what the protocol puts before the message.
  */
 export function readBody(
   { raw, usage }: FastifyRequest,
-  limit: number,
+  maxMessageBytes: number,
+  prefixBytes: number,
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
+  const limit = maxMessageBytes + prefixBytes;
   const body = new BodyBuffer(usage.budgets.bodies, { limit, expected: contentLength(raw) });
   let isComplete = false;
   let isDone = false;
@@ -109,7 +112,7 @@ export function readBody(
   const onData = (chunk: Buffer) => {
     if (body.length + chunk.length > limit) {
       stop();
-      void drainBody(raw).then(() => finish(messageTooLarge(limit)));
+      void drainBody(raw).then(() => finish(messageTooLarge(maxMessageBytes)));
     } else if (!body.add(chunk)) {
       stop();
       abandonBody(raw);
@@ -223,7 +226,7 @@ function readForRest(request: FastifyRequest, limit: number, done: Done, use: (b
     void drainBody(request.raw);
     return done(toRestError(messageTooLarge(limit)));
   }
-  readBody(request, limit, (body) => {
+  readBody(request, limit, 0, (body) => {
     if (body === undefined) done(clientGone());
     else if (body instanceof ConnectError) done(toRestError(body));
     else use(body);

@@ -41,16 +41,13 @@ describe("the document", () => {
     });
   });
 
-  test("requires a token for all operations but health and the document itself", async () => {
+  test("requires a token for all operations but health and the document itself, or for the configured ones", async () => {
     const api = await read(all);
     const open = [...api.operations.keys()].filter((route) => !securedRoutes(api).includes(route));
     expect(open.toSorted()).toEqual(["GET /api/utilities/v0/openapi", "GET /livez", "GET /readyz"]);
-  });
-
-  test("requires a token for the configured operations alone", async () => {
     const routes = securedRoutes(await read(some));
+    expect(routes.filter((route) => route.includes("/metadata/v1/"))).toHaveLength(3);
     expect(routes).toHaveLength(3);
-    for (const route of routes) expect(route).toContain("/metadata/v1/");
   });
 
   test("refers to each response that it declares", async () => {
@@ -59,10 +56,6 @@ describe("the document", () => {
       const used = new Set(JSON.stringify(document.paths).match(/(?<=#\/components\/responses\/)\w+/g));
       expect(Object.keys(document.components.responses ?? {}).toSorted()).toEqual([...used].toSorted());
     }
-  });
-
-  test("is shown at /docs", async () => {
-    expect((await all.get("/docs/json")).body).toEqual((await read(all)).document);
   });
 
   test("says which operations answer 401 without a token, and how", async () => {

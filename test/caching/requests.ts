@@ -7,14 +7,18 @@ import { request as ofModel } from "../rules/model/request-arbitraries.js";
 import type { Request as ModelRequest } from "../rules/model/requests.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
-import { get, utility } from "../fixtures/calls/build.js";
-import { info, instrument as instrumentCall, instruments } from "../fixtures/calls/metadata.js";
+import { call } from "../fixtures/calls/build.js";
 import {
   allocationFactory,
   burnMintFactory,
+  configuration,
+  configurationPage,
   createIssuance,
   executeTransfer,
   type Form,
+  info,
+  instrument as instrumentCall,
+  instruments,
   type IssuanceChoice,
   type Kind,
   onAllocation,
@@ -81,9 +85,6 @@ export const anyRequest: fc.Arbitrary<Draft> = fc.oneof(
   { weight: 1, arbitrary: large.map(always) },
 );
 
-const configurations = InstrumentConfigurationService.method;
-const CONFIGURATIONS = "/api/utilities/v0/contract/instrument-configuration";
-
 export function toCall(request: Request): Call {
   switch (request.operation) {
     case "transfer-factory":
@@ -95,25 +96,19 @@ export function toCall(request: Request): Call {
     case "burn-mint-factory":
       return burnMintFactory(request.holders, request.instrument, request.registrar);
     case "instrument-configuration":
-      return utility(configurations.getInstrumentConfiguration, "/contract/instrument-configuration", {
-        registrar: request.registrar,
-        instrumentIdentifier: { ...request.identifier },
-      });
+      return configuration({ ...request.identifier }, request.registrar);
     case "instrument-configurations":
-      return get(configurations.getAllInstrumentConfigurations, `${CONFIGURATIONS}/all`);
+      return call(InstrumentConfigurationService.method.getAllInstrumentConfigurations);
     case "instruments":
       return instruments(request.registrar);
     case "supported-apis":
       return info(request.registrar);
     case "operator":
-      return get(OperatorService.method.getOperator, "/api/utilities/v0/operator");
+      return call(OperatorService.method.getOperator);
     case "packages":
-      return get(OperatorService.method.getAllPackages, "/api/utilities/v0/package/all");
-    case "configuration-page": {
-      const { page, size } = request;
-      const path = `${CONFIGURATIONS}/paginated?page=${page}&size=${size}`;
-      return get(configurations.listInstrumentConfigurations, path, { page, size });
-    }
+      return call(OperatorService.method.getAllPackages);
+    case "configuration-page":
+      return configurationPage({ page: request.page, size: request.size });
     case "instrument":
       return instrumentCall(request.registrar, request.id);
     case "instrument-page":

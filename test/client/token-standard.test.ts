@@ -7,9 +7,8 @@ import { TokenStandardClient } from "@canton-network/core-token-standard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
 import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/build.js";
-import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
+import { allocateV1, transferV1 } from "../fixtures/calls/index.js";
 import * as context from "../fixtures/context.js";
 import { type Running, serveFile, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 

@@ -2,7 +2,7 @@
 import { party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Browser, chromium, type Page } from "../docs-page/chromium.js";
-import { transferBody } from "../fixtures/authenticated-calls.js";
+import { cashTransfer } from "../fixtures/calls/index.js";
 import { registry } from "../fixtures/run-service.js";
 import { openConsole, type Screen, WIDE } from "./browser-page.js";
 import { type ServedConsole, serveConsole } from "./serve-console.js";
@@ -11,7 +11,6 @@ export { chromium };
 export const skipped = chromium === undefined ? " (skipped: no chromium on the PATH)" : "";
 
 export const acme = party("acme-registrar");
-const nordic = party("nordic-registrar");
 /** A name that a page which reads it as HTML would run. */
 export const EVIL = '<img src=x onerror="window.ran = true">';
 /** No contract has this id. */
@@ -19,7 +18,7 @@ export const UNKNOWN = `00${"ab".repeat(68)}`;
 
 /** A request that succeeds in the demo. */
 export const FACTORY = "offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
-export const TRANSFER: JsonObject = { registrarParty: nordic, ...transferBody };
+export const TRANSFER: JsonObject = cashTransfer.request as JsonObject;
 
 export interface ConsoleInBrowser {
   readonly served: ServedConsole;

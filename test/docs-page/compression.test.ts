@@ -1,8 +1,7 @@
 /** The files of /docs and the document of the API, compressed. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { accepting } from "../fixtures/compressed-responses.js";
 import { gunzipMember } from "../fixtures/gzip-member.js";
-import { type RawRequest, sendHttp1 } from "../fixtures/requests-in-forms.js";
+import { accepting, type RawRequest, sendHttp1 } from "../fixtures/requests-in-forms.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 
 let running: Running;

@@ -7,6 +7,7 @@ import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_p
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
+import { verbOf } from "../fixtures/protocols.js";
 import * as requests from "../fixtures/requests.js";
 import { explainingService, type ExplainingService } from "./explaining-service.js";
 
@@ -28,19 +29,22 @@ const explainCall = (
 ) => service.explain({ call: { operation, request }, ...more });
 
 describe("a request that succeeds", () => {
-  test.each([...operationCalls])("%s has the bytes of the public answer", async (_, { path, body = {}, isGet }) => {
-    const service = await explainingService(completeElements());
-    const operation = `${isGet === true ? "GET" : "POST"} ${path}`;
-    const { status, text } = await service.send(operation, body);
-    expect(status).toBe(200);
-    const explained = (await explainCall(service, operation, body)).body;
-    expect(explained).toMatchObject({ succeeds: true, causes: [], changes: [] });
-    expect(JSON.stringify(explained.answer)).toBe(text);
-    // The fixtures' blobs say of which contract they are.
-    const blobs = text.matchAll(/"(?:createdEventBlob|created_event_blob)":"([^"]+)"/g);
-    const ids = Array.from(blobs, ([, blob = ""]) => Buffer.from(blob, "base64").toString().replace("blob of ", ""));
-    expect(explained.disclosures.map(({ contract }) => contract.contractId)).toEqual(ids);
-  });
+  test.each([...operationCalls])(
+    "%s has the bytes of the public answer",
+    async (_, { method, path, body: sent = {} }) => {
+      const service = await explainingService(completeElements());
+      const [operation, body] = [`${verbOf(method)} ${path}`, sent as JsonObject];
+      const { status, text } = await service.send(operation, body);
+      expect(status).toBe(200);
+      const explained = (await explainCall(service, operation, body)).body;
+      expect(explained).toMatchObject({ succeeds: true, causes: [], changes: [] });
+      expect(JSON.stringify(explained.answer)).toBe(text);
+      // The fixtures' blobs say of which contract they are.
+      const blobs = text.matchAll(/"(?:createdEventBlob|created_event_blob)":"([^"]+)"/g);
+      const ids = Array.from(blobs, ([, blob = ""]) => Buffer.from(blob, "base64").toString().replace("blob of ", ""));
+      expect(explained.disclosures.map(({ contract }) => contract.contractId)).toEqual(ids);
+    },
+  );
 
   test("says which candidate was chosen, and why others were passed over", async () => {
     const newer = { createdAt: "2026-02-05T09:00:00.000000Z" };

@@ -1,7 +1,7 @@
 /** A choice compares the default identifier of an instrument: additional ones find configurations and metadata only. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { instrument } from "../fixtures/calls/metadata.js";
+import { instrument } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";

@@ -7,8 +7,7 @@ import { element, type Options, parties, payload } from "../fixtures/elements.js
 import { serving } from "../fixtures/registries.js";
 import { account, leg, transferV2 } from "../fixtures/requests.js";
 import type { Running } from "../fixtures/run-service.js";
-import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { factory } from "../fixtures/calls/build.js";
+import { transferFactory } from "../fixtures/calls/operations.js";
 import {
   ask,
   askAll,
@@ -149,12 +148,7 @@ describe("an entry is found", () => {
 
   test("without the parties of special accounts", async () => {
     const running = await servingWith(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
-    const mint = factory(
-      TransferInstructionService.method.getTransferFactory,
-      registrar,
-      "/transfer-instruction/v2/transfer-factory",
-      transferV2(account(null, null, "cip-112/mint"), account("bob")),
-    );
+    const mint = transferFactory("v2", transferV2(account(null, null, "cip-112/mint"), account("bob")));
     const values = ownValues(await ask(running, mint));
     expect(values).not.toHaveProperty("sender");
     expect(values).toMatchObject({ senders: contractIds(), parties: contractIds("of-bob") });

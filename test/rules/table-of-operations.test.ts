@@ -11,8 +11,10 @@ import {
   onTransfer,
   settlementFactory,
   transferFactory,
+  info,
+  instrument,
+  instruments,
 } from "../fixtures/calls/operations.js";
-import { info, instrument, instruments } from "../fixtures/calls/metadata.js";
 import { resultContracts } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";

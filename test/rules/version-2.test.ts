@@ -4,8 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { onAllocation, onTransfer } from "../fixtures/calls/operations.js";
-import { info, instrument } from "../fixtures/calls/metadata.js";
+import { onAllocation, onTransfer, info, instrument } from "../fixtures/calls/operations.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call, Protocol } from "../fixtures/protocols.js";

@@ -44,9 +44,10 @@ describe("the Registry Utility answers as the service does:", () => {
   )("$name", async ({ name, path, body = {}, registrar }) => {
     const [, version = "", contractId] =
       /\/(v\d)\/(?:([^/]+)\/choice-contexts\/)?/.exec(path.split("/registry/")[1] ?? "") ?? [];
-    const { choiceArguments, meta } = body as { readonly choiceArguments?: JsonObject; readonly meta?: JsonObject };
+    const sent = body as JsonObject;
+    const { choiceArguments, meta } = sent as { readonly choiceArguments?: JsonObject; readonly meta?: JsonObject };
     const url = path.replace(/registrars\/[^/]+/, `registrars/${registrar}`);
-    const { status, body: served } = await running.post(url, { ...body, excludeDebugFields: true });
+    const { status, body: served } = await running.post(url, { ...sent, excludeDebugFields: true });
     expect(
       await asked(utility, completeElements(), {
         operation: operationOf(name.split(",", 1)[0] ?? ""),

@@ -1,24 +1,24 @@
 /** What responses say they rest on, and conditional requests, by every protocol. The page is docs/caching.md. */
+import { create, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { tagsHeader } from "../../src/transport/validators.js";
 import { acme } from "../fixtures/calls/build.js";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
-import { conditionalCalls, type ReceivedResponse } from "../fixtures/conditional-calls.js";
+import { info } from "../fixtures/calls/operations.js";
 import { element, payload } from "../fixtures/elements.js";
-import { registryOf } from "../fixtures/registries.js";
+import { type Call, clients, type Received } from "../fixtures/protocols.js";
+import { registryOf, serving } from "../fixtures/registries.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
-import { registry, type Running, serve, serveFile } from "../fixtures/run-service.js";
+import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const states = ["offledger-generation", "offledger-offset", "offledger-record-time"];
 const asked = ["etag", "offledger-tags", "offledger-valid-until"];
+const ASK = "offledger-if-none-match";
 
-const headersOf = ({ headers }: Pick<ReceivedResponse, "headers">, names: readonly string[]) =>
+const headersOf = ({ headers }: Pick<Received, "headers">, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, headers.get(name)]));
 const none = Object.fromEntries(asked.map((name) => [name, null]));
-
-/** Operations whose responses rest on no contracts, or on an update of the past. */
-const isCacheable = (name: string) => !/liveness|readiness|OpenAPI|proof/i.test(name);
 
 let demo: Running;
 beforeAll(async () => {
@@ -26,57 +26,60 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-const protocols = Object.entries(conditionalCalls);
-const rows = Object.entries(successfulCalls).filter(([name]) => isCacheable(name));
+type Send = (call: Call, etag?: string) => Promise<Received>;
+const ways = Object.entries(clients).flatMap(([name, client]): [string, Send][] =>
+  (name === "REST" ? [undefined] : [undefined, 20_000]).map((deadlineMs) => [
+    deadlineMs === undefined ? name : `${name} with a deadline`,
+    (call, etag) =>
+      client(demo.url, call, {
+        ...(etag !== undefined && { headers: { [ASK]: etag } }),
+        ...(deadlineMs !== undefined && { deadlineMs }),
+      }),
+  ]),
+);
 
-describe.each(rows)("%s", (_, call) => {
-  test("has the same validators by every protocol, where it asks for them", async () => {
-    const responses = await Promise.all(protocols.map(([, send]) => send(demo.url, call, "")));
-    const [first, ...others] = responses.map((response) => headersOf(response, [...states, ...asked]));
-    expect(first).toMatchObject({
-      etag: expect.stringMatching(/^W\/"[\w-]{22}"$/) as string,
-      "offledger-generation": expect.stringMatching(/^[\w-]{12}\.[\w-]{11}$/) as string,
-      "offledger-offset": "4000",
-    });
-    for (const other of others) expect(other).toEqual(first);
-  });
+/** Operations whose responses rest on no contracts, or on an update of the past, have none. */
+const rows = Object.entries(successfulCalls).filter(([name]) => !/liveness|readiness|OpenAPI|proof/i.test(name));
 
-  test("is empty for a client that has it, complete for others, and says nothing to those who do not ask", async () => {
-    for (const [protocol, send] of protocols) {
-      // oxlint-disable-next-line no-await-in-loop
-      const [plain, first] = await Promise.all([send(demo.url, call), send(demo.url, call, 'W/"other"')]);
-      expect(headersOf(plain, asked), protocol).toEqual(none);
-      expect(headersOf(plain, states), protocol).toEqual(headersOf(first, states));
-      expect(first.message, protocol).toEqual(plain.message);
+test.each(rows)(
+  "%s: the same validators by every protocol, for those who ask; empty for who has it",
+  async (_, call) => {
+    const seen = new Set<string>();
+    for (const [way, send] of ways) {
+      const [plain, first] = await Promise.all([send(call), send(call, 'W/"other"')]);
+      expect(headersOf(plain, asked), way).toEqual(none);
+      expect(headersOf(plain, states), way).toEqual(headersOf(first, states));
+      expect(first.answer, way).toEqual(plain.answer);
       const etag = first.headers.get("etag") ?? "";
-      // oxlint-disable-next-line no-await-in-loop
-      const again = await send(demo.url, call, `W/"other", ${etag}`);
+      const again = await send(call, `W/"other", ${etag}`);
       const notModified = [plain, first, again].map(({ headers }) => headers.get("offledger-not-modified"));
-      expect(notModified, protocol).toEqual([null, null, "true"]);
-      expect([again.status, isEmpty(again.message)], protocol).toEqual([200, true]);
-      expect(headersOf(again, asked), protocol).toEqual(headersOf(first, asked));
+      expect(notModified, way).toEqual([null, null, "true"]);
+      const empty =
+        way === "REST" ? {} : toJson(call.method.output, create(call.method.output), { alwaysEmitImplicit: true });
+      expect([again.code, again.answer], way).toEqual([0, empty]);
+      expect(headersOf(again, asked), way).toEqual(headersOf(first, asked));
+      seen.add(JSON.stringify(headersOf(first, [...states, ...asked])));
     }
-  });
-});
-
-/** Whether it is a message without values, or its length is 0. */
-function isEmpty(message: ReceivedResponse["message"]): boolean {
-  if (typeof message !== "object" || message === null) return message === 0;
-  return Object.values(message).every((value) => value === "" || (Array.isArray(value) && value.length === 0));
-}
+    expect([...seen].map((one) => JSON.parse(one) as unknown)).toEqual([
+      expect.objectContaining({
+        etag: expect.stringMatching(/^W\/"[\w-]{22}"$/) as string,
+        "offledger-generation": expect.stringMatching(/^[\w-]{12}\.[\w-]{11}$/) as string,
+        "offledger-offset": "4000",
+      }),
+    ]);
+  },
+);
 
 test.each(Object.entries(failingCalls))("the error of %s has no validators", async (_, { call }) => {
-  for (const protocol of ["REST", "gRPC by node:http2"]) {
-    // oxlint-disable-next-line no-await-in-loop
-    const response = await conditionalCalls[protocol]?.(demo.url, call, "");
-    for (const name of [...states, ...asked]) expect(response?.headers.get(name)).toBeNull();
+  for (const [way, send] of ways.filter(([name]) => name === "REST" || name === "gRPC")) {
+    const names = [...states, ...asked];
+    expect(headersOf(await send(call, ""), names), way).toEqual(Object.fromEntries(names.map((name) => [name, null])));
   }
 });
 
 test("the empty response of REST is {}", async () => {
-  const [[, call] = []] = rows;
-  const send = conditionalCalls["REST"];
-  expect(call === undefined ? undefined : (await send?.(demo.url, call, "*"))?.message).toEqual({});
+  const [[, send] = []] = ways;
+  expect((await send?.(info(acme), "*"))?.answer).toEqual({});
 });
 
 describe("GET", () => {
@@ -106,13 +109,11 @@ describe("GET", () => {
     test("If-None-Match is answered with 304: for the tag, its strong form, and *", async () => {
       const etag = (await get({ "if-none-match": '""' })).headers.get("etag") ?? "";
       for (const condition of [etag, etag.slice(2), ` "x", ${etag}`, "*"]) {
-        // oxlint-disable-next-line no-await-in-loop
         const response = await get({ "if-none-match": condition, "offledger-if-none-match": condition });
         expect([response.status, response.text, response.headers.get("etag")]).toEqual([304, "", etag]);
         expect(response.headers.get("offledger-not-modified")).toBeNull();
       }
       for (const condition of ['W/"other"', etag.slice(3, -1), ""])
-        // oxlint-disable-next-line no-await-in-loop
         expect((await get({ "if-none-match": condition })).status).toBe(200);
     });
 
@@ -135,55 +136,36 @@ const post = async (url: string, path: string, body: JsonValue, headers: Record<
     body: JSON.stringify(body),
   });
 
-/** The headers of a transfer factory, asked for with `Offledger-If-None-Match` by default. */
-const transfer = async (served: readonly JsonObject[], asking = { "offledger-if-none-match": "" }) => {
-  const running = await serve(served);
-  try {
-    const { status, headers } = await post(running.url, transferFactory(), transferV1("alice", "bob"), asking);
-    expect(status).toBe(200);
-    return headers;
-  } finally {
-    await running.close();
-  }
-};
+/** A transfer factory, asked for with `Offledger-If-None-Match` by default. */
+async function transferOf(served: readonly JsonObject[], asking: Record<string, string> = { [ASK]: "" }) {
+  const { url } = await serving(served);
+  const response = await post(url, transferFactory(), transferV1("alice", "bob"), asking);
+  expect(response.status).toBe(200);
+  return response;
+}
+const transfer = async (served: readonly JsonObject[]) => (await transferOf(served)).headers;
 
 test("POST knows no If-None-Match: it asks for nothing", async () => {
-  const running = await serve(registryOf());
-  try {
-    const response = await post(running.url, transferFactory(), transferV1("alice", "bob"), { "if-none-match": "*" });
-    expect([response.status, response.headers.get("cache-control")]).toEqual([200, null]);
-    expect(headersOf(response, asked)).toEqual(none);
-  } finally {
-    await running.close();
-  }
+  const response = await transferOf(registryOf(), { "if-none-match": "*" });
+  expect(response.headers.get("cache-control")).toBeNull();
+  expect(headersOf(response, asked)).toEqual(none);
 });
 
 describe("between two processes", () => {
-  const elements = registryOf();
+  const blob = element("AllocationFactory", "factory", payload.service(), { blob: "AAAA" });
+  const more = element("Credential", "dave-holds", payload.credential("dave", ["holds=USD"]));
 
-  test("entity tag and tags are the same for the same contracts, and the generations differ", async () => {
-    const [first, second] = [await transfer(elements), await transfer(elements)];
-    expect(second.get("etag")).toBe(first.get("etag"));
-    expect(second.get("offledger-tags")).toBe(first.get("offledger-tags"));
-    expect(second.get("offledger-generation")).not.toBe(first.get("offledger-generation"));
-  });
-
-  test("a contract that the response does not need changes nothing", async () => {
-    const more = element("Credential", "dave-holds", payload.credential("dave", ["holds=USD"]));
-    const [before, after] = [await transfer(elements), await transfer([...elements, more])];
-    expect(after.get("etag")).toBe(before.get("etag"));
-  });
-
-  test.each([
-    [
-      "another blob of a disclosed contract",
-      { factory: element("AllocationFactory", "factory", payload.service(), { blob: "AAAA" }) },
-    ],
-    ["another id", { factory: element("AllocationFactory", "factory-2", payload.service()) }],
-    ["one contract less", { alice: undefined }],
-  ])("%s changes the entity tag", async (_, changes) => {
-    const [before, after] = [await transfer(elements), await transfer(registryOf(changes))];
-    expect(after.get("etag")).not.toBe(before.get("etag"));
+  test.each<[string, readonly JsonObject[], same: boolean]>([
+    ["the same contracts", registryOf(), true],
+    ["a contract that the response does not need", [...registryOf(), more], true],
+    ["another blob of a disclosed contract", registryOf({ factory: blob }), false],
+    ["another id", registryOf({ factory: element("AllocationFactory", "factory-2", payload.service()) }), false],
+    ["one contract less", registryOf({ alice: undefined }), false],
+  ])("with %s: whether the entity tag is the same", async (_, elements, same) => {
+    const [before, after] = [await transfer(registryOf()), await transfer(elements)];
+    expect(after.get("etag") === before.get("etag")).toBe(same);
+    expect(after.get("offledger-generation")).not.toBe(before.get("offledger-generation"));
+    expect(!same || after.get("offledger-tags") === before.get("offledger-tags")).toBe(true);
   });
 });
 
@@ -221,16 +203,10 @@ const tagsFrom = (first: number, count: number, step = 104_729): Set<string> =>
 
 describe("Offledger-Tags", () => {
   test("is absent where the response changes with every update: it has a total supply", async () => {
-    const running = await serve(registryOf(), { config: { totalSupply: true } });
-    try {
-      const { headers } = await fetch(`${running.url}${registry()}/metadata/v1/instruments`, {
-        headers: { "offledger-if-none-match": "" },
-      });
-      expect(headers.get("etag")).toMatch(/^W\//);
-      expect(headers.get("offledger-tags")).toBeNull();
-    } finally {
-      await running.close();
-    }
+    const { url } = await serving(registryOf(), { config: { totalSupply: true } });
+    const { headers } = await fetch(`${url}${registry()}/metadata/v1/instruments`, { headers: { [ASK]: "" } });
+    expect(headers.get("etag")).toMatch(/^W\//);
+    expect(headers.get("offledger-tags")).toBeNull();
   });
 
   test("lists 90 tags", () => {

@@ -72,7 +72,7 @@ function serve(call: Call): void {
   const { record } = request;
   record.operation = operation.name;
   record.protocol = format === "grpc" ? "grpc" : "connect";
-  readBody(request, maxBodyBytes + (format === "grpc" ? FRAME_HEADER_BYTES : 0), (body) => {
+  readBody(request, maxBodyBytes, format === "grpc" ? FRAME_HEADER_BYTES : 0, (body) => {
     if (body === undefined) {
       reply.hijack();
       record.complete(Code.Canceled);

@@ -197,7 +197,7 @@ function receive(call: Call, maxBytes: number, done: () => void): void {
   const { bodies } = request.usage.budgets;
   const decompressed = isCompressed(request) ? maxBytes : 0;
   if (!bodies.tryTake(decompressed)) return reject(request, reply, tooManyBodies());
-  readBody(request, maxBytes + FRAME_HEADER_BYTES, (body) => {
+  readBody(request, maxBytes, FRAME_HEADER_BYTES, (body) => {
     if (Buffer.isBuffer(body)) {
       const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
       request.body = createAsyncIterable(body.length > 0 ? [body] : []);

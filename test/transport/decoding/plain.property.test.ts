@@ -51,12 +51,6 @@ describe("a request of strings, booleans and objects", () => {
     );
   });
 
-  test("keeps a byte order mark", () => {
-    const bytes = toBinary(schema, create(schema, { registrarParty: "\ufeffa" }));
-    expect(read(bytes)).toMatchObject({ registrarParty: "\ufeffa" });
-    expect(read(bytes)).toEqual(fromBinary(schema, bytes));
-  });
-
   test("is never decoded differently from the library, for any bytes", () => {
     fc.assert(
       fc.property(fields, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), (given, changes) => {
@@ -77,8 +71,7 @@ describe("a request in JSON", () => {
       fc.property(fields, (given) => {
         // As JSON.parse gives it: 1e400 or -0 are no JSON.
         const json = JSON.parse(JSON.stringify(given)) as JsonObject;
-        const message = decodePlainJson(schema, json);
-        expect(message).toEqual(fromJson(schema, json));
+        expect(decodePlainJson(schema, json)).toEqual(fromJson(schema, json));
       }),
       { numRuns: 500 },
     );

@@ -14,15 +14,8 @@ export const CLOSED_PAGE = "/page/data";
 export const METRICS = "metric 1\n";
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-export interface ServedOperator {
-  readonly url: string;
-  /** The messages of the log. */
-  readonly messages: string[];
-  close(): Promise<void>;
-}
-
-/** Serves until the test ends. */
-export async function serveOperator(options: Partial<OperatorServerOptions> = {}): Promise<ServedOperator> {
+/** Serves until the test ends. `messages` are those of the log. */
+export async function serveOperator(options: Partial<OperatorServerOptions> = {}) {
   const messages: string[] = [];
   const log = pino({}, { write: (line) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
   const { maxBodyBytes, compresses, arguments: limits } = TEST_SERVER_OPTIONS;
@@ -46,9 +39,8 @@ export async function serveOperator(options: Partial<OperatorServerOptions> = {}
     log,
     ...options,
   });
-  const close = () => server.close(1_000);
-  onTestFinished(close);
-  return { url: await server.listen(), messages, close };
+  onTestFinished(() => server.close(1_000));
+  return { url: await server.listen(), messages };
 }
 
 /** A file with a token; removed when the test ends. */

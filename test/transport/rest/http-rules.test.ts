@@ -1,158 +1,67 @@
-import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
+/** The routes of REST: those of the specification, from the http rules of the proto files. */
 import { create, createFileRegistry, type DescMethod, type MessageInitShape, setExtension } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fastify } from "fastify";
+import { describe, expect, test } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
-import { QueryExecutor } from "../../../src/registry/executor.js";
-import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
-import { services } from "../../../src/service/services.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
-import { type Running, serveFile } from "../../fixtures/run-service.js";
+import { parsePathTemplate, valueOf } from "../../../src/transport/rest/path-template.js";
+import { rpcs } from "../../fixtures/services.js";
 
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
 const U = "/api/utilities/v0";
+type Route = readonly [method: string, path: string, hasBody: boolean];
+const choices = (path: string, verbs: string, hasBody: boolean) =>
+  verbs.split(" ").map((verb): Route => ["POST", `${path}/choice-contexts/${verb}`, hasBody]);
+const issuance = "accept reject cancel";
 
-/** The eight endpoints of service.md. The last column names the body. */
-const endpoints: readonly Documented[] = [
-  ["POST", `${R}/allocation/v2/settlement-factory`, "GetSettlementFactoryRequest"],
-  ["POST", `${R}/transfer-instruction/v1/transfer-factory`, "GetTransferFactoryRequest"],
-  ["POST", `${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`, "ChoiceContextRequest"],
-  ["POST", `${R}/allocations/v2/{allocationId}/choice-contexts/cancel`, "ChoiceContextRequest"],
-  ["POST", `${R}/allocations/v1/{allocationId}/choice-contexts/withdraw`, "ChoiceContextRequest"],
-  ["POST", `${U}/registry/burn/v0/request/{burnRequestId}/choice-contexts/accept`, "none"],
-  ["POST", `${U}/registry/burn/v0/offer/{burnOfferId}/choice-contexts/cancel`, "none"],
-  ["POST", `${U}/contract/instrument-configuration`, "InstrumentConfigurationRequest"],
+/** The endpoints of surface.md. */
+const documented: readonly Route[] = [
+  ["POST", `${R}/allocation/v2/settlement-factory`, true],
+  ["POST", `${R}/transfer-instruction/v1/transfer-factory`, true],
+  ["POST", `${R}/transfer-instruction/v2/transfer-factory`, true],
+  ...choices(`${R}/transfer-instruction/v1/{transferInstructionId}`, "accept reject withdraw", true),
+  ...choices(`${R}/transfer-instruction/v2/{transferInstructionId}`, "accept reject withdraw", true),
+  ["POST", `${R}/allocation-instruction/v1/allocation-factory`, true],
+  ["POST", `${R}/allocation-instruction/v2/allocation-factory`, true],
+  ...choices(`${R}/allocation-instruction/v2/{allocationInstructionId}`, "accept withdraw", true),
+  ...choices(`${R}/allocations/v1/{allocationId}`, "execute-transfer withdraw cancel", true),
+  ...choices(`${R}/allocations/v2/{allocationId}`, "withdraw cancel", true),
+  ["GET", `${R}/metadata/v1/info`, false],
+  ["GET", `${R}/metadata/v1/instruments`, false],
+  ["GET", `${R}/metadata/v1/instruments/{instrumentId}`, false],
+  ["GET", `${U}/operator`, false],
+  ["GET", `${U}/package/all`, false],
+  ["GET", `${U}/openapi`, false],
+  ["POST", `${U}/contract/instrument-configuration`, true],
+  ["GET", `${U}/contract/instrument-configuration/all`, false],
+  ["GET", `${U}/contract/instrument-configuration/paginated`, false],
+  ["POST", `${U}/registry/mint/v0/offer`, true],
+  ["POST", `${U}/registry/mint/v0/request`, true],
+  ["POST", `${U}/registry/burn/v0/offer`, true],
+  ["POST", `${U}/registry/burn/v0/request`, true],
+  ...choices(`${U}/registry/mint/v0/offer/{mintOfferId}`, issuance, false),
+  ...choices(`${U}/registry/mint/v0/request/{mintRequestId}`, issuance, false),
+  ...choices(`${U}/registry/burn/v0/offer/{burnOfferId}`, issuance, false),
+  ...choices(`${U}/registry/burn/v0/request/{burnRequestId}`, issuance, false),
+  ["POST", `${U}/registry/burn-mint-instruction/v0/burn-mint-factory`, true],
+  ["POST", `${U}/registry/transfer/v0/proof`, true],
+  ["GET", "/livez", false],
+  ["GET", "/readyz", false],
 ];
 
-const choices = (path: string, verbs: readonly string[], body: string) =>
-  verbs.map((verb): Documented => ["POST", `${path}/choice-contexts/${verb}`, body]);
-const issuance = ["accept", "reject", "cancel"];
-
-/** The other endpoints of surface.md. */
-const others: readonly Documented[] = [
-  ["POST", `${R}/transfer-instruction/v2/transfer-factory`, "GetTransferFactoryRequest"],
-  ...choices(
-    `${R}/transfer-instruction/v1/{transferInstructionId}`,
-    ["accept", "reject", "withdraw"],
-    "ChoiceContextRequest",
-  ),
-  ...choices(`${R}/transfer-instruction/v2/{transferInstructionId}`, ["accept", "withdraw"], "ChoiceContextRequest"),
-  ["POST", `${R}/allocation-instruction/v1/allocation-factory`, "GetAllocationFactoryRequest"],
-  ["POST", `${R}/allocation-instruction/v2/allocation-factory`, "GetAllocationFactoryRequest"],
-  ...choices(
-    `${R}/allocation-instruction/v2/{allocationInstructionId}`,
-    ["accept", "withdraw"],
-    "ChoiceContextRequest",
-  ),
-  ...choices(`${R}/allocations/v1/{allocationId}`, ["execute-transfer", "cancel"], "ChoiceContextRequest"),
-  ...choices(`${R}/allocations/v2/{allocationId}`, ["withdraw"], "ChoiceContextRequest"),
-  ["GET", `${R}/metadata/v1/info`, "none"],
-  ["GET", `${R}/metadata/v1/instruments`, "none"],
-  ["GET", `${R}/metadata/v1/instruments/{instrumentId}`, "none"],
-  ["GET", `${U}/operator`, "none"],
-  ["GET", `${U}/package/all`, "none"],
-  ["GET", `${U}/openapi`, "none"],
-  ["GET", `${U}/contract/instrument-configuration/all`, "none"],
-  ["GET", `${U}/contract/instrument-configuration/paginated`, "none"],
-  ["POST", `${U}/registry/mint/v0/offer`, "OfferMintRequest"],
-  ["POST", `${U}/registry/mint/v0/request`, "RequestMintRequest"],
-  ["POST", `${U}/registry/burn/v0/offer`, "OfferBurnRequest"],
-  ["POST", `${U}/registry/burn/v0/request`, "RequestBurnRequest"],
-  ...choices(`${U}/registry/mint/v0/offer/{mintOfferId}`, issuance, "none"),
-  ...choices(`${U}/registry/mint/v0/request/{mintRequestId}`, issuance, "none"),
-  ...choices(`${U}/registry/burn/v0/offer/{burnOfferId}`, ["accept", "reject"], "none"),
-  ...choices(`${U}/registry/burn/v0/request/{burnRequestId}`, ["reject", "cancel"], "none"),
-  ["POST", `${U}/registry/burn-mint-instruction/v0/burn-mint-factory`, "GetBurnMintFactoryRequest"],
-  ["POST", `${U}/registry/transfer/v0/proof`, "VerifyTransferProofRequest"],
-  ["GET", "/livez", "none"],
-  ["GET", "/readyz", "none"],
-];
-
-const documented = [...endpoints, ...others];
-
-type Documented = readonly [method: "GET" | "POST", path: string, body: string];
-
-interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly hasBody: boolean;
-}
-
-const byPath = (a: Route, b: Route): number => (a.path < b.path ? -1 : 1);
-
-const documentedRoutes = documented
-  .map(([method, path, body]): Route => ({ method, path, hasBody: body !== "none" }))
-  .toSorted(byPath);
-
-/** Formats a binding as service.md does: variables in braces, in their JSON spelling. */
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/** As the specification writes it: variables in braces, in their JSON spelling. */
 function toDocumented({ httpMethod, path, hasBody }: Binding): Route {
   const names = path.variables.map(({ fieldPath }) => fieldPath.join("."));
   const written = path.route.replaceAll(/:p(\d+)/g, (_, index: string) => `{${camelCase(names[Number(index)] ?? "")}}`);
-  return { method: httpMethod, path: written, hasBody };
+  return [httpMethod, written, hasBody];
 }
+const sorted = (routes: readonly Route[]) => routes.toSorted(([, left], [, right]) => (left < right ? -1 : 1));
 
-const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-const always = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
-const served = services(
-  new QueryExecutor(utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS }), new MemoryStore(), always, Date.now),
-  { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },
-).flatMap(({ service }) => service.methods);
-
-const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "nobody");
-
-describe("the documented endpoints", () => {
-  test("are exactly the routes of the served services", () => {
-    expect(served.flatMap(bindingsOf).map(toDocumented).toSorted(byPath)).toEqual(documentedRoutes);
-  });
-});
-
-describe("the running service", () => {
-  let running: Running;
-  beforeAll(async () => {
-    running = await serveFile(undefined);
-  });
-  afterAll(() => running.close());
-
-  const send = async (method: string, path: string) => {
-    const response = await fetch(running.url + path, { method });
-    return { status: response.status, body: await response.text() };
-  };
-
-  test.each(documented)("serves %s %s", async (method, path) => {
-    const { status, body } = await send(method, filled(path));
-    expect([200, 400, 404]).toContain(status);
-    expect(body).not.toContain("nothing is served at");
-  });
-
-  test.each(documented)("serves nothing next to %s %s", async (verb, path) => {
-    const here = filled(path);
-    for (const method of [verb === "GET" ? "POST" : "GET", "PUT"]) {
-      const allowed = verb === "GET" ? "GET or HEAD" : "POST";
-      expect({ method, ...(await send(method, here)) }).toEqual({
-        method,
-        status: 405,
-        body: expect.stringContaining(`must be ${allowed}, but is ${method}`) as string,
-      });
-    }
-    for (const [method, other] of [
-      [verb, `${here}/more/still`],
-      // A path that ends in an id would match any other id.
-      [verb, path.endsWith("}") ? `${here}/x/` : `${here}x`],
-      [verb, `${here.replace("/v0/", "/v9/")}/v9`],
-      [verb, here.toUpperCase()],
-    ] as const) {
-      expect({ method, other, ...(await send(method, other)) }).toEqual({
-        method,
-        other,
-        status: 404,
-        body: expect.stringContaining("nothing is served at") as string,
-      });
-    }
-  });
+test("the documented endpoints are exactly the routes of the public port", () => {
+  expect(sorted(rpcs.flatMap(bindingsOf).map(toDocumented))).toEqual(sorted(documented));
 });
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
@@ -161,40 +70,31 @@ type Rule = MessageInitShape<typeof HttpRuleSchema>;
 function createMethod(rule: Rule | undefined): DescMethod {
   const options = create(MethodOptionsSchema);
   if (rule !== undefined) setExtension(options, http, create(HttpRuleSchema, rule));
+  const call = { name: "Call", inputType: ".test.Message", outputType: ".test.Message", options };
   const file = create(FileDescriptorProtoSchema, {
     name: "test.proto",
     package: "test",
     syntax: "proto3",
     messageType: [{ name: "Message" }],
-    service: [
-      { name: "Service", method: [{ name: "Call", inputType: ".test.Message", outputType: ".test.Message", options }] },
-    ],
+    service: [{ name: "Service", method: [call] }],
   });
-  const registry = createFileRegistry(file, () => undefined);
-  const method = registry.getService("test.Service")?.methods[0];
+  const method = createFileRegistry(file, () => undefined).getService("test.Service")?.methods[0];
   if (method === undefined) throw new Error("the descriptor has no method");
   return method;
 }
 
+const post = (value: string) => ({ pattern: { case: "post", value } }) as const;
+
 describe("a rule", () => {
   test("of a method is served by it, and without a body by default", () => {
-    for (const [name, httpMethod] of [
-      ["get", "GET"],
-      ["put", "PUT"],
-      ["post", "POST"],
-      ["delete", "DELETE"],
-      ["patch", "PATCH"],
-    ] as const)
-      expect(bindingsOf(createMethod({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
-        {
-          httpMethod,
-          path: { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] },
-          hasBody: false,
-        },
-      ]);
+    for (const name of ["get", "put", "post", "delete", "patch"] as const) {
+      const path = { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] };
+      const bindings = bindingsOf(createMethod({ pattern: { case: name, value: "/a/{v}" } }));
+      expect(bindings).toEqual([{ httpMethod: name.toUpperCase(), path, hasBody: false }]);
+    }
   });
 
-  test("with additional bindings is served at each of them", () => {
+  test("with additional bindings is served at each of them; one that is missing has no route", () => {
     const rule: Rule = {
       pattern: { case: "post", value: "/a" },
       body: "*",
@@ -208,9 +108,6 @@ describe("a rule", () => {
       { httpMethod: "GET", path: { route: "/b", variables: [] }, hasBody: false },
       { httpMethod: "PUT", path: { route: "/c", variables: [] }, hasBody: true },
     ]);
-  });
-
-  test("that is missing has no route", () => {
     expect(bindingsOf(createMethod(undefined))).toEqual([]);
   });
 
@@ -218,28 +115,92 @@ describe("a rule", () => {
     [
       "a custom method",
       { pattern: { case: "custom", value: { kind: "HEAD", path: "/a" } } },
-      "its google.api.http rule must name get, put, post, delete or patch",
+      "test.Service/Call: its google.api.http rule must name get, put, post, delete or patch",
     ],
-    [
-      "a body that is one field",
-      { pattern: { case: "post", value: "/a" }, body: "field" },
-      'body must be "*" or absent, and is "field"',
-    ],
+    ["a body of one field", { ...post("/a"), body: "x" }, 'test.Service/Call: body must be "*" or absent, and is "x"'],
     [
       "such a body in an additional binding",
-      {
-        pattern: { case: "post", value: "/a" },
-        additionalBindings: [{ pattern: { case: "post", value: "/b" }, body: "x" }],
-      },
-      'body must be "*" or absent, and is "x"',
+      { ...post("/a"), additionalBindings: [{ ...post("/b"), body: "x" }] },
+      'test.Service/Call: body must be "*" or absent, and is "x"',
     ],
-  ])("with %s is rejected by the name of its rpc", (_what, rule, reason) => {
-    expect(() => bindingsOf(createMethod(rule))).toThrow(new Error(`test.Service/Call: ${reason}`));
+    ["an invalid template", post("a"), 'path template a: expected "/"'],
+  ])("with %s is rejected", (_what, rule, reason) => {
+    expect(() => bindingsOf(createMethod(rule))).toThrow(reason);
   });
+});
 
-  test("with an invalid path template is rejected", () => {
-    expect(() => bindingsOf(createMethod({ pattern: { case: "get", value: "a" } }))).toThrow(
-      /^path template a: expected "\/"/,
-    );
+/** The route, and per variable its field and its parts, in a short form. */
+function parsed(template: string): string {
+  const { route, variables } = parsePathTemplate(template);
+  const parts = variables.map(({ fieldPath, parts: all }) => {
+    const text = all.map((part) => ("literal" in part ? part.literal : `:${part.parameter}`)).join("/");
+    return `${fieldPath.join(".")}=${text}`;
   });
+  return [route, ...parts].join(" ");
+}
+
+test.each([
+  ["/{v}", "/:p0 v=:p0"],
+  ["/{a.b_c.d}", "/:p0 a.b_c.d=:p0"],
+  ["/{v=*}", "/:p0 v=:p0"],
+  ["/{v=shelves}", "/shelves v=shelves"],
+  ["/{v=shelves/*}", "/shelves/:p0 v=shelves/:p0"],
+  ["/{v=*/x/*}", "/:p0/x/:p1 v=:p0/x/:p1"],
+  ["/{v=shelves/**}", "/shelves/* v=shelves/:*"],
+  ["/{a}/x/{b}", "/:p0/x/:p1 a=:p0 b=:p1"],
+  ["/*/{v}", "/:p0/:p1 v=:p1"],
+  ["/{a}/{b=**}", "/:p0/* a=:p0 b=:*"],
+  ["/a.b_c~d/%20", "/a.b_c~d/%20"],
+  ["/*/**", "/:p0/*"],
+  // The router escapes a colon by doubling it.
+  ["/a/b:verb", "/a/b::verb"],
+])("the template %s is the route %s", (template, expected) => expect(parsed(template)).toBe(expected));
+
+test.each([
+  ["", 'expected "/"', 1],
+  ["/", "expected a segment", 2],
+  ["/a//b", "expected a segment", 4],
+  ["/a=b", "expected the end", 3],
+  ["/{v}a", "expected the end", 5],
+  ["/{}", "expected a field name", 3],
+  ["/{1v}", "expected a field name", 3],
+  ["/{a.}", "expected a field name", 5],
+  ["/{a-b}", 'expected "}"', 4],
+  ["/{a=b", 'expected "}"', 6],
+  ["/{a=}", "expected a segment", 5],
+  ["/{a={b}}", "expected a segment", 5],
+  ["/a:", "expected a verb", 4],
+  ["/a:b/c", "expected the end", 5],
+  ["/{v}:verb", "a verb after a variable is not supported", 6],
+  ["/*:verb", "a verb after a variable is not supported", 4],
+  ["/**/a", "** is supported at the end only", 2],
+  ["/**:verb", "a verb after a variable is not supported", 5],
+  ["/{v=**/b}", "** is supported at the end only", 5],
+  ["/{v=**}/{w}", "** is supported at the end only", 5],
+])("the template %s is rejected: %s", (template, reason, character) => {
+  const place = `at "${template.slice(character - 1)}" (character ${character})`;
+  expect(() => parsePathTemplate(template)).toThrow(new Error(`path template ${template}: ${reason} ${place}`));
+});
+
+test.each([
+  ["/v1/shelves/{shelf}", "/v1/shelves/7", { shelf: "7" }],
+  ["/v1/shelves/{shelf}", "/v1/boxes/7", undefined],
+  ["/v1/{party}/x", "/v1/admin::1220ab/x", { party: "admin::1220ab" }],
+  ["/v1/{party}/x", "/v1/admin%3A%3A1220ab/x", { party: "admin::1220ab" }],
+  ["/v1/{party}/x", "/v1/a%2Fb/x", { party: "a/b" }],
+  ["/v1/{name=shelves/*}", "/v1/shelves/7", { name: "shelves/7" }],
+  ["/v1/{name=*/x}/{other.name}", "/v1/7/x/8", { name: "7/x", "other.name": "8" }],
+  ["/v1/{path=files/**}", "/v1/files/a/b/c", { path: "files/a/b/c" }],
+  ["/v1/shelves:list", "/v1/shelves:list", {}],
+  ["/v1/{shelf}/books:list", "/v1/7/books:list", { shelf: "7" }],
+])("the router finds %s at %s", async (template, path, values) => {
+  const { route, variables } = parsePathTemplate(template);
+  const server = fastify();
+  server.get(route, async ({ params }) =>
+    Object.fromEntries(
+      variables.map((variable) => [variable.fieldPath.join("."), valueOf(variable, params as Record<string, string>)]),
+    ),
+  );
+  const response = await server.inject(path);
+  expect(response.statusCode === 200 ? response.json() : undefined).toEqual(values);
 });

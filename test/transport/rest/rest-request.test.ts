@@ -20,166 +20,109 @@ const burn = BurnService.method.getBurnOfferCancelContext;
 const lookUp = InstrumentConfigurationService.method.getInstrumentConfiguration;
 
 /** Decodes a request. Returns the fields of the message without its type. */
-function decode(method: DescMethod, parameters: Record<string, string>, body: JsonValue, binding?: Binding) {
-  const [own] = bindingsOf(method);
-  const used = binding ?? own;
+function decode(
+  method: DescMethod,
+  body: JsonValue,
+  parameters: Record<string, string> = { p0: "a", p1: "b" },
+  binding?: Binding,
+) {
+  const used = binding ?? bindingsOf(method)[0];
   if (used === undefined) throw new Error(`${method.name} has no binding`);
+  const before = structuredClone(body);
   const { $typeName, ...fields } = requestReader(method.input, used)(parameters, body);
-  expect($typeName).toBe(method.input.typeName);
+  expect([$typeName, body]).toEqual([method.input.typeName, before]);
   return fields;
 }
 
-/** The code and message of the error that it throws. */
-function catchError(run: () => unknown): { readonly code: Code; readonly message: string } {
+/** The message of the error that it throws, which must be invalid_argument. */
+function refusalOf(run: () => unknown): string {
   try {
     run();
   } catch (error) {
-    if (error instanceof ConnectError) return { code: error.code, message: error.rawMessage };
+    if (error instanceof ConnectError && error.code === Code.InvalidArgument) return error.rawMessage;
     throw error;
   }
   throw new Error("the request was accepted");
 }
-const errorOf = (method: DescMethod, body: JsonValue) =>
-  catchError(() => decode(method, { p0: "path", p1: "path" }, body));
 
-describe("path and body together", () => {
-  test("form the message", () => {
-    expect(decode(reject, { p0: "registrar", p1: "00ab" }, { meta: { a: 1 }, excludeDebugFields: true })).toEqual({
-      registrarParty: "registrar",
-      transferInstructionId: "00ab",
-      meta: { a: 1 },
-      excludeDebugFields: true,
-    });
-  });
+const ofPath = { registrarParty: "a", transferInstructionId: "b", excludeDebugFields: false };
+const unknown = { text: "a", number: 5, nothing: null, list: [[]], object: { a: {} }, registrar_Party: "b" };
 
-  test("do not modify the body", () => {
-    const body = { registrarParty: "body", choiceArguments: {} };
-    decode(factory, { p0: "path" }, body);
-    expect(body).toEqual({ registrarParty: "body", choiceArguments: {} });
-  });
+test.each<[string, DescMethod, JsonValue, JsonObject]>([
+  [
+    "path and body together",
+    reject,
+    { meta: { a: 1 }, excludeDebugFields: true },
+    { ...ofPath, meta: { a: 1 }, excludeDebugFields: true },
+  ],
+  ["no field of the path in camel case", reject, { registrarParty: "body", transferInstructionId: "body" }, ofPath],
+  ["no field of the path in snake case", reject, { registrar_party: "body", transfer_instruction_id: "body" }, ofPath],
+  ["no field of the path of the wrong type", reject, { registrarParty: 5, registrar_party: {} }, ofPath],
+  [
+    "fields of the body in both spellings",
+    reject,
+    { exclude_debug_fields: true },
+    { ...ofPath, excludeDebugFields: true },
+  ],
+  ["nothing for unknown fields", reject, unknown, ofPath],
+  ["null as absent", reject, { meta: null, excludeDebugFields: null }, ofPath],
+  [
+    "no body where the operation has none",
+    burn,
+    { burnOfferId: "body", burn_offer_id: 5, meta: 5 },
+    { burnOfferId: "a" },
+  ],
+  ["no list where the operation has no body", burn, [], { burnOfferId: "a" }],
+  ["no null where the operation has no body", burn, null, { burnOfferId: "a" }],
+])("a message has %s", (_what, method, body, fields) => expect(decode(method, body)).toEqual(fields));
 
-  test.each<[string, JsonObject]>([
-    ["camel case", { registrarParty: "body", transferInstructionId: "body" }],
-    ["snake case", { registrar_party: "body", transfer_instruction_id: "body" }],
-    ["the wrong type", { registrarParty: 5, registrar_party: {}, transfer_instruction_id: [] }],
-  ])("take path parameters from the path only, also when the body has them in %s", (_spelling, body) => {
-    expect(decode(reject, { p0: "path 0", p1: "path 1" }, body)).toMatchObject({
-      registrarParty: "path 0",
-      transferInstructionId: "path 1",
-    });
-  });
-
-  test("accept body fields in both spellings", () => {
-    expect(decode(reject, { p0: "a", p1: "b" }, { exclude_debug_fields: true })).toMatchObject({
-      excludeDebugFields: true,
-    });
-    const instrument_identifier = { id: "USD" };
-    expect(decode(lookUp, {}, { registrar: "r", instrument_identifier })).toMatchObject({
+test("unknown fields of a nested message are ignored, in both spellings", () => {
+  for (const name of ["instrumentIdentifier", "instrument_identifier"])
+    expect(decode(lookUp, { ...unknown, registrar: "r", [name]: { ...unknown, id: "USD" } })).toMatchObject({
+      registrar: "r",
       instrumentIdentifier: { id: "USD" },
     });
-  });
-
-  test("ignore unknown fields at every depth and of every type", () => {
-    const unknown = { text: "a", number: 5, nothing: null, list: [[]], object: { a: {} }, registrar_Party: "b" };
-    expect(
-      decode(lookUp, {}, { ...unknown, registrar: "r", instrumentIdentifier: { ...unknown, id: "USD" } }),
-    ).toMatchObject({ registrar: "r", instrumentIdentifier: { id: "USD" } });
-    expect(decode(reject, { p0: "a", p1: "b" }, unknown)).toEqual({
-      registrarParty: "a",
-      transferInstructionId: "b",
-      excludeDebugFields: false,
-    });
-  });
-
-  test("treat null as absent", () => {
-    const fields = decode(reject, { p0: "a", p1: "b" }, { meta: null, excludeDebugFields: null });
-    expect(fields).toEqual({ registrarParty: "a", transferInstructionId: "b", excludeDebugFields: false });
-  });
-
-  test("ignore the body when the operation has none", () => {
-    expect(decode(burn, { p0: "path" }, { burnOfferId: "body", burn_offer_id: 5, meta: 5 })).toEqual({
-      burnOfferId: "path",
-    });
-  });
-
-  test("ignore a body of any type when the operation has none", () => {
-    for (const body of [[], null, 5]) expect(decode(burn, { p0: "path" }, body)).toEqual({ burnOfferId: "path" });
-  });
 });
 
-describe("a path variable of a nested field", () => {
-  const binding: Binding = {
-    httpMethod: "POST",
-    path: parsePathTemplate("/{instrument_identifier.id}/{registrar}"),
-    hasBody: true,
-  };
-  const parameters = { p0: "USD", p1: "registrar" };
+const template = (path: string): Binding => ({ httpMethod: "POST", path: parsePathTemplate(path), hasBody: true });
 
+describe("a path variable of a nested field", () => {
   test.each<[string, JsonObject, JsonObject]>([
-    ["creates the message when the body has none", {}, { id: "USD" }],
-    [
-      "keeps the other fields of the message in the body",
-      { instrumentIdentifier: { source: "s", id: "body" } },
-      { source: "s", id: "USD" },
-    ],
-    [
-      "keeps them in the proto spelling, too",
-      { instrument_identifier: { source: "s", id: 5 } },
-      { source: "s", id: "USD" },
-    ],
-    ["replaces a value that is not a message", { instrumentIdentifier: "body" }, { id: "USD" }],
+    ["creates the message when the body has none", {}, { id: "a" }],
+    ["keeps its other fields", { instrumentIdentifier: { source: "s", id: "body" } }, { source: "s", id: "a" }],
+    ["keeps them in the proto spelling", { instrument_identifier: { source: "s", id: 5 } }, { source: "s", id: "a" }],
+    ["replaces a value that is not a message", { instrumentIdentifier: "body" }, { id: "a" }],
   ])("%s", (_what, body, instrumentIdentifier) => {
-    const before = structuredClone(body);
-    const fields = decode(lookUp, parameters, body, binding);
-    expect(fields).toMatchObject({ registrar: "registrar", instrumentIdentifier });
-    expect(body).toEqual(before);
+    const fields = decode(lookUp, body, undefined, template("/{instrument_identifier.id}/{registrar}"));
+    expect(fields).toMatchObject({ registrar: "b", instrumentIdentifier });
   });
 
   test("throws an unexpected error when the field does not exist", () => {
-    const unknown = { ...binding, path: parsePathTemplate("/{instrument_identifier.nothing}") };
-    expect(() => decode(lookUp, parameters, {}, unknown)).toThrow(/InstrumentIdentifier has no field nothing/);
-    expect(() => decode(lookUp, parameters, {}, unknown)).not.toThrow(ConnectError);
+    expect(() => decode(lookUp, {}, undefined, template("/{instrument_identifier.nothing}"))).toThrow(
+      expect.objectContaining({ name: "Error", message: expect.stringContaining("has no field nothing") as string }),
+    );
   });
 });
 
-describe("a body that is not an object is rejected", () => {
-  test.each<[string, JsonValue]>([
-    ["null", null],
-    ["a list", []],
-    ['"{}"', "{}"],
-    ["true", true],
-  ])("as %s", (what, body) => {
-    const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, but is ${what}` };
-    expect(errorOf(factory, body)).toEqual(refused);
-    expect(errorOf(lookUp, body)).toEqual(refused);
-  });
-});
+test.each<[string, DescMethod, JsonValue]>([
+  ["the body must be a JSON object, but is null", factory, null],
+  ["the body must be a JSON object, but is a list", factory, []],
+  ['the body must be a JSON object, but is "{}"', factory, "{}"],
+  ["the body must be a JSON object, but is true", lookUp, true],
+  ["choiceArguments must be an object, but is a list", factory, { choiceArguments: [] }],
+  ['choiceArguments must be an object, but is "{}"', factory, { choiceArguments: "{}" }],
+  ['excludeDebugFields must be a boolean, but is "true"', factory, { excludeDebugFields: "true" }],
+  ["meta must be an object, but is a list", reject, { meta: [] }],
+  ["registrar must be a string, but is 5", lookUp, { registrar: 5 }],
+  ['instrumentIdentifier must be an object, but is "USD"', lookUp, { instrumentIdentifier: "USD" }],
+  // A field of the same name at the top level is unknown and ignored.
+  ["instrumentIdentifier.id must be a string, but is 5", lookUp, { id: "unknown", instrumentIdentifier: { id: 5 } }],
+])("%s", (message, method, body) => expect(refusalOf(() => decode(method, body))).toBe(message));
 
-describe("a field of the wrong type is rejected by its JSON name", () => {
-  test.each<[string, DescMethod, JsonObject]>([
-    ["choiceArguments must be an object, but is a list", factory, { choiceArguments: [] }],
-    ['choiceArguments must be an object, but is "{}"', factory, { choiceArguments: "{}" }],
-    ['excludeDebugFields must be a boolean, but is "true"', factory, { excludeDebugFields: "true" }],
-    ["meta must be an object, but is a list", reject, { meta: [] }],
-    ["registrar must be a string, but is 5", lookUp, { registrar: 5 }],
-    ['instrumentIdentifier must be an object, but is "USD"', lookUp, { instrumentIdentifier: "USD" }],
-  ])("%s", (message, method, body) => {
-    expect(errorOf(method, body)).toEqual({ code: Code.InvalidArgument, message });
-  });
-
-  test("and by its path", () => {
-    const name = "id";
-    // A field of the same name at the top level is unknown and ignored.
-    const body = { registrar: "r", [name]: "unknown", instrumentIdentifier: { [name]: 5 } };
-    const { code, message } = errorOf(lookUp, body);
-    expect(code).toBe(Code.InvalidArgument);
-    expect(message).toBe(`instrumentIdentifier.${name} must be a string, but is 5`);
-  });
-  test("and a long value is truncated", () => {
-    const { message } = errorOf(factory, { excludeDebugFields: "x".repeat(10_000) });
-    expect(message).toMatch(/^excludeDebugFields must be a boolean, but is "x+…$/);
-    expect(message.length).toBeLessThan(200);
-  });
+test("a long value is truncated in the message", () => {
+  const message = refusalOf(() => decode(factory, { excludeDebugFields: "x".repeat(10_000) }));
+  expect(message).toMatch(/^excludeDebugFields must be a boolean, but is "x+…$/);
+  expect(message.length).toBeLessThan(200);
 });
 
 const page = ListInstrumentsRequestSchema;
@@ -190,103 +133,70 @@ const burnRequest = GetBurnRequestCreateContextRequestSchema;
 /** Messages in a message. */
 const proof = VerifyTransferProofRequestSchema;
 
-test("an empty query has no fields", () => {
-  expect(queryFields(page, {})).toEqual({});
+test.each<[string, DescMessage, Query, JsonObject]>([
+  ["nothing", page, {}, {}],
+  ["the JSON name", page, { pageToken: "a" }, { pageToken: "a" }],
+  ["the proto name", page, { page_token: "a" }, { pageToken: "a" }],
+  [
+    "names of several levels",
+    proof,
+    { "transfer.instrument_id.id": "USD", "transfer.sender": "alice", updateId: "1220" },
+    { transfer: { instrumentId: { id: "USD" }, sender: "alice" }, updateId: "1220" },
+  ],
+  [
+    "unknown names",
+    page,
+    { pages: "1", PageSize: "2", PAGE_SIZE: "3", "page-size": "4", "": "5", " pageSize": "6" },
+    {},
+  ],
+  [
+    "names of Object.prototype",
+    page,
+    { constructor: "1", ["__proto__"]: "2", toString: "3", "constructor.prototype": "4" },
+    {},
+  ],
+  ["fields within a scalar", page, { "pageSize.value": "1", "pageToken.": "2", ".pageToken": "3" }, {}],
+  [
+    "unknown names in a message",
+    proof,
+    { "transfer.amounts": "1", "transfer.sender": "alice" },
+    { transfer: { sender: "alice" } },
+  ],
+  ["any characters", page, { pageToken: "é & = 😀" }, { pageToken: "é & = 😀" }],
+  ["a number", page, { pageSize: "25" }, { pageSize: 25 }],
+  ["a negative number", page, { pageSize: "-1" }, { pageSize: -1 }],
+  ["a number past its type, for validation", page, { pageSize: "1099511627776" }, { pageSize: 1_099_511_627_776 }],
+  ["true", choice, { excludeDebugFields: "true" }, { excludeDebugFields: true }],
+  ["false", choice, { exclude_debug_fields: "false" }, { excludeDebugFields: false }],
+  [
+    "another text for a boolean, for validation",
+    choice,
+    { excludeDebugFields: "TRUE" },
+    { excludeDebugFields: "TRUE" },
+  ],
+  ["a list", burnRequest, { holding_contract_ids: ["a", "b", "a"] }, { holdingContractIds: ["a", "b", "a"] }],
+  ["a list that is not split at commas", burnRequest, { holdingContractIds: "a,b" }, { holdingContractIds: ["a,b"] }],
+  ["a list in a message", proof, { "transfer.inputHoldingCids": ["a"] }, { transfer: { inputHoldingCids: ["a"] } }],
+])("a query has %s", (_what, schema, query, fields) => expect(queryFields(schema, query)).toEqual(fields));
+
+test("a query does not reach a prototype", () => {
+  queryFields(burnRequest, { "__proto__.polluted": "1", "instrumentId.__proto__.polluted": "2" });
+  expect({}).not.toHaveProperty("polluted");
 });
 
-describe("the name of a query parameter", () => {
-  test.each<[string, DescMessage, Query, JsonObject]>([
-    ["may be the JSON name", page, { pageToken: "a" }, { pageToken: "a" }],
-    ["may be the proto name", page, { page_token: "a" }, { pageToken: "a" }],
-    [
-      "may have several levels",
-      proof,
-      { "transfer.instrument_id.id": "USD", "transfer.sender": "alice", updateId: "1220" },
-      { transfer: { instrumentId: { id: "USD" }, sender: "alice" }, updateId: "1220" },
-    ],
-  ])("%s", (_what, schema, query, fields) => {
-    expect(queryFields(schema, query)).toEqual(fields);
-  });
-
-  test.each<[string, Query]>([
-    ["of an unknown field", { pages: "1", PageSize: "2", PAGE_SIZE: "3", "page-size": "4", "": "5", " pageSize": "6" }],
-    [
-      "of a property of Object.prototype",
-      { constructor: "1", ["__proto__"]: "2", toString: "3", "constructor.prototype": "4" },
-    ],
-    ["of a field within a scalar", { "pageSize.value": "1", "pageToken.": "2", ".pageToken": "3" }],
-  ])("%s is ignored", (_what, query) => {
-    expect(queryFields(page, query)).toEqual({});
-  });
-
-  test("of an unknown field in a nested message is ignored", () => {
-    const query = { "transfer.amounts": "1", "transfer.instrumentId.nothing": "2", "transfer.sender": "alice" };
-    expect(queryFields(proof, query)).toMatchObject({ transfer: { sender: "alice" } });
-    expect(JSON.stringify(queryFields(proof, query))).not.toMatch(/amounts|nothing/);
-  });
-
-  test("does not reach a prototype", () => {
-    queryFields(burnRequest, { "__proto__.polluted": "1", "instrumentId.__proto__.polluted": "2" });
-    expect({}).not.toHaveProperty("polluted");
-  });
-});
-
-describe("the value of a query parameter", () => {
-  test.each<[string, DescMessage, Query, JsonObject]>([
-    ["of a string has any characters", page, { pageToken: "é & = 😀" }, { pageToken: "é & = 😀" }],
-    ["of a number is parsed", page, { pageSize: "25" }, { pageSize: 25 }],
-    ["of a number may be negative", page, { pageSize: "-1" }, { pageSize: -1 }],
-    [
-      "of a number may exceed the type, which validation rejects later",
+test.each<[DescMessage, Query, string]>(
+  [
+    ...["1.5", "x", "", " 5", "1e3"].map((text): [DescMessage, Query, string] => [
       page,
-      { pageSize: "1099511627776" },
-      { pageSize: 1_099_511_627_776 },
-    ],
-    ["of a boolean is true", choice, { excludeDebugFields: "true" }, { excludeDebugFields: true }],
-    ["of a boolean is false", choice, { exclude_debug_fields: "false" }, { excludeDebugFields: false }],
-    [
-      "of a list may be repeated",
-      burnRequest,
-      { holding_contract_ids: ["a", "b", "a"] },
-      { holdingContractIds: ["a", "b", "a"] },
-    ],
-    ["of a list is not split at commas", burnRequest, { holdingContractIds: "a,b" }, { holdingContractIds: ["a,b"] }],
-    [
-      "of a list in a nested message",
-      proof,
-      { "transfer.inputHoldingCids": ["a", "b"] },
-      { transfer: { inputHoldingCids: ["a", "b"] } },
-    ],
-  ])("%s", (_what, schema, query, fields) => {
-    expect(queryFields(schema, query)).toEqual(fields);
-  });
-
-  test.each(["1.5", "x", "", " 5", "1e3"])("%j is rejected for a number", (text) => {
-    expect(() => queryFields(page, { pageSize: text })).toThrow(
+      { pageSize: text },
       `pageSize must be an integer, but is ${JSON.stringify(text)}`,
-    );
-  });
-
-  test("another text stays a string for a boolean, which validation rejects", () => {
-    expect(queryFields(choice, { excludeDebugFields: "TRUE" })).toEqual({ excludeDebugFields: "TRUE" });
-  });
-});
-
-describe("a repeated field is rejected by the name in the query", () => {
-  test.each<[string, DescMessage, Query, string]>([
-    ["a number", page, { pageSize: ["1", "2"] }, "pageSize"],
-    ["a string", page, { page_token: ["a", "b"] }, "page_token"],
-    ["a nested field", proof, { "transfer.sender": ["a", "b"] }, "transfer.sender"],
-    ["under both names", page, { pageSize: "1", page_size: "2" }, "page_size"],
-    [
-      "a nested field under both names",
-      burnRequest,
-      { "instrumentId.id": "USD", "instrument_id.id": "EUR" },
-      "instrument_id.id",
-    ],
-  ])("%s", (_what, schema, query, name) => {
-    const { code, message } = catchError(() => queryFields(schema, query));
-    expect(code).toBe(Code.InvalidArgument);
-    expect(message).toContain(name);
-  });
+    ]),
+    [page, { pageSize: ["1", "2"] }, "pageSize"],
+    [page, { page_token: ["a", "b"] }, "page_token"],
+    [proof, { "transfer.sender": ["a", "b"] }, "transfer.sender"],
+    [page, { pageSize: "1", page_size: "2" }, "page_size"],
+    [burnRequest, { "instrumentId.id": "USD", "instrument_id.id": "EUR" }, "instrument_id.id"],
+  ].map((row) => row as [DescMessage, Query, string]),
+)("a query is refused: %#", (schema, query, message) => {
+  expect(refusalOf(() => queryFields(schema, query))).toContain(message);
 });

@@ -18,9 +18,9 @@ import {
   settings,
   Type,
 } from "../../fixtures/http2-frames.js";
-import { encodeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
+import { largeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
+import { countConnections } from "../../fixtures/raw-connection.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
-import { countConnections } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Each limit is one that no other test waits for: one limit for another's is found. */
@@ -29,8 +29,8 @@ const LIMITS = { negotiationMs: 700, requestMs: 1_500, idleMs: 3_000, stalledMs:
 const BOUND_MS = 20_000;
 const PERIOD_MS = 100;
 /** More than the kernel takes for a client that does not read. */
-const LARGE = encodeRequest({ form: "REST", id: "large.20000000" });
-const SMALL = encodeRequest({ form: "REST", id: "small.10" });
+const LARGE = largeRequest("large.20000000");
+const SMALL = largeRequest("small.10");
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** What a client sends: at once, and then again and again. */

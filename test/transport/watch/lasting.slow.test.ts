@@ -41,7 +41,7 @@ async function setUp() {
     ledger.transact(creationsOf(elements).map((one) => ({ create: { ...one, signatories: [operator] } })));
   create(...registryOf());
   const ledgerUrl = new URL(participant.url);
-  const limits = { requestSeconds: REQUEST_SECONDS, unreadySeconds: 4, staleSeconds: 5, graceSeconds: 2 };
+  const limits = { requestSeconds: REQUEST_SECONDS, unreadySeconds: 9, staleSeconds: 10, graceSeconds: 2 };
   const app = await startApp({ ...quiet(), ledgerUrl, ledgerParties: [operator], ...limits });
   stops.push(() => app.close());
   await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok, BOUND_MS);
@@ -93,6 +93,7 @@ test("by every protocol", async () => {
     "grpc-web Unavailable",
     "rest Unavailable",
   ]);
+  expect((await fetch(`${app.url}/api/offledger/v1/watch`)).status).toBe(503);
 });
 
 test("not where the client takes nothing", async () => {

@@ -1,13 +1,13 @@
 /** The stream of changes by every protocol, of a service that follows a participant. The page is docs/caching.md. */
 import { utimes } from "node:fs/promises";
+import { create as message, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { status } from "@grpc/grpc-js";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { creationsOf } from "../../scripted-participant/elements.js";
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import { WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import type { JsonObject } from "../../../src/domain/json.js";
+import { encodedOnce } from "../../../src/transport/watch/watch-calls.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { AUDIENCE, ISSUER, JwksServer, Key } from "../../fixtures/issuer.js";
 import { registryOf, serving } from "../../fixtures/registries.js";
@@ -16,35 +16,31 @@ import { quiet, registry } from "../../fixtures/run-service.js";
 import { until, within } from "../../fixtures/wait.js";
 import {
   type Watch,
-  WatchRefused,
   type WatchedEvent,
   type WatchOptions,
+  WatchRefused,
   watchStreams,
+  serverSentEvents,
 } from "../../fixtures/watch-streams.js";
 import { participantOn } from "../../ingest/mirror/run-mirror.js";
+import { creationsOf } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 
 const BOUND_MS = 20_000;
 const { operator, registrar } = parties;
-const other = "other-registrar";
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-interface Setup {
-  readonly ledger: ScriptedLedger;
-  readonly participant: Awaited<ReturnType<typeof participantOn>>;
-  readonly app: App;
-}
-
-async function setUp(config: Partial<Config> = {}): Promise<Setup> {
+async function setUp(config: Partial<Config> = {}) {
   const ledger = new ScriptedLedger();
   const participant = await participantOn({ ledger, checkpointMs: 20 });
   stops.push(() => participant.stop());
   create(ledger, ...registryOf());
   const settings = { ledgerUrl: new URL(participant.url), ledgerParties: [operator], graceSeconds: 2 };
-  const app = await startApp({ ...quiet(), ...settings, ...config });
+  const app: App = await startApp({ ...quiet(), ...settings, ...config });
   stops.push(() => app.close());
   await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok, BOUND_MS);
   return { ledger, participant, app };
@@ -52,12 +48,10 @@ async function setUp(config: Partial<Config> = {}): Promise<Setup> {
 
 const create = (ledger: ScriptedLedger, ...elements: readonly JsonObject[]): number =>
   ledger.transact(creationsOf(elements).map((one) => ({ create: { ...one, signatories: [operator] } })));
-
 const credentialOf = (party: string, id: string) => element("Credential", id, payload.credential(party, ["holds=USD"]));
 
 /** A stream with its events, one at a time. */
-function open(watch: Watch | undefined, url: string, options: WatchOptions = {}) {
-  if (watch === undefined) throw new Error("there is no such protocol");
+function open(watch: Watch, url: string, options: WatchOptions = {}) {
   const end = new AbortController();
   const events = watch(url, options, end.signal);
   onTestFinished(() => end.abort());
@@ -70,6 +64,37 @@ function open(watch: Watch | undefined, url: string, options: WatchOptions = {})
     close: () => end.abort(),
   };
 }
+const ways = Object.values(watchStreams);
+/** A stream by every protocol. */
+function openAll(url: string, options: WatchOptions = {}) {
+  const streams = ways.map((watch) => open(watch, url, options));
+  return {
+    next: () => Promise.all(streams.map((stream) => stream.next())),
+    /** Takes events until all have ended. Returns why. */
+    ends: () =>
+      Promise.all(
+        streams.map(async (stream): Promise<string> => {
+          try {
+            for (;;) await stream.next();
+          } catch (error) {
+            return String(error);
+          }
+        }),
+      ),
+    close: () => streams.forEach((stream) => stream.close()),
+  };
+}
+const each = (event: object) => ways.map(() => expect.objectContaining(event) as object);
+
+const isCode = (error: unknown, code: Code, http: number): boolean => {
+  if (error instanceof WatchRefused) return error.status === http;
+  // The codes of gRPC are those of Connect.
+  return (error instanceof ConnectError ? error.code : (error as { readonly code?: Code }).code) === code;
+};
+async function expectRefused(url: string, code: Code, http: number, options: WatchOptions = {}) {
+  for (const watch of ways)
+    await expect(open(watch, url, options).next()).rejects.toSatisfy((error) => isCode(error, code, http));
+}
 
 async function transfer(url: string) {
   const response = await fetch(url + transferFactory(), {
@@ -77,168 +102,140 @@ async function transfer(url: string) {
     headers: { "content-type": "application/json", "offledger-if-none-match": "" },
     body: JSON.stringify(transferV1("dave", "alice")),
   });
+  const { headers } = response;
   return {
-    headers: response.headers,
     body: await response.text(),
-    tags: response.headers.get("offledger-tags")?.split(",") ?? [],
+    tags: headers.get("offledger-tags")?.split(",") ?? [],
+    generation: headers.get("offledger-generation"),
+    offset: headers.get("offledger-offset"),
   };
 }
 
-describe.each(Object.entries(watchStreams))("%s", (_, watch) => {
-  test("begins with a reset, sends what has changed, and resumes", async () => {
-    const { ledger, app } = await setUp();
-    const first = await transfer(app.url);
-    const stream = open(watch, app.url);
-    const reset = await stream.next();
-    expect(reset).toMatchObject({
-      reset: {},
-      generation: first.headers.get("offledger-generation"),
-      offset: first.headers.get("offledger-offset"),
-      resumeToken: expect.stringMatching(/^\d+\./) as string,
-    });
+test("a stream begins with a reset, sends what has changed, and resumes", async () => {
+  const { ledger, app } = await setUp();
+  const { body, tags, ...state } = await transfer(app.url);
+  const streams = openAll(app.url);
+  const resumeToken = expect.stringMatching(/^\d+\./) as string;
+  expect(await streams.next()).toEqual(each({ reset: {}, ...state, resumeToken }));
 
-    const offset = create(ledger, credentialOf("dave", "dave-holds"));
-    const changed = await stream.next();
-    expect(changed).toMatchObject({ offset: String(offset), generation: reset.generation });
-    expect(changed.changed?.tags.some((tag) => first.tags.includes(tag))).toBe(true);
-    expect(changed.recordTime).toMatch(/^20\d\d-/);
-    const second = await transfer(app.url);
-    expect(second.body).not.toBe(first.body);
-    expect(second.headers.get("offledger-offset")).toBe(String(offset));
+  const offset = String(create(ledger, credentialOf("dave", "dave-holds")));
+  const changes = await streams.next();
+  expect(changes).toEqual(
+    each({ offset, generation: state.generation, recordTime: expect.stringMatching(/^20\d\d-/) as string }),
+  );
+  for (const { changed } of changes) expect(changed?.tags.some((tag) => tags.includes(tag))).toBe(true);
+  const second = await transfer(app.url);
+  expect([second.body === body, second.offset]).toEqual([false, offset]);
 
-    stream.close();
-    const missed = create(ledger, credentialOf("erin", "erin-holds"));
-    await until(
-      "the service has it",
-      async () => (await transfer(app.url)).headers.get("offledger-offset") === String(missed),
-    );
-    const resumed = open(watch, app.url, { resumeToken: changed.resumeToken });
+  streams.close();
+  const missed = String(create(ledger, credentialOf("erin", "erin-holds")));
+  await until("the service has it", async () => (await transfer(app.url)).offset === missed);
+  for (const watch of ways) {
+    const resumed = open(watch, app.url, { resumeToken: changes[0]?.resumeToken ?? "" });
     let event = await resumed.next();
     // Changes of the last tenth of a second are released later.
     if (event.heartbeat !== undefined) event = await resumed.next();
-    expect(event).toMatchObject({ changed: {}, offset: String(missed) });
-    resumed.close();
-    const token = `${missed}.${reset.generation}`;
-    expect(await open(watch, app.url, { resumeToken: token }).next()).toMatchObject({
-      heartbeat: {},
-      offset: String(missed),
-    });
-  });
+    expect(event).toMatchObject({ changed: {}, offset: missed });
+  }
+  const current = openAll(app.url, { resumeToken: `${missed}.${state.generation}` });
+  expect(await current.next()).toEqual(each({ heartbeat: expect.anything(), offset: missed }));
+});
 
-  test("of a registrar leaves the contracts of others out", async () => {
-    const { ledger, app } = await setUp();
-    const stream = open(watch, app.url, { registrars: [registrar] });
+test("a stream of tags has their look-ups alone, and one of a registrar leaves the contracts of others out", async () => {
+  const { ledger, app } = await setUp();
+  const { tags } = await transfer(app.url);
+  const ofTags = openAll(app.url, { tags });
+  await ofTags.next();
+  create(ledger, credentialOf("erin", "erin-holds"));
+  const offset = String(create(ledger, credentialOf("dave", "dave-holds")));
+  expect(await ofTags.next()).toEqual(each({ changed: expect.anything(), offset }));
+
+  const ofRegistrar = openAll(app.url, { registrars: [registrar] });
+  await ofRegistrar.next();
+  create(ledger, element("TransferRule", "other-rule", { ...payload.service(), registrar: "other-registrar" }));
+  const rule = String(create(ledger, element("TransferRule", "newer-rule", payload.service())));
+  expect(await ofRegistrar.next()).toEqual(each({ changed: expect.anything(), offset: rule }));
+});
+
+test("a stream is reset when the ledger is another one", async () => {
+  const { ledger, app } = await setUp();
+  const streams = openAll(app.url);
+  const [before] = await streams.next();
+  ledger.clear();
+  create(ledger, ...registryOf());
+  const [after, ...others] = await streams.next();
+  expect([after, ...others]).toEqual(each({ reset: {}, generation: after?.generation }));
+  expect(after?.generation).not.toBe(before?.generation);
+  const late = openAll(app.url, { resumeToken: before?.resumeToken ?? "" });
+  expect(await late.next()).toEqual(each({ reset: {}, generation: after?.generation }));
+});
+
+test("a stream ends when the service stops", async () => {
+  const { app } = await setUp();
+  const streams = openAll(app.url);
+  await streams.next();
+  stops.pop();
+  const closed = app.close();
+  for (const why of await streams.ends()) expect(why).toMatch(/ended|stopping/);
+  await closed;
+});
+
+test("a stream is refused where it is malformed, and beyond the limit", async () => {
+  const { app } = await setUp({ maxWatches: 1 });
+  for (const options of [{ resumeToken: "yesterday" }, { tags: ["abc"] }, { registrars: [""] }])
+    await expectRefused(app.url, Code.InvalidArgument, 400, options);
+  const first = async () => {
+    const stream = open(serverSentEvents, app.url);
     await stream.next();
-    create(ledger, element("TransferRule", "other-rule", { ...payload.service(), registrar: other }));
-    const offset = create(ledger, element("TransferRule", "newer-rule", payload.service()));
-    expect(await stream.next()).toMatchObject({ changed: {}, offset: String(offset) });
-  });
-
-  test("of tags sends the changes of these look-ups", async () => {
-    const { ledger, app } = await setUp();
-    const { tags } = await transfer(app.url);
-    const stream = open(watch, app.url, { tags });
-    await stream.next();
-    create(ledger, credentialOf("erin", "erin-holds"));
-    const offset = create(ledger, credentialOf("dave", "dave-holds"));
-    expect(await stream.next()).toMatchObject({ changed: {}, offset: String(offset) });
-  });
-
-  test("is reset when the ledger is another one", async () => {
-    const { ledger, app } = await setUp();
-    const stream = open(watch, app.url);
-    const before = await stream.next();
-    ledger.clear();
-    create(ledger, ...registryOf());
-    const after = await stream.next();
-    expect(after).toMatchObject({ reset: {} });
-    expect(after.generation).not.toBe(before.generation);
-    const late = open(watch, app.url, { resumeToken: before.resumeToken });
-    expect(await late.next()).toMatchObject({ reset: {}, generation: after.generation });
-  });
-
-  test("ends as unavailable when the service may no longer answer", async () => {
-    const { participant, app } = await setUp({ unreadySeconds: 1, staleSeconds: 1 });
-    const stream = open(watch, app.url);
-    await stream.next();
-    await participant.stop();
-    stops.shift();
-    await expect(readOn(stream)).rejects.toThrow(/ended|has not been reached/);
-    await expect(open(watch, app.url).next()).rejects.toSatisfy((error) => isCode(error, Code.Unavailable, 503));
-  });
-
-  test("ends when the service stops", async () => {
-    const { app } = await setUp();
-    const stream = open(watch, app.url);
-    await stream.next();
-    stops.pop();
-    const closed = app.close();
-    await expect(readOn(stream)).rejects.toThrow(/ended|stopping/);
-    await closed;
-  });
-
-  test("is refused beyond the limit", async () => {
-    const { app } = await setUp({ maxWatches: 1 });
-    const stream = open(watch, app.url);
-    await stream.next();
-    await expect(open(watch, app.url).next()).rejects.toSatisfy((error) => isCode(error, Code.ResourceExhausted, 429));
-    stream.close();
-    await until("another stream may begin", async () => {
-      const next = open(watch, app.url);
-      return next.next().then(
-        () => true,
-        () => false,
-      );
-    });
-  });
-
-  test.each([
-    ["token", { resumeToken: "yesterday" }],
-    ["tag", { tags: ["abc"] }],
-    ["registrar", { registrars: [""] }],
-  ])("refuses a malformed %s", async (_name, options) => {
-    const { app } = await setUp();
-    await expect(open(watch, app.url, options).next()).rejects.toSatisfy((error) =>
-      isCode(error, Code.InvalidArgument, 400),
+    return stream;
+  };
+  const stream = await first();
+  await expectRefused(app.url, Code.ResourceExhausted, 429);
+  stream.close();
+  const mayBegin = () =>
+    first().then(
+      (next) => (next.close(), true),
+      () => false,
     );
-  });
+  await until("another stream may begin", mayBegin);
 });
 
-describe("where tokens are required", () => {
-  test.each(Object.entries(watchStreams))("%s is refused without one", async (_, watch) => {
-    const key = await Key.make("first");
-    const issuer = new JwksServer([key]);
-    await issuer.open();
-    stops.push(() => issuer.close());
-    const { app } = await setUp({ authJwksUrl: issuer.url, authIssuer: ISSUER, authAudience: AUDIENCE });
-    await expect(open(watch, app.url).next()).rejects.toSatisfy((error) => isCode(error, Code.Unauthenticated, 401));
-    const authorization = `Bearer ${await key.sign({ exp: Math.floor(Date.now() / 1000) + 600, nbf: 0 })}`;
-    const accepted = await fetch(`${app.url}/api/offledger/v1/watch`, { headers: { authorization } });
-    expect(accepted.status).toBe(200);
-    await accepted.body?.cancel();
-  });
+test("a stream is refused without a token where tokens are required", async () => {
+  const key = await Key.make("first");
+  const issuer = new JwksServer([key]);
+  await issuer.open();
+  stops.push(() => issuer.close());
+  const { app } = await setUp({ authJwksUrl: issuer.url, authIssuer: ISSUER, authAudience: AUDIENCE });
+  await expectRefused(app.url, Code.Unauthenticated, 401);
+  const authorization = `Bearer ${await key.sign({ exp: Math.floor(Date.now() / 1000) + 600, nbf: 0 })}`;
+  const accepted = await fetch(`${app.url}/api/offledger/v1/watch`, { headers: { authorization } });
+  expect(accepted.status).toBe(200);
+  await accepted.body?.cancel();
 });
-
-/** Takes events until the stream ends, and throws why. */
-async function readOn(stream: { next(): Promise<WatchedEvent> }): Promise<never> {
-  for (;;) await stream.next();
-}
-
-const isCode = (error: unknown, code: Code, http: number): boolean => {
-  if (error instanceof WatchRefused) return error.status === http;
-  if (error instanceof ConnectError) return error.code === code;
-  // The codes of gRPC are those of Connect.
-  return (error as { readonly code?: number }).code === (code as number) && status[code] !== undefined;
-};
 
 test("a file that is swapped resets the streams", async () => {
   const running = await serving(registryOf());
-  const stream = open(watchStreams["server-sent events"], running.url);
-  const before = await stream.next();
+  const streams = openAll(running.url);
+  const [before] = await streams.next();
   await utimes(running.path, new Date(), new Date(Date.now() + 60_000));
-  const after = await stream.next();
-  expect([after.reset, after.generation === before.generation]).toEqual([{}, false]);
-  expect((await running.get(`${registry()}/metadata/v1/info`)).headers.get("offledger-generation")).toBe(
-    after.generation,
-  );
+  const [after] = await streams.next();
+  expect([after?.reset, after?.generation === before?.generation]).toEqual([{}, false]);
+  const { headers } = await running.get(`${registry()}/metadata/v1/info`);
+  expect(headers.get("offledger-generation")).toBe(after?.generation);
+});
+
+const read = (event: Parameters<typeof encodedOnce>[0]) =>
+  fromBinary(WatchResponseSchema, toBinary(WatchResponseSchema, encodedOnce(event)));
+
+test("an event is encoded once for all streams, and read as the event", () => {
+  const rest = { generation: "g", offset: 7n, recordTime: { seconds: 5n, nanos: 3000 }, resumeToken: "7.g" };
+  const tags = Array.from({ length: 1_000 }, (_, index) => index.toString(16).padStart(8, "0"));
+  const changed = message(WatchResponseSchema, { event: { case: "changed", value: { tags } }, ...rest });
+  expect(encodedOnce(changed).event.case).toBeUndefined();
+  expect(encodedOnce(changed)).toBe(encodedOnce(changed));
+  expect(read(changed)).toEqual(changed);
+  const empty = message(WatchResponseSchema, { event: { case: "changed", value: {} }, ...rest });
+  expect(read(empty)).toEqual(empty);
+  const reset = message(WatchResponseSchema, { event: { case: "reset", value: {} }, generation: "g" });
+  expect(encodedOnce(reset)).toBe(reset);
 });

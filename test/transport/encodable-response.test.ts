@@ -2,12 +2,12 @@
 import { toBinary, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AnyValue } from "../../../src/registry/sdk/registry.js";
-import { contextReply } from "../../../src/service/messages.js";
-import { JSON_WRITE_OPTIONS } from "../../../src/transport/encoding/encodable-response.js";
-import { encodeCounts } from "../../../src/transport/encoding/disclosed-contract.js";
-import type { ChunkList } from "../../../src/transport/encoding/chunks.js";
-import { contract, createResponse, forms, replyInput } from "../../fixtures/replies.js";
+import type { AnyValue } from "../../src/registry/sdk/registry.js";
+import { contextReply } from "../../src/service/messages.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
+import { encodeCounts } from "../../src/transport/encoding/disclosed-contract.js";
+import type { ChunkList } from "../../src/transport/encoding/chunks.js";
+import { contract, createResponse, forms, replyInput } from "../fixtures/replies.js";
 
 /** The bytes that would be sent. */
 const bytes = (chunks: ChunkList): Buffer => {

@@ -1,0 +1,224 @@
+/** JSON with choice arguments: nesting, size, and decimals as numbers, by each protocol. */
+import { gzipSync } from "node:zlib";
+import { type DescMethodUnary, type Message, toJson } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AllocationService } from "../../../gen/offledger/allocation/v2/allocation_service_pb.js";
+import { BurnMintInstructionService } from "../../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
+import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_service_pb.js";
+import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { invalid } from "../../../src/domain/errors.js";
+import type { JsonValue } from "../../../src/domain/json.js";
+import { isNestedDeeper, quoteLongNumbers } from "../../../src/transport/decoding/json.js";
+import { createServer, type Server } from "../../../src/transport/server.js";
+import { acme, alice, bob, call } from "../../fixtures/calls/build.js";
+import { transferV1 } from "../../fixtures/calls/index.js";
+import { transferFactory } from "../../fixtures/calls/operations.js";
+import { expectAlive } from "../../fixtures/http-requests.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
+import { protocols } from "../../fixtures/protocols.js";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
+import { nameOf } from "../../fixtures/services.js";
+
+test.for([
+  ["lists at the limit", "[[[[1]]]]", false],
+  ["objects at the limit", '{"a":{"a":{"a":{"a":1}}}}', false],
+  ["lists and objects in turn", '[{"a":[{"a":[]}]}]', true],
+  ["many beside each other", "[[],[],[],[],[],[[[]]]]", false],
+  ["past it, after others have ended", "[[[]],[[[[]]]]]", true],
+  ["brackets in a string", '["[[[[[[[[", "{{{{{"]', false],
+  ["brackets after an escaped quote", '["\\"[[[[[[[["]', false],
+  ["brackets after an escaped backslash", '["\\\\",[[[[[]]]]]', true],
+  ["a key with brackets", '{"[[[[[[":1}', false],
+  ["characters of several bytes", '["é€😀",[[["é"]]]]', false],
+  ["cut short", "[[[[[", true],
+  ["a string without an end", '["[[[[[[[[[', false],
+  ["an escape at the end", '["[[[[[[[[[\\', false],
+  ["text that is shorter than the limit", "[[[[", false],
+] as const)("nesting beyond 4: %s", ([, json, expected]) => {
+  expect(isNestedDeeper(Buffer.from(json), 4)).toBe(expected);
+});
+
+test.each([
+  ['{"a":1234567890123456}', '{"a":"1234567890123456"}'],
+  ["[-0.1234567890123456 , 1]", '["-0.1234567890123456" , 1]'],
+  ["1234567890.1234567890", '"1234567890.1234567890"'],
+  ["[1234567890123456e2,0.12345678901234567E-3]", "[1234567890123456e2,0.12345678901234567E-3]"],
+  ['{"1234567890123456":"a 1234567890123456\\" 1234567890123456"}', undefined],
+  ['["\\\\",1234567890123456]', '["\\\\","1234567890123456"]'],
+  ["[123456789012345]", undefined],
+])("a long number gets quotes: %s", (text, quoted = text) => expect(quoteLongNumbers(text)).toBe(quoted));
+
+/** The arguments themselves are the first level. */
+function nested(depth: number, of: "lists" | "objects"): JsonValue {
+  let value: JsonValue = of === "lists" ? [] : {};
+  for (let at = 2; at < depth; at++) value = of === "lists" ? [value] : { a: value };
+  return value;
+}
+/** Counts keys and elements. The root is neither. */
+function countKeys(value: JsonValue): number {
+  let seen = -1;
+  JSON.stringify(value, (_key, one: unknown) => (seen++, one));
+  return seen;
+}
+const times = (count: number, value: JsonValue): JsonValue[] => Array.from({ length: count }, () => value);
+/** Values with a given number of keys and elements. */
+const filled: readonly ((count: number) => JsonValue)[] = [
+  (count) => times(count, 1),
+  (count) => Object.fromEntries(times(count, 1).map((one, at) => [`k${at}`, one])),
+  (count) => [...times(Math.floor(count / 2), { k: null }), ...times(count % 2, 1)],
+];
+const refused = (text: string) => ({
+  ok: false,
+  code: Code.InvalidArgument,
+  message: expect.stringContaining(text) as string,
+});
+
+describe("limits", () => {
+  const [DEPTH, KEYS] = [12, 200];
+  /** The decoders have limits of their own, which must not be below the largest setting. */
+  const LARGEST_DEPTH = 50;
+  // A Connect GET has the request in its path, which has a limit of its own.
+  const long = { maxPathBytes: 65_536, maxHeaderBytes: 2 * 65_536 };
+  let running: Running;
+  let deepest: Running;
+  beforeAll(async () => {
+    running = await serveFile(undefined, { config: { maxArgumentDepth: DEPTH, maxArgumentKeys: KEYS, ...long } });
+    deepest = await serveFile(undefined, { config: { maxArgumentDepth: LARGEST_DEPTH, ...long } });
+  });
+  afterAll(async () => {
+    await running.close();
+    await deepest.close();
+  });
+
+  const plain = transferV1(alice, bob, "ACME-EUR");
+  const withMore = (more: JsonValue) => transferFactory("v1", { choiceArguments: { ...plain, more } }, acme);
+
+  test.each(Object.entries(protocols))("over %s: depth, and number of keys and elements", async (_name, send) => {
+    for (const of of ["lists", "objects"] as const) {
+      expect(await send(running.url, withMore(nested(DEPTH, of)))).toMatchObject({ ok: true });
+      const tooDeep = await send(running.url, withMore(nested(DEPTH + 1, of)));
+      expect(tooDeep).toEqual(refused(`deeper than the limit of ${DEPTH}`));
+      expect(await send(deepest.url, withMore(nested(LARGEST_DEPTH, of)))).toMatchObject({ ok: true });
+    }
+    // `more` is a key, too.
+    const left = KEYS - countKeys({ ...plain, more: 0 });
+    for (const fill of filled) {
+      expect(countKeys({ ...plain, more: fill(left) })).toBe(KEYS);
+      expect(await send(running.url, withMore(fill(left)))).toMatchObject({ ok: true });
+      const tooMany = await send(running.url, withMore(fill(left + 1)));
+      expect(tooMany).toEqual(refused(`more keys and elements than the limit of ${KEYS}`));
+    }
+  });
+
+  test("extreme depth is rejected, and the service stays responsive", async () => {
+    const text = `{"choiceArguments":{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
+    for (const path of [withMore(1).path, `/${nameOf(withMore(1).method)}`]) {
+      const headers = { "content-type": "application/json" };
+      expect((await fetch(running.url + path, { method: "POST", headers, body: text })).status).toBe(400);
+      await expectAlive(running.url);
+    }
+  });
+});
+
+/** What is written, and what is read. */
+const numbers: readonly (readonly [written: string, read: string])[] = [
+  ["1e-7", "0.0000001"],
+  ["1.5e3", "1500"],
+  ["-1.25e22", "-12500000000000000000000"],
+  // A double has other digits.
+  ["123456789.1234567891", "123456789.1234567891"],
+  ["12345678901234567.0000000001", "12345678901234567.0000000001"],
+  ['"0.50"', "0.50"],
+];
+
+interface Place {
+  readonly method: DescMethodUnary;
+  /** Undefined for a message that REST does not have. */
+  readonly path?: string;
+  /** JSON with # for the decimal. */
+  readonly json: string;
+  /** Where the decimal is in the message, in JSON. */
+  readonly at: readonly (string | number)[];
+}
+const instrument = `{"admin":"a::1","id":"I"}`;
+const places: Readonly<Record<string, Place>> = {
+  "an output of burn-mint": {
+    method: BurnMintInstructionService.method.getBurnMintFactory,
+    path: call(BurnMintInstructionService.method.getBurnMintFactory).path,
+    json: `{"instrumentId":${instrument},"outputs":[{"owner":"b::1","amount":"1.0"},{"owner":"c::1","amount":#}]}`,
+    at: ["outputs", 1, "amount"],
+  },
+  "the transfer of a proof": {
+    method: TransferService.method.verifyTransferProof,
+    path: call(TransferService.method.verifyTransferProof).path,
+    json:
+      `{"updateId":"u","transfer":{"sender":"a::1","receiver":"b::1","amount":#,"instrument_id":${instrument},` +
+      `"requestedAt":"2026-01-01T00:00:00Z","executeBefore":"2026-01-02T00:00:00Z","inputHoldingCids":[],"meta":{"values":{"note":"1e-7"}}}}`,
+    at: ["transfer", "amount"],
+  },
+  "a typed transfer": {
+    method: TransferInstructionService.method.getTransferFactory,
+    json: `{"registrarParty":"a::1","transferV1":{"transfer":{"sender":"a::1","receiver":"b::1","amount":#,"instrumentId":${instrument}}}}`,
+    at: ["transferV1", "transfer", "amount"],
+  },
+  "a leg of a typed settlement": {
+    method: AllocationService.method.getSettlementFactory,
+    json: `{"registrarParty":"a::1","settleBatchV2":{"transferLegs":[{"sender":{"owner":"a::1"},"receiver":{"owner":"b::1"},"amount":#,"instrumentId":"I"}]}}`,
+    at: ["settleBatchV2", "transferLegs", 0, "amount"],
+  },
+};
+
+const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+  fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+const ways: Readonly<Record<string, (url: string, place: Place, json: string) => Promise<Response>>> = {
+  REST: (url, { path = "" }, json) => post(url + path, json),
+  Connect: (url, { method }, json) => post(`${url}/${nameOf(method)}`, json),
+  "Connect with a deadline": (url, { method }, json) =>
+    post(`${url}/${nameOf(method)}`, json, { "connect-timeout-ms": "20000" }),
+  "Connect, compressed": (url, { method }, json) =>
+    post(`${url}/${nameOf(method)}`, gzipSync(json), { "content-encoding": "gzip" }),
+  "Connect by GET": (url, { method }, json) =>
+    fetch(`${url}/${nameOf(method)}?encoding=json&message=${encodeURIComponent(json)}`),
+};
+
+describe("a decimal that is a number is read as it is written", () => {
+  let server: Server;
+  let url: string;
+  let received: Message[] = [];
+  const take = (request: Message): never => {
+    received.push(request);
+    throw invalid("seen");
+  };
+  beforeAll(async () => {
+    const bindings = [
+      bindPartial(BurnMintInstructionService, { getBurnMintFactory: take }),
+      bindPartial(TransferService, { verifyTransferProof: take }),
+      bindPartial(TransferInstructionService, { getTransferFactory: take }),
+      bindPartial(AllocationService, { getSettlementFactory: take }),
+    ];
+    server = await createServer(bindings, TEST_SERVER_OPTIONS);
+    url = await server.listen("127.0.0.1", 0);
+  });
+  afterAll(() => server.close(1_000));
+
+  const cases = Object.entries(places).flatMap(([what, place]) =>
+    Object.entries(ways)
+      .filter(([name]) => place.path !== undefined || name !== "REST")
+      .map(([way, send]) => ({ what, way, place, send })),
+  );
+  test.each(cases)("in $what over $way", async ({ place, send }) => {
+    for (const [written, read] of numbers) {
+      received = [];
+      expect(await (await send(url, place, place.json.replace("#", written))).text()).toContain("seen");
+      const json: unknown = toJson(place.method.input, received[0] as Message);
+      expect(place.at.reduce((value, key) => (value as never)[key], json)).toBe(read);
+    }
+    for (const wrong of ["true", "[1]", "1e400"]) {
+      received = [];
+      expect((await send(url, place, place.json.replace("#", wrong))).status).toBe(400);
+      expect(received).toEqual([]);
+    }
+  });
+});
