@@ -105,6 +105,19 @@ describe("of the candidates it says which is chosen, and why others are not:", (
     ]);
   });
 
+  test("factories of another provider, who may be meant", async () => {
+    const second = { provider: "provider-2::1220" };
+    const found = await explainTransfer(
+      element("AllocationFactory", "factory-2", payload.service(second), newer),
+      element("InstrumentConfiguration", "usd-2", payload.configuration("USD", second), newer),
+    );
+    expect(found.answer).toMatchObject({ factoryId: "factory-2" });
+    expect(found.notes).toMatchObject([expect.stringContaining('Several providers have instrument "USD"')]);
+    expect(candidatesOf(found, "AllocationFactory")).toMatchObject([
+      { factory: expect.stringContaining("provider::1220") as string, "factory-2": "" },
+    ]);
+  });
+
   test("configurations of another scheme", async () => {
     const request = { registrar, instrumentIdentifier: { source: registrar, id: "USD", scheme: "ISIN" } };
     const found = await (await explaining(completeElements()))(`POST ${requests.instrumentConfiguration}`, request);
