@@ -58,8 +58,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test.each([...operationCalls])("%s has the bytes of the public answer", async (_, { path, body = {}, isGet }) => {
-  const operation = `${isGet === true ? "GET" : "POST"} ${path}`;
+test.each([...operationCalls])("%s has the bytes of the public answer", async (name, { path, body: sent }) => {
+  const operation = `${name === "metadata" ? "GET" : "POST"} ${path}`;
+  const body = (sent ?? {}) as JsonObject;
   const { status, text } = await service.ask(operation, body);
   expect(status).toBe(200);
   const explained = (await service.explain({ call: { operation, request: body } })).body;
