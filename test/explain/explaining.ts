@@ -53,13 +53,13 @@ export function explainerOn(reader: StoreReader, registry = utilityWith(), now =
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const bindings = services(executorOn(reader, registry, now), options);
   const limits = TEST_SERVER_OPTIONS.arguments;
-  const explaining = explain({
+  const binding = explain({
     explainer: createExplainer({ bindings, limits, report, now: () => now }),
     refusals: { find: () => undefined },
     packageVersion: () => undefined,
     preparer: undefined,
   });
-  const served = operations([explaining], report, limits).find(({ name }) => name.endsWith("/Explain"));
+  const served = operations([binding], report, limits).find(({ name }) => name.endsWith("/Explain"));
   return async (operation, request = { meta: {} }, at) => {
     const message = fromJson(ExplainRequestSchema, { call: { operation, request }, ...(at !== undefined && { at }) });
     const response = await served?.call(message);

@@ -45,7 +45,10 @@ async function startService(more: Partial<Config> = {}) {
     await participant.stop();
   };
   return {
-    ...{ app, operatorUrl, participant, close },
+    app,
+    operatorUrl,
+    participant,
+    close,
     ask: (operation: string, body: JsonObject = {}, id = "") => send(app.url, operation, body, { "x-request-id": id }),
     explain: (request: JsonObject) => send(operatorUrl, "POST /api/offledger/v1/explain", request),
     prepare: (request: JsonObject) => send(operatorUrl, "POST /api/offledger/v1/prepare", request),
@@ -60,7 +63,7 @@ afterAll(() => service.close());
 
 test.each([...operationCalls])("%s has the bytes of the public answer", async (name, { path, body: sent }) => {
   const operation = `${name === "metadata" ? "GET" : "POST"} ${path}`;
-  const body = (sent ?? {}) as JsonObject;
+  const body: JsonObject = sent ?? {};
   const { status, text } = await service.ask(operation, body);
   expect(status).toBe(200);
   const explained = (await service.explain({ call: { operation, request: body } })).body;

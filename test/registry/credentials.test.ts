@@ -42,8 +42,8 @@ const [base] = contractsOf([element("Credential", "base", payload.credential("pa
 
 /** As the template reads it. The times are set directly: the payload has them as text. */
 function contractOf({ id, issuer, holder, claims, from, until }: Draft): Contract<Credential> {
-  const held = claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() }));
-  const read = credential.parse({ issuer, holder, claims: held });
+  const made = claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() }));
+  const read = credential.parse({ issuer, holder, claims: made });
   if (read === undefined || base === undefined) throw new Error("every credential is kept");
   const fields = { ...read.fields, validFrom: from, validUntil: until };
   return { ...base, contractId: id, template: credential, fields };

@@ -42,7 +42,9 @@ async function outcome(name: string, { more = {}, ...change }: Change = {}, give
   const choiceArguments = factoryArguments[operation];
   const id = operation.startsWith("allocation/") ? allocated : offer;
   const request = {
-    ...{ operation, version, registrar: admin },
+    operation,
+    version,
+    registrar: admin,
     ...(choiceArguments === undefined
       ? { contractId: id, meta: {} }
       : { choiceArguments: { expectedAdmin: admin, ...choiceArguments, ...more } }),

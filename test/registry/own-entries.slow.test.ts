@@ -48,7 +48,9 @@ const names = Object.keys(entries);
 
 /** A module with an entry, and with allocations of several legs. */
 const moduleTemplate = <F>(entity: string, parse: Template<F>["parse"]): Template<F> => ({
-  ...{ packageName: "module", qualifiedName: `Module:${entity}`, revision: "1" },
+  packageName: "module",
+  qualifiedName: `Module:${entity}`,
+  revision: "1",
   parse,
 });
 const licenceKey = (party: string) => indexKey("licence", party);
@@ -141,20 +143,20 @@ const executions: ReadonlyMap<string, Execution> = new Map<string, Execution>([
       choose(`allocation/${name}`, id),
     ]),
   ),
-  ...instructions.flatMap((one): [string, Execution][] => [
-    [
-      `${one}/create`,
-      onUtility((utility, context) =>
-        utility.issuanceFactory(context, one, { registrar, instrumentId: "USD", holders: ["alice"] }),
-      ),
-    ],
-    ...(["accept", "reject", "cancel"] as const).map((name): [string, Execution] => [
+  ...instructions.map((one): [string, Execution] => [
+    `${one}/create`,
+    onUtility((utility, context) =>
+      utility.issuanceFactory(context, one, { registrar, instrumentId: "USD", holders: ["alice"] }),
+    ),
+  ]),
+  ...instructions.flatMap((one) =>
+    (["accept", "reject", "cancel"] as const).map((name): [string, Execution] => [
       `${one}/${name}`,
       onUtility((utility, context) =>
         utility.issuanceContext(context, `${one}/${name}`, { registrar: undefined, contractId: one }),
       ),
     ]),
-  ]),
+  ),
 ]);
 
 /** The answer or the error, as plain JSON without what stores keep with contracts. */

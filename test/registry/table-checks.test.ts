@@ -132,8 +132,12 @@ test("operators see its registrars, the choices on a contract, and what lacks fo
       );
     expect(found("bob::1")).toMatchObject([
       {
-        ...{ contract: { contractId: "offer" }, registrar: dso, instruments: ["Amulet"] },
-        ...{ sender: "alice::1", receiver: "bob::1", causes: [{ code: "contract-missing" }] },
+        contract: { contractId: "offer" },
+        registrar: dso,
+        instruments: ["Amulet"],
+        sender: "alice::1",
+        receiver: "bob::1",
+        causes: [{ code: "contract-missing" }],
         completion: call(accept),
       },
     ]);

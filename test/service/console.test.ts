@@ -94,7 +94,7 @@ describe("requests", () => {
 
   test("are counted over all protocols, with refusals by code; not those of operators", async () => {
     const { operations, since } = await get("/requests");
-    expect(Date.parse(String(since))).toBeGreaterThanOrEqual(begun);
+    expect(Date.parse(since as string)).toBeGreaterThanOrEqual(begun);
     expect(operations).toEqual([
       { operation: nameOf(callNamed("v1 instruments")), requests: count, refusals: {} },
       { operation: nameOf(missing), requests: count, refusals: { "instruction-unknown": count } },
@@ -130,7 +130,9 @@ describe("a party", () => {
     const others = ["allocation bond leg", "allocation euro leg", "burn offer"];
     expect(ids(found["instructions"]).toSorted()).toEqual(idsOf(...offers, ...others));
     expect(await getParty("nobody::1220")).toEqual({
-      ...{ credentials: [], preapprovals: [], instructions: [] },
+      credentials: [],
+      preapprovals: [],
+      instructions: [],
       incomplete: false,
     });
   });
@@ -139,7 +141,11 @@ describe("a party", () => {
     const instructions = (await getParty(alice))["instructions"] as unknown as Described[];
     const byId = (label: string) => instructions.find(({ contract }) => contract.contractId === contractId(label));
     expect(byId("offer bond to bob")).toMatchObject({
-      ...{ registrar: acme, instruments: ["ACME-BOND"], sender: alice, receiver: bob, causes: [] },
+      registrar: acme,
+      instruments: ["ACME-BOND"],
+      sender: alice,
+      receiver: bob,
+      causes: [],
       completion: {
         operation: `${TRANSFER}/GetTransferInstructionAcceptContext`,
         request: { registrarParty: acme, transferInstructionId: contractId("offer bond to bob") },

@@ -87,7 +87,7 @@ test("the participant receives the command with the context and the disclosed co
       ...command,
       contractId: "factory",
       choiceArgument: { transfer, extraArgs: { context: { values }, meta: { values: {} } } },
-      disclosedContracts: ["factory", "rule"].map((contractId) => ({ ...disclosed, contractId })),
+      disclosedContracts: ["factory", "rule"].map((contractId) => Object.assign({ contractId }, disclosed)),
     },
   ]);
   expect(response).toEqual({ succeeds: true, synchronizer: "sync-B", trafficCost: "7", offset: "41" });

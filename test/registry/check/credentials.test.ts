@@ -99,7 +99,9 @@ test("holders and issuers need it for different operations", async () => {
   const instructions = ["mint-offer", "mint-request", "burn-offer", "burn-request"];
   const [creations, accepts] = ["create", "accept"].map((name) => instructions.map((one) => `${one}/${name}`));
   expect(byId.get("issued")).toMatchObject({
-    ...{ party: "alice", instrument: "USD", registrar },
+    party: "alice",
+    instrument: "USD",
+    registrar,
     operations: [...(creations ?? []), "burn-mint-factory", ...(accepts ?? [])],
     problem: expect.stringContaining(
       'From then on alice does not meet the requirements on the issuer of instrument "USD"',

@@ -130,8 +130,12 @@ describe("a check of all contracts together", () => {
 
 describe("warnings", () => {
   const warning = (more: Partial<Warning> = {}): Warning => ({
-    ...{ kind: "no-rule", registrar: "registrar", operations: ["settlement-factory"], refusal: "not-found" },
-    ...{ problem: "there is no rule", remedy: "Create one" },
+    kind: "no-rule",
+    registrar: "registrar",
+    operations: ["settlement-factory"],
+    refusal: "not-found",
+    problem: "there is no rule",
+    remedy: "Create one",
     ...more,
   });
   function collected(...warnings: readonly Partial<Warning>[]): WarningCollector {

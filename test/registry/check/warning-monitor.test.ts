@@ -13,8 +13,11 @@ const START = 1_000_000;
 const WAIT = 45_000;
 
 const warning: Warning = {
-  ...{ kind: "no-rule", registrar: "registrar", operations: ["settlement-factory"] },
-  ...{ problem: "it is an apple", remedy: "Eat it" },
+  kind: "no-rule",
+  registrar: "registrar",
+  operations: ["settlement-factory"],
+  problem: "it is an apple",
+  remedy: "Eat it",
 };
 /** Warns of every apple. */
 const check: Check = {
@@ -50,7 +53,10 @@ test("scans when it is first asked, and reports what it finds", async () => {
   expect(state.scans).toBe(0);
   expect(monitor.latest()).toBeUndefined();
   expect(await monitor.current(WAIT)).toMatchObject({
-    ...{ checkedAt: START, offset: 5, isComplete: true, total: 1 },
+    checkedAt: START,
+    offset: 5,
+    isComplete: true,
+    total: 1,
     counts: { "no-rule": 1, "no-factory": 0 },
     warnings: [{ contractId: "a" }],
   });
