@@ -5,59 +5,116 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Cause } from "../../src/domain/errors.js";
 import type { Change, Contract } from "../../src/domain/contract.js";
-import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { Decoder } from "../../src/ledger/decode.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
-import { compileContexts } from "../../src/registry/utility/contexts.js";
-import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import { createExplainer } from "../../src/transport/explainer.js";
-import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
-import { elements, INSTRUMENTS, type Kind, type Place, REGISTRARS, situations } from "./world.js";
+import { element, payload, requirement } from "../fixtures/elements.js";
+import { contractsOf, utilityWith } from "../fixtures/in-memory.js";
+import * as requests from "../fixtures/requests.js";
+import { type ExplainJson, explainerOn } from "./explaining.js";
 
-const NOW = Date.parse("2026-06-01T12:00:00Z");
+const [REGISTRARS, INSTRUMENTS] = [10, 100];
+const PARTIES = ["alice", "bob", "carol", "dan", "erin"] as const;
+const registry = utilityWith({ changes: [{ credentials: "required" }] });
 
-const registry = utilityRegistry({
-  settlementLimits: MIN_SETTLEMENT_LIMITS,
-  contexts: compileContexts({ changes: [{ credentials: "required" }] }),
-});
-const decoder = new Decoder(registry.templates);
+type Kind = "factory" | "configuration" | "rule" | "credential" | "holding" | "instruction";
 
-/** Empty for a contract that no rule needs. */
-function decodeAny(json: JsonObject): Contract[] {
-  const contract = decoder.decode(json)?.contract;
-  return contract !== undefined && "template" in contract ? [contract] : [];
+/** A contract that can be taken away. */
+interface Place {
+  readonly kind: Kind;
+  readonly id: string;
+  /** What a cause about its absence names. */
+  readonly names: string;
+  readonly element: JsonObject;
 }
 
-async function createWorld() {
-  const store = new MemoryStore();
-  const contracts = new Map(
-    elements()
-      .flatMap(decodeAny)
-      .map((one) => [one.contractId, one]),
+/** A request as a caller sends it, and all that it needs. */
+type Situation = readonly [operation: string, body: JsonObject, needs: readonly Place[]];
+
+const places = new Map<string, Place>();
+
+/** What requests about the instrument `i` of the registrar `r` need. */
+function situationsOf(r: number, i: number): readonly Situation[] {
+  const [registrar, instrument, issuer] = [`registrar-${r}::1220`, `INST-${i}`, `issuer-${r}::1220`];
+  const [sender, receiver] = [PARTIES[i % 5] ?? "", PARTIES[(i + 1) % 5] ?? ""];
+  /** For another registrar and instrument than the fixtures'. */
+  const own = (fields: JsonObject) => {
+    const text = JSON.stringify(fields).replaceAll("registrar::1220", registrar);
+    return JSON.parse(text.replaceAll('"USD"', JSON.stringify(instrument))) as JsonObject;
+  };
+  const place = (
+    kind: Kind,
+    id: string,
+    names: string,
+    ...[template, argument]: [Parameters<typeof element>[0], JsonObject]
+  ) => {
+    const known = places.get(id) ?? { kind, id, names, element: element(template, id, argument) };
+    places.set(id, known);
+    return known;
+  };
+  const requirements = [requirement(["holds=all"], issuer)];
+  const needed = { holderRequirements: requirements, issuerRequirements: requirements };
+  const configured = own(payload.configuration("USD", needed));
+  const credential = (party: string) => {
+    const held = payload.credential(party, ["holds=all"], { issuer });
+    return place("credential", `credential-${r}-${party}`, party, "Credential", held);
+  };
+  const holding = (id: string) => place("holding", id, id, "Holding", own(payload.lockedHolding(sender, "USD")));
+  const instruction = (id: string, ...form: [Parameters<typeof element>[0], JsonObject]) =>
+    place("instruction", id, id, form[0], own(form[1]));
+
+  const factory = place("factory", `factory-${r}`, registrar, "AllocationFactory", payload.service({ registrar }));
+  const rule = place("rule", `rule-${r}`, registrar, "TransferRule", payload.service({ registrar }));
+  const configuration = place(
+    "configuration",
+    `configuration-${r}-${i}`,
+    instrument,
+    "InstrumentConfiguration",
+    configured,
   );
-  await store.replace(contracts.values(), 1);
-  const upToDate = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
-  const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
-  const explainer = createExplainer({
-    bindings: services(new QueryExecutor(registry, store, upToDate, () => NOW), options),
-    limits: TEST_SERVER_OPTIONS.arguments,
-    report(defect) {
-      throw defect;
-    },
-    now: () => NOW,
-  });
+  const both = [credential(sender), credential(receiver)] as const;
+  const locked = holding(`holding-allocation-${r}-${i}`);
+  const { id: offered } = holding(`holding-offer-${r}-${i}`);
+  const offer = instruction(`offer-${r}-${i}`, "TransferOffer", payload.offer(sender, receiver, "USD", offered));
+  const leg = payload.allocation(sender, receiver, "USD", locked.id);
+  const allocation = instruction(`allocation-${r}-${i}`, "DvpLegAllocation", leg);
+
+  const creates = [factory, configuration, both[0]];
+  const [from, to] = [requests.account(sender), requests.account(receiver)];
+  const batch = requests.settlement([requests.leg(from, to, "USD")], [allocation.id]);
+  const minting = { holder: sender, instrumentId: { admin: registrar, id: instrument } };
+  const meta = { meta: {} };
+  const executes = [configuration, rule, ...both];
+  return [
+    [requests.transferFactory(registrar), own(requests.transferV1(sender, receiver)), creates],
+    [requests.allocationFactory("v1", registrar), own(requests.allocationV1(sender, receiver)), creates],
+    // The receiver sees the locked holding.
+    [requests.transferChoice("v1", "accept")(offer.id, registrar), meta, [offer, ...executes]],
+    [
+      requests.allocationChoice("v1", "execute-transfer")(allocation.id, registrar),
+      meta,
+      [allocation, ...executes, locked],
+    ],
+    [requests.settlementFactory(registrar), own(batch), [factory, ...executes, allocation, locked]],
+    [requests.issuance("mint", "request"), minting, creates],
+  ];
+}
+const SITUATIONS = situationsOf(0, 0).length;
+
+async function createWorld() {
+  for (let r = 0; r < REGISTRARS; r++) for (let i = 0; i < INSTRUMENTS; i++) situationsOf(r, i);
+  const all = contractsOf(
+    Array.from(places.values(), (one) => one.element),
+    registry,
+  );
+  const contracts = new Map(all.map((one) => [one.contractId, one]));
+  const store = new MemoryStore();
+  await store.replace(all, 1);
+  const explain = explainerOn(store, registry);
   let offset = 1;
   return {
-    async causesOf(operation: string, request: JsonObject): Promise<readonly string[]> {
-      const { refusal } = await explainer.explain({ operation, request }, undefined);
-      return (refusal?.causes ?? []).map(describe).toSorted();
-    },
+    causesOf: async (path: string, request: JsonObject) =>
+      (await explain(`POST ${path}`, request)).causes.map(describe).toSorted(),
     apply: (changes: readonly Change[]) => store.apply(changes, ++offset),
     /** The contract as it is next: its counter grows with each reassignment. */
     at({ id }: Place, synchronizerId?: string): Contract {
@@ -79,21 +136,18 @@ interface Taken {
 function take(world: World, { place, fault }: Taken): Promise<void> {
   const active = world.at(place, "sync-B");
   const { contractId, reassignmentCounter } = active;
-  switch (fault) {
-    case "archived":
-      return world.apply([{ archived: contractId }]);
-    case "moving":
-      return world.apply([{ unassigned: contractId, reassignmentCounter }]);
-    case "elsewhere":
-      return world.apply([{ active }]);
-    case "expired":
-      return world.apply([{ archived: contractId }, ...decodeAny(ended(place)).map((one) => ({ active: one }))]);
-  }
+  const changes: Record<Taken["fault"], () => readonly Change[]> = {
+    archived: () => [{ archived: contractId }],
+    moving: () => [{ unassigned: contractId, reassignmentCounter }],
+    elsewhere: () => [{ active }],
+    expired: () => [{ archived: contractId }, ...contractsOf([ended(place)], registry).map((one) => ({ active: one }))],
+  };
+  return world.apply(changes[fault]());
 }
 
 /** The credential under another id, with an end in the past. */
-function ended({ id, element }: Place): JsonObject {
-  const text = JSON.stringify(element).replaceAll(`"contractId":"${id}"`, `"contractId":"${id}-ended"`);
+function ended({ id, element: given }: Place): JsonObject {
+  const text = JSON.stringify(given).replaceAll(`"contractId":"${id}"`, `"contractId":"${id}-ended"`);
   return JSON.parse(text.replace(/"validUntil":(null|"[^"]*")/, '"validUntil":"2026-05-01T00:00:00Z"')) as JsonObject;
 }
 
@@ -115,8 +169,8 @@ function expectedCause({ place: { kind, id, names }, fault }: Taken): string {
   return fault === "elsewhere" ? `no-common-synchronizer ${id}` : `${missingCode[kind]} ${names}`;
 }
 
-function describe({ code, contractId, party, instrument, registrar }: Cause): string {
-  return `${code} ${contractId ?? (code.startsWith("credential") ? party : (instrument ?? registrar))}`;
+function describe({ code, contractId, party, instrument, registrar }: ExplainJson["causes"][number]): string {
+  return `${code} ${contractId || (code.startsWith("credential") ? party : instrument || registrar)}`;
 }
 
 /** An archived contract is gone with what it says: a configuration with its credentials, an allocation with its holding. */
@@ -136,7 +190,7 @@ function canHappen(taken: readonly Taken[], answeredWith: Place | undefined): bo
 }
 
 const drawn = fc.record({
-  index: fc.nat(situations.length - 1),
+  index: fc.nat(SITUATIONS - 1),
   r: fc.nat(REGISTRARS - 1),
   i: fc.nat(INSTRUMENTS - 1),
   draws: fc.array(fc.record({ at: fc.nat(100), fault: fc.constantFrom(...faults) }), { minLength: 1, maxLength: 2 }),
@@ -147,19 +201,17 @@ test("contracts that are missing, moving, elsewhere or ended are named, and no o
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(drawn, async ({ index, r, i, draws }) => {
-      const situation = situations[index]?.(r, i);
-      if (situation === undefined) throw new Error(`there is no situation ${index}`);
-      const { operation, body, needs } = situation;
+      const [path, body, needs] = situationsOf(r, i)[index] ?? ["", {}, []];
       const taken = draws.flatMap(({ at, fault }) => {
         const place = needs[at % needs.length];
         return place === undefined ? [] : [{ place, fault }];
       });
       fc.pre(canHappen(taken, needs[0]));
       for (const one of taken) await take(world, one);
-      const causes = await world.causesOf(operation, body);
+      const causes = await world.causesOf(path, body);
       for (const one of taken) await putBack(world, one);
       expect(causes).toEqual(taken.map(expectedCause).toSorted());
-      expect(await world.causesOf(operation, body)).toEqual([]);
+      expect(await world.causesOf(path, body)).toEqual([]);
       for (const { place, fault } of taken) seen.add(`${index} ${place.kind} ${fault}`);
     }),
     { numRuns: 1_000 },

@@ -1,207 +1,236 @@
-/** The explanation of a request agrees with its answer, and names what is missing. */
-import { createClient } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+/** What an explanation says: what is missing, what was chosen, and why other contracts were passed over. */
 import { describe, expect, test } from "vitest";
-import { contractId, party as partyOf } from "../../demo/element.js";
-import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { element, parties, payload } from "../fixtures/elements.js";
-import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
-import { verbOf } from "../fixtures/protocols.js";
+import { element, parties, payload, requirement } from "../fixtures/elements.js";
+import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
-import { explainingService, type ExplainingService } from "./explaining-service.js";
+import { explaining, type ExplainJson } from "./explaining.js";
 
+const { registrar, issuer } = parties;
 const REQUIRED = { changes: [{ credentials: "required" }] };
 const accept = `POST ${requests.transferChoice("v1", "accept")("offer")}`;
-const meta = { meta: {} };
+const transfer = `POST ${requests.transferFactory()}`;
+const toBob = requests.transferV1("alice", "bob");
+const older = { createdAt: "2025-02-05T09:00:00.000000Z" };
+const newer = { createdAt: "2026-02-05T09:00:00.000000Z" };
+const onB = { synchronizerId: "sync-B" };
+const moving = { moving: "unassigned" } as const;
 
-const codes = (causes: readonly { readonly code: string }[]): string[] => causes.map(({ code }) => code);
+const explainAccept = async (changes: Changes = {}, contexts?: JsonObject) =>
+  (await explaining(completeElements(changes), contexts))(accept);
+const explainTransfer = async (...added: readonly JsonObject[]) =>
+  (await explaining(completeElements({ added })))(transfer, toBob);
+const codes = ({ causes }: ExplainJson) => causes.map(({ code }) => code);
 
-/** With ids of usual length. */
-const account = (name: string): JsonObject =>
-  requests.account(partyOf(name.padEnd(30, "-")), partyOf(`bank of ${name}`.padEnd(30, "-")));
+/** The candidates of the searches whose name begins so, by id: why each is passed over, empty for the chosen one. */
+const candidatesOf = ({ searches }: ExplainJson, name: string) =>
+  searches
+    .filter((one) => one.name.startsWith(`the ${name}`))
+    .map(({ candidates }) =>
+      Object.fromEntries(
+        candidates.map(({ contract, chosen, reason }) => {
+          expect(chosen).toBe(reason === "");
+          return [contract.contractId, reason];
+        }),
+      ),
+    );
 
-const explainCall = (
-  service: ExplainingService,
-  operation: string,
-  request: JsonObject = meta,
-  more: JsonObject = {},
-) => service.explain({ call: { operation, request }, ...more });
-
-describe("a request that succeeds", () => {
-  test.each([...operationCalls])(
-    "%s has the bytes of the public answer",
-    async (_, { method, path, body: sent = {} }) => {
-      const service = await explainingService(completeElements());
-      const [operation, body] = [`${verbOf(method)} ${path}`, sent as JsonObject];
-      const { status, text } = await service.send(operation, body);
-      expect(status).toBe(200);
-      const explained = (await explainCall(service, operation, body)).body;
-      expect(explained).toMatchObject({ succeeds: true, causes: [], changes: [] });
-      expect(JSON.stringify(explained.answer)).toBe(text);
-      // The fixtures' blobs say of which contract they are.
-      const blobs = text.matchAll(/"(?:createdEventBlob|created_event_blob)":"([^"]+)"/g);
-      const ids = Array.from(blobs, ([, blob = ""]) => Buffer.from(blob, "base64").toString().replace("blob of ", ""));
-      expect(explained.disclosures.map(({ contract }) => contract.contractId)).toEqual(ids);
-    },
-  );
-
-  test("says which candidate was chosen, and why others were passed over", async () => {
-    const newer = { createdAt: "2026-02-05T09:00:00.000000Z" };
-    const service = await explainingService([
-      ...completeElements(),
-      element("TransferRule", "newer", payload.service(), newer),
-      element("TransferRule", "elsewhere", payload.service(), { ...newer, synchronizerId: "sync-B" }),
-      element("TransferRule", "moving", payload.service(), { ...newer, moving: "unassigned" }),
+describe("of the candidates it says which is chosen, and why others are not:", () => {
+  test("rules", async () => {
+    const rule = (id: string, options: JsonObject) => element("TransferRule", id, payload.service(), options);
+    const added = [
+      rule("newer", newer),
+      rule("elsewhere", { ...newer, ...onB }),
+      rule("moving", { ...newer, ...moving }),
+    ];
+    const found = await explainAccept({ added });
+    expect(candidatesOf(found, "TransferRule")).toEqual([
+      {
+        elsewhere: "is on synchronizer sync-B",
+        moving: "is between synchronizers",
+        newer: "",
+        rule: "a newer one is chosen",
+      },
     ]);
-    const { body } = await explainCall(service, accept);
-    const rule = body.searches.find(({ name }) => name.startsWith("the TransferRule"));
-    expect(rule?.entries).toEqual(["utility.digitalasset.com/transfer-rule"]);
-    const found = rule?.candidates.map(({ contract, chosen, reason }) => [contract.contractId, chosen, reason]);
-    expect(found?.toSorted()).toEqual([
-      ["elsewhere", false, "is on synchronizer sync-B"],
-      ["moving", false, "is between synchronizers"],
-      ["newer", true, ""],
-      ["rule", false, "a newer one is chosen"],
+    const entries = found.searches.flatMap((one) => (one.name.startsWith("the TransferRule") ? one.entries : []));
+    expect(entries).toEqual(["utility.digitalasset.com/transfer-rule"]);
+  });
+
+  const approves = (id: string, ids: readonly string[], more: JsonObject = {}, options: JsonObject = newer) =>
+    element("TransferPreapproval", id, payload.preapproval("bob", ids, more), options);
+  const ELSEWHERE = "is on a synchronizer without the configuration or the rule of the instrument";
+
+  test("preapprovals", async () => {
+    const found = await explainTransfer(
+      approves("counts", ["USD"], {}, {}),
+      approves("older", [], {}, older),
+      approves("other-instrument", ["EUR"]),
+      approves("other-operator", [], { operator: "operator-2::1220" }),
+      approves("elsewhere", [], {}, { ...newer, ...onB }),
+      approves("moving", [], {}, { ...newer, ...moving }),
+    );
+    expect(found.answer).toMatchObject({ factoryId: "counts", transferKind: "direct" });
+    expect(candidatesOf(found, "TransferPreapproval")).toEqual([
+      {
+        counts: "",
+        elsewhere: ELSEWHERE,
+        moving: "is between synchronizers",
+        older: "a newer one is chosen",
+        "other-instrument": "does not allow this instrument",
+        "other-operator": "names another operator than the instrument's, operator::1220",
+      },
     ]);
   });
 
-  test("says which claims are met and which are not", async () => {
-    const ended = payload.credential("bob", ["holds=USD"], { validUntil: "2026-05-01T00:00:00Z" });
-    const service = await explainingService(
-      completeElements({ registry: { bob: element("Credential", "old", ended) } }),
+  test("preapprovals of which none counts: the transfer is an offer", async () => {
+    const found = await explainTransfer(approves("other", ["EUR"]), approves("elsewhere", [], {}, onB));
+    expect(found.answer).toMatchObject({ transferKind: "offer" });
+    expect(candidatesOf(found, "TransferPreapproval")).toEqual([
+      { elsewhere: ELSEWHERE, other: "does not allow this instrument" },
+    ]);
+  });
+
+  test("featured app rights, of one DSO", async () => {
+    const added = [element("FeaturedAppRight", "other-dso", payload.right({ dso: "dso-2::1220" }), newer)];
+    const found = await explainAccept({ added }, { changes: [{ rewards: true }] });
+    const reason = "is of another DSO than the AppRewardConfiguration";
+    expect(candidatesOf(found, "FeaturedAppRight")).toEqual([{ "other-dso": reason, right: "" }]);
+  });
+
+  test("registrar services, which say whether there are result contracts", async () => {
+    const service = (id: string, options: JsonObject) => element("RegistrarService", id, payload.service(), options);
+    const found = await explainAccept({ added: [service("elsewhere", { ...newer, ...onB }), service("older", older)] });
+    expect(candidatesOf(found, "RegistrarService")).toEqual([
+      { elsewhere: "is on synchronizer sync-B", older: "a newer one is chosen", service: "" },
+    ]);
+  });
+
+  test("factories of another provider, who may be meant", async () => {
+    const second = { provider: "provider-2::1220" };
+    const found = await explainTransfer(
+      element("AllocationFactory", "factory-2", payload.service(second), newer),
+      element("InstrumentConfiguration", "usd-2", payload.configuration("USD", second), newer),
     );
-    const { body } = await explainCall(service, accept);
-    expect(body.succeeds).toBe(true);
-    const claims = body.requirements.map(({ party, claims: all }) => [party, all[0]?.credential, all[0]?.passedOver]);
+    expect(found.answer).toMatchObject({ factoryId: "factory-2" });
+    expect(found.notes).toMatchObject([expect.stringContaining('Several providers have instrument "USD"')]);
+    expect(candidatesOf(found, "AllocationFactory")).toMatchObject([
+      { factory: expect.stringContaining("provider::1220") as string, "factory-2": "" },
+    ]);
+  });
+
+  test("configurations of another scheme", async () => {
+    const request = { registrar, instrumentIdentifier: { source: registrar, id: "USD", scheme: "ISIN" } };
+    const found = await (await explaining(completeElements()))(`POST ${requests.instrumentConfiguration}`, request);
+    expect(codes(found)).toEqual(["configuration-missing"]);
+    const reason = `is for source "${registrar}", id "USD", scheme "Internal"`;
+    expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([{ usd: reason }]);
+  });
+
+  test("beyond 50 they are counted", async () => {
+    const validUntil = "2026-03-01T00:00:00Z";
+    const rules = Array.from({ length: 56 }, (_, at) => element("TransferRule", `rule-${at}`, payload.service()));
+    const ended = Array.from({ length: 53 }, (_, at) =>
+      element("Credential", `ended-${at}`, payload.credential("alice", ["holds=USD"], { validUntil })),
+    );
+    const { searches, requirements } = await explainAccept({
+      registry: { alice: undefined },
+      added: [...rules, ...ended],
+    });
+    const counts = searches.map(({ candidates, omittedCandidates }) => [candidates.length, omittedCandidates]);
+    expect(counts.filter(([, omitted]) => omitted !== 0)).toEqual([[50, 7]]);
+    const alice = requirements.find(({ party }) => party === "alice");
+    expect(alice?.claims.map((one) => [one.passedOver.length, one.omittedPassedOver])).toEqual([[50, 3]]);
+  });
+});
+
+describe("of a request that succeeds", () => {
+  test("it says which claims are met and which are not", async () => {
+    const ended = payload.credential("bob", ["holds=USD"], { validUntil: "2026-05-01T00:00:00Z" });
+    const found = await explainAccept({ registry: { bob: element("Credential", "old", ended) } });
+    expect(found.succeeds).toBe(true);
+    const claims = found.requirements.map(({ party, claims: [claim] }) => [
+      party,
+      claim?.credential,
+      claim?.passedOver,
+    ]);
     expect(claims).toMatchObject([
       ["alice", "alice-holds", []],
       ["bob", "", [{ reason: "has ended" }]],
     ]);
   });
 
-  test("says why a transfer is an offer although there is a preapproval", async () => {
-    const service = await explainingService([
-      ...completeElements(),
-      element("TransferPreapproval", "other", payload.preapproval("bob", ["EUR"])),
-    ]);
-    const path = `POST ${requests.transferFactory()}`;
-    const { body } = await explainCall(service, path, requests.transferV1("alice", "bob"));
-    expect(body.answer).toMatchObject({ transferKind: "offer" });
-    const search = body.searches.find(({ name }) => name.startsWith("the TransferPreapproval"));
-    expect(search?.candidates).toMatchObject([
-      { contract: { contractId: "other" }, chosen: false, reason: "does not allow this instrument" },
-    ]);
+  test("it says until when the answer holds, and what it is at another time", async () => {
+    const validUntil = "2026-06-02T09:00:00Z";
+    const ending = element("Credential", "ending", payload.credential("bob", ["holds=USD"], { validUntil }));
+    const explain = await explaining(completeElements({ registry: { bob: ending } }), REQUIRED);
+    expect(await explain(accept)).toMatchObject({ succeeds: true, validUntil });
+    const then = await explain(accept, {}, validUntil);
+    expect(then).toMatchObject({ succeeds: false, status: "not_found" });
+    expect(then.changes).toMatchObject([{ cause: { code: "credential-missing", party: "bob" } }]);
+    expect(then.changes[0]?.remedy).toMatch(/holds = USD.*, valid at 2026-06-02T09:00:00\.000Z\.$/);
   });
 
-  test("says until when it holds, and what it is at another time", async () => {
-    const until = "2026-06-02T09:00:00Z";
-    const ending = payload.credential("bob", ["holds=USD"], { validUntil: until });
-    const changes = { registry: { bob: element("Credential", "ending", ending) } };
-    const service = await explainingService(completeElements(changes), REQUIRED);
-    const now = await explainCall(service, accept);
-    expect(now.body).toMatchObject({ succeeds: true, validUntil: until });
-    const tomorrow = await explainCall(service, accept, meta, { at: "2026-06-02T09:00:00Z" });
-    expect(tomorrow.body).toMatchObject({ succeeds: false, status: "not_found" });
-    expect(tomorrow.body.changes).toMatchObject([{ cause: { code: "credential-missing", party: "bob" } }]);
-    expect(tomorrow.body.changes[0]?.remedy).toContain("holds = USD");
-    expect(tomorrow.body.changes[0]?.remedy).toMatch(/, valid at 2026-06-02T09:00:00\.000Z\.$/);
+  test("and of one that is refused, it notes that the instrument is paused", async () => {
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", { isPaused: true }));
+    const notes = [`Instrument "USD" of registrar ${registrar} is paused: the choice may fail on the ledger.`];
+    expect(await explainAccept({ registry: { configuration } })).toMatchObject({ succeeds: true, notes });
+    const refused = await explainAccept({ registry: { configuration, rule: undefined } });
+    expect(refused).toMatchObject({ succeeds: false, notes });
+    expect((await explainAccept()).notes).toEqual([]);
   });
 });
 
-describe("a refused request", () => {
-  test("has the message of the public answer, with all causes", async () => {
-    const service = await explainingService(
-      completeElements({ registry: { rule: undefined, alice: undefined, bob: undefined } }),
-      REQUIRED,
-    );
-    const { status, text } = await service.send(accept, meta);
-    const { body } = await explainCall(service, accept);
-    expect([status, JSON.parse(text)]).toEqual([404, { error: body.error }]);
-    expect(codes(body.causes).toSorted()).toEqual(["credential-missing", "credential-missing", "rule-missing"]);
-    expect(body.error.split("; ")).toHaveLength(3);
-    expect(body).not.toHaveProperty("answer");
-    expect(body.changes).toHaveLength(3);
+describe("of a refused request", () => {
+  test("it has all causes, and no answer", async () => {
+    const found = await explainAccept({ registry: { rule: undefined, alice: undefined, bob: undefined } }, REQUIRED);
+    expect(codes(found).toSorted()).toEqual(["credential-missing", "credential-missing", "rule-missing"]);
+    expect(found.error.split("; ")).toHaveLength(3);
+    expect(found.changes).toHaveLength(3);
+    expect(found).not.toHaveProperty("answer");
   });
 
-  test("is found by its request id", async () => {
-    const service = await explainingService(completeElements({ registry: { rule: undefined } }));
-    await service.send(accept, meta, { "x-request-id": "ticket-17" });
-    const { status, body } = await service.explain({ requestId: "ticket-17" });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      operation: "offledger.transfer_instruction.v1.TransferInstructionService/GetTransferInstructionAcceptContext",
-      succeeds: false,
-    });
-    expect(codes(body.causes)).toEqual(["rule-missing"]);
-    expect(await service.explain({ requestId: "ticket-18" })).toMatchObject({ status: 404 });
+  test("that is itself wrong it has no changes", async () => {
+    const explain = await explaining(completeElements());
+    const wrong = await explain(transfer, { choiceArguments: { transfer: 5 } });
+    expect(wrong).toMatchObject({ succeeds: false, status: "invalid_argument", changes: [] });
+  });
+});
+
+/** Two factories, of which the newer is on sync-B: the explanation shows the one that gives the answer or the error. */
+describe("where factories on several synchronizers are tried", () => {
+  const inB = { ...onB, createdAt: "2026-02-01T00:00:00Z" };
+  const holders = { holderRequirements: [requirement(["holds=USD"])] };
+  const usd = (id: string, more: JsonObject, options: JsonObject = {}) =>
+    element("InstrumentConfiguration", id, payload.configuration("USD", more), options);
+  const explainWith = async (...configurations: readonly JsonObject[]) => {
+    const factories = [
+      element("AllocationFactory", "old", payload.service()),
+      element("AllocationFactory", "new", payload.service(), inB),
+    ];
+    return (await explaining([...factories, ...configurations], REQUIRED))(transfer, toBob);
+  };
+
+  test("one that was given up is passed over with its error; its searches and claims are not shown", async () => {
+    const found = await explainWith(usd("usd-B", holders, inB), usd("usd-A", {}));
+    expect(found).toMatchObject({ succeeds: true, answer: { factoryId: "old" }, requirements: [] });
+    const lacking = `a valid credential for alice from issuer ${issuer} with the claim holds = USD`;
+    const givenUp = `was tried first, but ${lacking} does not exist`;
+    expect(candidatesOf(found, "AllocationFactory")).toEqual([{ new: givenUp, old: "" }]);
+    expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([
+      { "usd-B": "is on synchronizer sync-B", "usd-A": "" },
+    ]);
   });
 
   test.each([
-    ["the largest settlement that every registry has to support", 25, 50],
-    ["the largest settlement at the default limits", 100, 100],
-  ])("is found by its request id: %s", async (_, legs, allocations) => {
-    const service = await explainingService(completeElements({ registry: { rule: undefined } }));
-    const body = requests.settlement(
-      Array.from({ length: legs }, (__, at) =>
-        requests.leg(account(`seller-${at % 25}`), account(`buyer-${at % 25}`), "USD"),
-      ),
-      Array.from({ length: allocations }, (__, at) => contractId(`allocation ${at}`)),
-    );
-    expect(JSON.stringify(body).length).toBeGreaterThan(20_000);
-    const { status, text } = await service.send(`POST ${requests.settlementFactory()}`, body, {
-      "x-request-id": "big",
-    });
-    expect(status).toBe(404);
-    const explained = await service.explain({ requestId: "big" });
-    expect(explained).toMatchObject({ status: 200, body: { succeeds: false, status: "not_found" } });
-    expect(JSON.parse(text)).toEqual({ error: explained.body.error });
-  });
-
-  test("that is itself wrong has no changes", async () => {
-    const service = await explainingService(completeElements());
-    const path = `POST ${requests.transferFactory()}`;
-    const wrong = await explainCall(service, path, { choiceArguments: { transfer: 5 } });
-    expect(wrong.body).toMatchObject({ succeeds: false, status: "invalid_argument", changes: [] });
-    const { text } = await service.send(path, { choiceArguments: { transfer: 5 } });
-    expect(JSON.parse(text)).toEqual({ error: wrong.body.error });
-  });
-
-  test.each(["nothing", "GET /nowhere", "offledger.explain.v1.ExplainService/Explain"])(
-    "is invalid for the operation %s",
-    async (operation) => {
-      const service = await explainingService(completeElements());
-      expect((await explainCall(service, operation)).status).toBe(400);
-    },
-  );
-
-  test("needs a call or a request id, not both", async () => {
-    const service = await explainingService(completeElements());
-    expect((await service.explain({})).status).toBe(400);
-    expect((await service.explain({ requestId: "a", call: { operation: "b" } })).status).toBe(400);
-  });
-});
-
-describe("other protocols", () => {
-  test.each(["connect", "grpc"])("by %s", async (protocol) => {
-    const service = await explainingService(completeElements({ registry: { configuration: undefined } }));
-    const transport =
-      protocol === "grpc"
-        ? createGrpcTransport({ baseUrl: service.operatorUrl })
-        : createConnectTransport({ baseUrl: service.operatorUrl, httpVersion: "1.1" });
-    const client = createClient(ExplainService, transport);
-    const request = { registrarParty: parties.registrar, transferInstructionId: "offer" };
-    const operation =
-      "offledger.transfer_instruction.v1.TransferInstructionService/GetTransferInstructionAcceptContext";
-    const { succeeds, causes } = await client.explain({ call: { operation, request } });
-    expect([succeeds, codes(causes)]).toEqual([false, ["configuration-missing"]]);
-  });
-
-  test("the public port has none of it", async () => {
-    const service = await explainingService(completeElements());
-    const explain = "/api/offledger/v1/explain";
-    expect((await service.send(`POST ${explain}`, { requestId: "a" })).status).toBe(404);
-    const rpc = "POST /offledger.explain.v1.ExplainService/Explain";
-    expect((await service.send(rpc, { requestId: "a" })).status).toBe(404);
+    ["last", {}, { old: "" }],
+    ["first", inB, { new: "", old: "is on synchronizer sync-A" }],
+  ])("and all fail, the one with the error is shown: here the %s", async (_which, options, factories) => {
+    const found = await explainWith(usd("usd", holders, options));
+    // On the other synchronizer the configuration is missing too.
+    expect(codes(found)).toEqual(["credential-missing"]);
+    expect(found.changes.map(({ cause }) => cause.code)).toEqual(["credential-missing"]);
+    expect(candidatesOf(found, "AllocationFactory")).toMatchObject([factories]);
+    expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([{ usd: "" }]);
+    expect(found.requirements.map(({ party }) => party)).toEqual(["alice"]);
   });
 });

@@ -1,11 +1,11 @@
 /** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Contract } from "../../src/domain/contract.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/ledger.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, ContextAnswer, Registry, TransferFactoryAnswer } from "../../src/registry/sdk/registry.js";
@@ -16,11 +16,13 @@ import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { parties } from "../fixtures/elements.js";
 import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
+import { executorOn, storeOf, tableOf } from "../fixtures/in-memory.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 
 const admin = parties.registrar;
-const { file, problems } = parseRegistryFile(`
+const registry = tableRegistry(
+  tableOf(`
 name: tea
 package: tea
 templates:
@@ -69,15 +71,13 @@ operations:
   allocation/execute-transfer:
     - { disclosure: seal }
     - { entry: executorRight, key: rights }
-`);
-if (file === undefined) throw new Error(problems.join("\n"));
-const registry = tableRegistry(file);
+`),
+);
 const { templates } = registry;
 const decoder = new Decoder(templates);
 
 const of = (template: string, id: string, fields: JsonObject = {}): JsonObject =>
   elementOf(`tea#Tea:${template}`, id, { admin, ...fields });
-const executors = (...names: string[]): JsonValue => ({ executors: names });
 /** A time that is none cannot be parsed. */
 const BROKEN = "soon";
 
@@ -91,24 +91,25 @@ const world: readonly JsonObject[] = [
   of("Offer", "offer", { locked: "locked" }),
   of("Offer", "bare", {}),
   of("Offer", "late", { locked: "never-seen" }),
-  of("Allocation", "allocation", { locked: "locked", settlement: executors("eve", "executor::1220") }),
+  of("Allocation", "allocation", { locked: "locked", settlement: { executors: ["eve", "executor::1220"] } }),
   of("Allocation", "late-allocation", { locked: "never-seen" }),
 ];
 
-function contractOf(element: JsonObject) {
-  try {
-    return decoder.decode(element)?.contract;
-  } catch {
-    const { contractEntry } = element as { contractEntry: { JsActiveContract: { createdEvent: JsonObject } } };
-    return decoder.unreadable(contractEntry.JsActiveContract.createdEvent);
-  }
-}
-const contractsOf = (elements: readonly JsonObject[]) => elements.flatMap((one) => contractOf(one) ?? []);
+/** What could not be parsed is stored as unreadable. */
+const contractsOf = (elements: readonly JsonObject[]) =>
+  elements.flatMap((element) => {
+    try {
+      return decoder.decode(element)?.contract ?? [];
+    } catch {
+      const { contractEntry } = element as { contractEntry: { JsActiveContract: { createdEvent: JsonObject } } };
+      return decoder.unreadable(contractEntry.JsActiveContract.createdEvent) ?? [];
+    }
+  }) as Contract[];
 
 interface Store {
   readonly reader: StoreReader;
   readonly writer: StoreWriter;
-  readonly refresh: () => Promise<void>;
+  readonly refresh?: () => Promise<void>;
   /** The round trips of what runs meanwhile, of each read. */
   readonly trips: (run: () => Promise<unknown>) => Promise<number>;
 }
@@ -119,16 +120,10 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 
-const done = () => Promise.resolve();
-const none = async (run: () => Promise<unknown>) => {
-  await run();
-  return 0;
-};
-
 const stores: Readonly<Record<string, () => Promise<Store>>> = {
   async memory() {
     const store = new MemoryStore();
-    return { reader: store, writer: store, refresh: done, trips: none };
+    return { reader: store, writer: store, trips: (run) => run().then(() => 0) };
   },
   async "a store that forgets"() {
     const store = new MemoryStore();
@@ -138,7 +133,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
       await run();
       return Math.max(...reader.trips.slice(before));
     };
-    return { reader, writer: store, refresh: done, trips };
+    return { reader, writer: store, trips };
   },
   async PostgreSQL() {
     const { database } = schema;
@@ -147,7 +142,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
     const writer = await PostgresWriter.begin(database, 0, content, (error) => {
       throw error;
     });
-    const replica = new Replica(database, { templates, contentId: "tests", cacheBytes: 10_000_000, clock });
+    const reader = new Replica(database, { templates, contentId: "tests", cacheBytes: 10_000_000, clock });
     const trips = async (run: () => Promise<unknown>) => {
       const queries = vi.spyOn(database, "query");
       await run();
@@ -155,7 +150,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
       queries.mockRestore();
       return length;
     };
-    return { reader: replica, writer, refresh: () => replica.refresh(), trips };
+    return { reader, writer, refresh: () => reader.refresh(), trips };
   },
 };
 
@@ -165,9 +160,10 @@ const choice =
   (name: Choice, contractId: string): Query =>
   (served, context) =>
     served.choiceContext(context, name, { registrar: admin, contractId });
-const argumentsOf = (body: JsonObject) => ({
+const onOffer = (name: "accept" | "reject" | "withdraw", id: string) => choice(`transfer-instruction/${name}`, id);
+const argumentsOf = ({ choiceArguments }: JsonObject) => ({
   registrar: admin,
-  choiceArguments: body["choiceArguments"] as JsonObject,
+  choiceArguments: choiceArguments as JsonObject,
 });
 const transfer =
   (receiver: string): Query =>
@@ -194,7 +190,7 @@ async function outcomeOf(executor: QueryExecutor, query: Query): Promise<unknown
 }
 
 test("a cold request for the longest chain of entries takes five round trips", async () => {
-  const chain = parseRegistryFile(`
+  const chain = tableOf(`
 name: chain
 package: tea
 templates:
@@ -211,9 +207,7 @@ operations:
   transfer-factory:
     - { entry: third, key: third }
 `);
-  if (chain.file === undefined) throw new Error(chain.problems.join("\n"));
-  const served = checkedRegistry(tableRegistry(chain.file));
-  const links = new Decoder(served.templates);
+  const served = checkedRegistry(tableRegistry(chain));
   const elements = [
     of("Rules", "rules", { instrument: "USD" }),
     of("Config", "config", { instrument: "USD" }),
@@ -221,17 +215,12 @@ operations:
     of("Link", "second", { owner: "two", next: "three" }),
     of("Link", "third", { owner: "three" }),
   ];
-  const store = new MemoryStore();
-  await store.replace(
-    elements.flatMap((one) => links.decode(one)?.contract ?? []),
-    1,
-  );
-  const reader = new ForgetfulReader(store, { templates: served.templates });
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
-  const executor = new QueryExecutor(served, reader, freshness, () => 0);
-  expect(await outcomeOf(executor, transfer("bob"))).toBe("offer third : third rules");
+  const reader = new ForgetfulReader(await storeOf(elements, served), { templates: served.templates });
+  expect(await outcomeOf(executorOn(reader, served), transfer("bob"))).toBe("offer third : third rules");
   expect(reader.trips).toEqual([5]);
 });
+
+const UNREADABLE = "unavailable contract-unreadable";
 
 describe.each(Object.entries(stores))("on %s", (name, create) => {
   let store: Store;
@@ -239,23 +228,17 @@ describe.each(Object.entries(stores))("on %s", (name, create) => {
   let catchUp: () => AsyncIterable<CatchUpProgress>;
   let executor: QueryExecutor;
   const ask = (query: Query) => outcomeOf(executor, query);
-  const add = async (...elements: JsonObject[]) => {
-    const { offset = 0 } = store.writer.checkpoint ?? {};
-    await store.writer.apply(
-      contractsOf(elements).map((active) => ({ active })),
-      offset + 1,
-    );
-    await store.refresh();
+  const apply = async (...changes: Parameters<StoreWriter["apply"]>[0][]) => {
+    await store.writer.apply(changes.flat(), (store.writer.checkpoint?.offset ?? 0) + 1);
+    await store.refresh?.();
   };
-  const archive = async (archived: string) => {
-    await store.writer.apply([{ archived }], (store.writer.checkpoint?.offset ?? 0) + 1);
-    await store.refresh();
-  };
+  const add = (...elements: JsonObject[]) => apply(contractsOf(elements).map((active) => ({ active })));
+  const archive = (archived: string) => apply([{ archived }]);
 
   beforeEach(async () => {
     store = await create();
     await store.writer.replace(contractsOf(world), 10, 1_000_000);
-    await store.refresh();
+    await store.refresh?.();
     waits = 0;
     catchUp = async function* () {
       yield "reached" as const;
@@ -271,47 +254,38 @@ describe.each(Object.entries(stores))("on %s", (name, create) => {
   });
   afterEach(() => vi.restoreAllMocks());
 
-  const refersToNothing = choice("transfer-instruction/accept", "late");
-  const settlesNothing = settle("late-allocation");
-  const whole: readonly [string, Query, string][] = [
+  const settled = "rules rights : rules late-allocation executor-right";
+  test.each<[string, Query, string, unknown?: true]>([
     ["a transfer without a preapproval", transfer("bob"), "offer rules : rules"],
     ["a direct transfer", transfer("dave"), "direct rules approval right : rules dave-approves right"],
-    ["accept", choice("transfer-instruction/accept", "offer"), "rules : rules locked seal"],
-    ["accept of what has no reference", choice("transfer-instruction/accept", "bare"), "rules : rules"],
-    ["accept of what refers to nothing known", refersToNothing, "rules : rules"],
-    ["reject", choice("transfer-instruction/reject", "offer"), "rules locked=true unlock : rules locked"],
-    ["withdraw", choice("transfer-instruction/withdraw", "offer"), "rules gone=false : rules"],
+    ["accept", onOffer("accept", "offer"), "rules : rules locked seal"],
+    ["accept of what has no reference", onOffer("accept", "bare"), "rules : rules"],
+    ["accept of what refers to nothing known", onOffer("accept", "late"), "rules : rules", true],
+    ["reject", onOffer("reject", "offer"), "rules locked=true unlock : rules locked"],
+    ["withdraw", onOffer("withdraw", "offer"), "rules gone=false : rules"],
     ["a settlement", settle("allocation"), "rules rights : rules allocation locked executor-right"],
     ["executors", choice("allocation/execute-transfer", "allocation"), "rules rights : rules seal executor-right"],
-    [
-      "a settlement that refers to nothing known",
-      settlesNothing,
-      "rules rights : rules late-allocation executor-right",
-    ],
-  ];
-
-  test.each(whole)(
+    ["a settlement that refers to nothing known", settle("late-allocation"), settled, true],
+  ])(
     "%s is answered at once, cold in at most five round trips, warm in none",
-    async (_what, query, expected) => {
+    async (_what, query, expected, unknown) => {
       const cold = await store.trips(async () => expect(await ask(query)).toBe(expected));
       expect(cold).toBeLessThanOrEqual(5);
       expect(waits).toBe(0);
       if (name === "a store that forgets") return;
       // An id that no contract has is not cached: callers can make up such without end.
-      const unknown = name === "PostgreSQL" && [refersToNothing, settlesNothing].includes(query) ? 1 : 0;
-      expect(await store.trips(() => ask(query))).toBe(unknown);
+      const again = name === "PostgreSQL" && unknown === true ? 1 : 0;
+      expect(await store.trips(() => ask(query))).toBe(again);
     },
   );
 
   test("a preapproval that could not be parsed may be of any receiver", async () => {
     await add(of("Approval", "broken", { receiver: "carol", provider: "paul", until: BROKEN }));
-    const cold = await store.trips(async () =>
-      expect(await ask(transfer("bob"))).toBe("unavailable contract-unreadable"),
-    );
+    const cold = await store.trips(async () => expect(await ask(transfer("bob"))).toBe(UNREADABLE));
     expect(cold).toBeLessThanOrEqual(5);
     expect(await ask(transfer("dave"))).toMatch(/^direct /);
     expect(await ask(transfer("alice"))).toBe("self rules : rules");
-    expect(await ask(choice("transfer-instruction/accept", "offer"))).toBe("rules : rules locked seal");
+    expect(await ask(onOffer("accept", "offer"))).toBe("rules : rules locked seal");
     await archive("broken");
     expect(await ask(transfer("bob"))).toBe("offer rules : rules");
   });
@@ -320,103 +294,77 @@ describe.each(Object.entries(stores))("on %s", (name, create) => {
     await archive("right");
     expect(await ask(transfer("dave"))).toBe("direct rules approval : rules dave-approves");
     await add(of("Right", "broken", { party: "someone", until: BROKEN }));
-    expect(await ask(transfer("dave"))).toBe("unavailable contract-unreadable");
+    expect(await ask(transfer("dave"))).toBe(UNREADABLE);
     expect(await ask(settle("allocation"))).toMatch(/rights/);
     // On the other synchronizer there is a conflict, which a retry does not mend.
-    await add(
-      elementOf("tea#Tea:Rules", "rules-B", { admin }, { synchronizerId: "sync-B", createdAt: "2026-02-01T00:00:00Z" }),
-    );
-    expect(await ask(transfer("dave"))).toBe("unavailable contract-unreadable");
+    const onB = { synchronizerId: "sync-B", createdAt: "2026-02-01T00:00:00Z" };
+    await add(elementOf("tea#Tea:Rules", "rules-B", { admin }, onB));
+    expect(await ask(transfer("dave"))).toBe(UNREADABLE);
   });
 
   test("one with another id does not matter", async () => {
     await archive("locked");
     await add(of("Locked", "other", { from: BROKEN }));
-    expect(await ask(choice("transfer-instruction/reject", "offer"))).toBe("rules locked=false : rules");
-    expect(await ask(choice("transfer-instruction/withdraw", "offer"))).toBe("rules gone=true free : rules");
+    expect(await ask(onOffer("reject", "offer"))).toBe("rules locked=false : rules");
+    expect(await ask(onOffer("withdraw", "offer"))).toBe("rules gone=true free : rules");
     expect(await ask(choice("allocation/cancel", "allocation"))).toBe("rules free : rules");
   });
 
-  test.each<Query>([
-    choice("transfer-instruction/reject", "second"),
-    choice("transfer-instruction/withdraw", "second"),
-    choice("transfer-instruction/accept", "second"),
-    choice("allocation/withdraw", "second-allocation"),
-    choice("allocation/cancel", "second-allocation"),
-    settle("second-allocation"),
-  ])("what depends on whether its contract exists is unavailable (%#)", async (query) => {
+  test("what depends on whether its contract exists, or on a reference in it, is unavailable", async () => {
     await add(
-      of("Locked", "broken", { from: BROKEN }),
+      of("Locked", "broken", { seal: "seal", from: BROKEN }),
       of("Offer", "second", { locked: "broken" }),
-      of("Allocation", "second-allocation", { locked: "broken" }),
+      of("Allocation", "leg", { locked: "broken", settlement: { executors: ["eve"] } }),
     );
-    expect(await ask(query)).toBe("unavailable contract-unreadable broken");
+    const offers = (["reject", "withdraw", "accept"] as const).map((one) => onOffer(one, "second"));
+    const legs = (["withdraw", "cancel", "execute-transfer"] as const).map((one) => choice(`allocation/${one}`, "leg"));
+    const queries = [...offers, ...legs, settle("leg")];
+    for (const query of queries) expect(await ask(query)).toBe(`${UNREADABLE} broken`);
     await archive("broken");
-    expect(await ask(query)).not.toMatch(/unavailable/);
+    for (const query of queries) expect(await ask(query)).not.toMatch(/unavailable/);
     expect(waits).toBe(0);
-  });
-
-  test("an entry whose reference is in one that could not be parsed", async () => {
-    await add(of("Locked", "broken", { seal: "seal", from: BROKEN }), of("Offer", "second", { locked: "broken" }));
-    await add(of("Allocation", "second-allocation", { locked: "broken", settlement: executors("eve") }));
-    for (const query of [
-      choice("transfer-instruction/accept", "second"),
-      choice("allocation/execute-transfer", "second-allocation"),
-    ])
-      expect(await ask(query)).toBe("unavailable contract-unreadable broken");
   });
 
   test("an instruction that could not be parsed", async () => {
     await add(of("Offer", "broken", { until: BROKEN }));
-    expect(await ask(choice("transfer-instruction/reject", "broken"))).toBe("unavailable contract-unreadable broken");
+    expect(await ask(onOffer("reject", "broken"))).toBe(`${UNREADABLE} broken`);
     await archive("broken");
-    expect(await ask(choice("transfer-instruction/reject", "broken"))).toMatch(/^not-found/);
+    expect(await ask(onOffer("reject", "broken"))).toMatch(/^not-found/);
   });
 
   test("a snapshot keeps them", async () => {
     const broken = of("Approval", "broken", { receiver: "carol", until: BROKEN });
     await store.writer.replace(contractsOf([...world, broken]), 20, 1_000_000);
-    await store.refresh();
-    expect(await ask(transfer("bob"))).toBe("unavailable contract-unreadable");
-    const found = await store.reader.read((view) =>
-      templates.filter((one) => hasUnreadable(view, one)).map(({ qualifiedName }) => qualifiedName),
-    );
-    expect(found).toEqual(["Tea:Approval"]);
+    await store.refresh?.();
+    expect(await ask(transfer("bob"))).toBe(UNREADABLE);
+    const found = await store.reader.read((view) => templates.filter((one) => hasUnreadable(view, one)));
+    expect(found.map(({ qualifiedName }) => qualifiedName)).toEqual(["Tea:Approval"]);
   });
 
   describe("an id that was never seen", () => {
-    const cases: readonly [string, Query, string, string][] = [
-      ["exists", choice("transfer-instruction/reject", "late"), "rules locked=false : rules", "locked=true unlock"],
-      ["archived", choice("transfer-instruction/withdraw", "late"), "rules gone=true free : rules", "gone=false"],
-      ["if", choice("allocation/withdraw", "late-allocation"), "rules : rules", "unlock"],
-      ["unless", choice("allocation/cancel", "late-allocation"), "rules free : rules", "rules : rules"],
-      ["an allocation of the request", settle("never-seen"), "rules rights : rules executor-right", "never-seen"],
-    ];
-    const arriving = (query: Query) =>
-      query === cases[4]?.[1] ? of("Allocation", "never-seen", { locked: "locked" }) : of("Locked", "never-seen");
-
-    test.each(cases)("%s: is absent when the end of the ledger is reached", async (_what, query, absent) => {
+    const lock = of("Locked", "never-seen");
+    const allocation = of("Allocation", "never-seen", { locked: "locked" });
+    test.each<[string, Query, absent: string, JsonObject, found: string]>([
+      ["exists", onOffer("reject", "late"), "rules locked=false : rules", lock, "locked=true unlock"],
+      ["archived", onOffer("withdraw", "late"), "rules gone=true free : rules", lock, "gone=false"],
+      ["if", choice("allocation/withdraw", "late-allocation"), "rules : rules", lock, "unlock"],
+      ["unless", choice("allocation/cancel", "late-allocation"), "rules free : rules", lock, "rules : rules"],
+      ["of the request", settle("never-seen"), "rules rights : rules executor-right", allocation, "never-seen"],
+    ])("%s: is awaited until the end of the ledger is reached", async (_what, query, absent, arriving, found) => {
       expect(await ask(query)).toBe(absent);
       expect(waits).toBe(1);
-    });
-
-    test.each(cases)("%s: is found when it arrives meanwhile", async (_what, query, _absent, found) => {
-      catchUp = async function* () {
-        yield "advanced" as const;
-        await add(arriving(query));
-        yield "advanced" as const;
-      };
-      expect(await ask(query)).toContain(found);
-    });
-
-    test.each(cases)("%s: is unavailable where the end is not reached", async (_what, query) => {
+      // The end is not reached.
       catchUp = async function* () {
         yield "advanced" as const;
       };
       expect(await ask(query)).toBe("unavailable");
-    });
-
-    test.each(cases)("%s: is absent at once when it was archived", async (_what, query, absent) => {
+      catchUp = async function* () {
+        yield "advanced" as const;
+        await add(arriving);
+        yield "advanced" as const;
+      };
+      expect(await ask(query)).toContain(found);
+      waits = 0;
       await archive("never-seen");
       expect(await ask(query)).toBe(absent);
       expect(waits).toBe(0);

@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { Requirement } from "../../src/registry/sdk/registry.js";
 import { changeTimes, chooseCredentials } from "../../src/registry/utility/credentials.js";
+import { element, payload } from "../fixtures/elements.js";
+import { contractsOf } from "../fixtures/in-memory.js";
 import { credential, type Credential } from "../../src/registry/utility/templates.js";
 
 /** Milliseconds, for the rules; microseconds, as on the ledger. */
@@ -36,31 +38,15 @@ const held = (id: string, letters: string, more: Partial<Draft> = {}): Draft => 
   ...more,
 });
 
-/** As the template reads it. */
+const [base] = contractsOf([element("Credential", "base", payload.credential("party", []))]);
+
+/** As the template reads it. The times are set directly: the payload has them as text. */
 function contractOf({ id, issuer, holder, claims, from, until }: Draft): Contract<Credential> {
-  const payload = {
-    issuer,
-    holder,
-    claims: claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() })),
-  };
-  const read = credential.parse(payload);
-  if (read === undefined) throw new Error("every credential is kept");
-  return {
-    contractId: id,
-    template: credential,
-    templateId: "pkg-1:Utility.Credential.V0.Credential:Credential",
-    payload: JSON.stringify(payload),
-    // Set directly: the payload has times as text.
-    fields: { ...read.fields, validFrom: from, validUntil: until },
-    indexKeys: [],
-    createdEventBlob: "AAAA",
-    createdAt: "2026-01-05T09:00:00Z",
-    createdMicros: 0,
-    synchronizerId: "sync-A",
-    reassignmentCounter: 0,
-    supply: undefined,
-    slots: undefined,
-  };
+  const made = claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() }));
+  const read = credential.parse({ issuer, holder, claims: made });
+  if (read === undefined || base === undefined) throw new Error("every credential is kept");
+  const fields = { ...read.fields, validFrom: from, validUntil: until };
+  return { ...base, contractId: id, template: credential, fields };
 }
 
 const namesOf = ({ issuer, requiredClaims }: Requirement): string =>
@@ -71,25 +57,29 @@ function choose(requirements: readonly Requirement[], drafts: readonly Draft[], 
   const { chosen, lacking } = chooseCredentials("party", requirements, drafts.map(contractOf), now);
   return { chosen: chosen.map(({ contractId }) => contractId), lacking: lacking.map(namesOf) };
 }
-const chosenOf = (requirements: readonly Requirement[], ...drafts: readonly Draft[]): readonly string[] =>
-  choose(requirements, drafts).chosen;
-
 describe("one credential meets a requirement", () => {
-  test("with every claim of it: several do not add up", () => {
-    expect(choose([requirement("ab")], [held("1", "a"), held("2", "b")])).toEqual({
-      chosen: [],
-      lacking: ["issuer:ab"],
-    });
-    expect(choose([requirement("ab")], [held("1", "a"), held("2", "b"), held("3", "cba")])).toEqual({
-      chosen: ["3"],
-      lacking: [],
-    });
-  });
-
-  test("and may meet several", () => {
-    expect(chosenOf([requirement("a"), requirement("b")], held("1", "a"), held("2", "b"), held("3", "ab"))).toEqual([
-      "3",
-    ]);
+  const any = { claims: [["other", "a"]] } as const;
+  test.each<[string, requirements: string, readonly Draft[], chosen: string]>([
+    ["with every claim of it: several do not add up", "ab", [held("1", "a"), held("2", "b")], ""],
+    ["with more claims, too", "ab", [held("1", "a"), held("2", "b"), held("3", "cba")], "3"],
+    ["and may meet several", "a b", [held("1", "a"), held("2", "b"), held("3", "ab")], "3"],
+    ["of its issuer alone", "a", [held("1", "a", { issuer: "another" })], ""],
+    ["with claims on the party, not on others", "a", [held("1", "", any)], ""],
+    ["that the party holds", "a", [held("1", "a", { holder: "party" })], "1"],
+    ["that the issuer holds", "a", [held("1", "a", { holder: "issuer" })], "1"],
+    ["that no third party holds", "a", [held("1", "a", { holder: "other" })], ""],
+    ["that nothing more is listed than is needed", "a", [held("1", "a"), held("2", "b"), held("3", "a")], "1"],
+    ["from now", "a", [held("1", "a", { from: NOW })], "1"],
+    ["not from the next microsecond", "a", [held("1", "a", { from: NOW + 1 })], ""],
+    ["until the next microsecond", "a", [held("1", "a", { until: NOW + 1 })], "1"],
+    ["not until now", "a", [held("1", "a", { until: NOW })], ""],
+  ])("%s", (_what, requirements, drafts, expected) => {
+    const lacking = expected === "" ? [`issuer:${requirements}`] : [];
+    const { chosen, ...found } = choose(
+      requirements.split(" ").map((letters) => requirement(letters)),
+      drafts,
+    );
+    expect({ ...found, chosen: chosen.join("") }).toEqual({ chosen: expected, lacking });
   });
 
   test("with the value of each claim", () => {
@@ -97,44 +87,17 @@ describe("one credential meets a requirement", () => {
     expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
   });
 
-  test("of its issuer alone", () => {
-    expect(choose([requirement("a")], [held("1", "a", { issuer: "another" })]).lacking).toEqual(["issuer:a"]);
+  test.each<[string, readonly Draft[], string[]]>([
+    ["of the party", [held("1", "")], ["1"]],
+    ["of the issuer, with claims on others", [held("1", "", { holder: "issuer", ...any })], ["1"]],
+    ["of a third party", [held("1", "", { holder: "other" })], []],
+    ["none", [], []],
+  ])("without claims by any credential of the issuer: %s", (_what, drafts, chosen) => {
+    expect(choose([requirement("")], drafts)).toEqual({ chosen, lacking: chosen.length === 0 ? ["issuer:"] : [] });
   });
 
-  test("with claims on the party: those on others do not count", () => {
-    expect(choose([requirement("a")], [held("1", "", { claims: [["other", "a"]] })]).lacking).toEqual(["issuer:a"]);
-  });
-
-  test("that the party or the issuer holds: one of a third party never counts", () => {
-    for (const holder of ["party", "issuer"])
-      expect(chosenOf([requirement("a")], held("1", "a", { holder }))).toEqual(["1"]);
-    for (const letters of ["a", ""])
-      expect(choose([requirement(letters)], [held("1", "a", { holder: "other" })]).chosen).toEqual([]);
-  });
-
-  test("without claims if it is any credential of the issuer", () => {
-    const any = [requirement("")];
-    expect(chosenOf(any, held("1", ""))).toEqual(["1"]);
-    expect(chosenOf(any, held("1", "", { holder: "issuer", claims: [["other", "a"]] }))).toEqual(["1"]);
-    expect(choose(any, [])).toEqual({ chosen: [], lacking: ["issuer:"] });
-  });
-});
-
-describe("each credential of the list is valid", () => {
-  test.each<[string, Partial<Draft>, boolean]>([
-    ["from now", { from: NOW }, true],
-    ["from the next microsecond", { from: NOW + 1 }, false],
-    ["until the next microsecond", { until: NOW + 1 }, true],
-    ["until now", { until: NOW }, false],
-  ])("one that is valid %s", (_when, times, counts) => {
-    expect(choose([requirement("a")], [held("1", "a", times)])).toEqual(
-      counts ? { chosen: ["1"], lacking: [] } : { chosen: [], lacking: ["issuer:a"] },
-    );
-  });
-
-  test("one that nothing needs is not listed", () => {
-    expect(chosenOf([requirement("a")], held("1", "a"), held("2", "b"), held("3", "a"))).toEqual(["1"]);
-    expect(chosenOf([], held("1", "a"))).toEqual([]);
+  test("and nothing is listed without requirements", () => {
+    expect(choose([], [held("1", "a")])).toEqual({ chosen: [], lacking: [] });
   });
 });
 
@@ -143,56 +106,24 @@ const soon = (ahead: number): Partial<Draft> => ({ until: NOW + ahead });
 /** Each line: of two sets that meet as much, the first is preferred. */
 describe("of the sets that meet most requirements", () => {
   const [a, both] = [[requirement("a")], [requirement("a"), requirement("b")]];
-  test.each<[string, readonly Requirement[], readonly Draft[], readonly string[]]>([
-    [
-      "more requirements come before all else",
-      both,
-      [held("1", "a"), held("2", "b", { ...soon(1), holder: "issuer" })],
-      ["1", "2"],
-    ],
-    [
-      "ends a day ahead before fewer",
-      both,
-      [held("1", "ab", soon(DAY - 1)), held("2", "a"), held("3", "b")],
-      ["2", "3"],
-    ],
-    ["a day ahead is enough", both, [held("1", "ab", soon(DAY)), held("2", "a"), held("3", "b")], ["1"]],
-    [
-      "ends a minute ahead before fewer",
-      both,
-      [held("1", "ab", soon(MINUTE - 1)), held("2", "a", soon(MINUTE)), held("3", "b", soon(MINUTE))],
-      ["2", "3"],
-    ],
-    [
-      "a minute ahead is enough",
-      both,
-      [held("1", "ab", soon(MINUTE)), held("2", "a", soon(2 * MINUTE)), held("3", "b", soon(2 * MINUTE))],
-      ["1"],
-    ],
-    [
-      "one short end leaves the whole set short",
-      both,
-      [held("1", "ab", soon(2 * MINUTE)), held("2", "a"), held("3", "b", soon(2 * MINUTE))],
-      ["1"],
-    ],
-    [
-      "fewer before held by the party",
-      both,
-      [held("1", "ab", { holder: "issuer" }), held("2", "a"), held("3", "b")],
-      ["1"],
-    ],
-    [
-      "held by the party before a later end",
-      a,
-      [held("1", "a", { holder: "issuer" }), held("2", "a", soon(2 * DAY))],
-      ["2"],
-    ],
-    ["a later end", a, [held("1", "a", soon(2 * DAY)), held("2", "a", soon(3 * DAY))], ["2"]],
-    ["no end at all", a, [held("1", "a", soon(9_000 * DAY)), held("2", "a")], ["2"]],
-    ["the lower contract id", a, [held("2", "a"), held("1", "a")], ["1"]],
+  const [ofIssuer, twoDays] = [{ holder: "issuer" }, soon(2 * DAY)];
+  const [minute, minutes] = [soon(MINUTE), soon(2 * MINUTE)];
+  const two = (first = {}, second = {}) => [held("2", "a", first), held("3", "b", second)];
+  test.each<[string, readonly Requirement[], readonly Draft[], string]>([
+    ["more requirements before all else", both, [held("1", "a"), held("2", "b", { ...soon(1), ...ofIssuer })], "12"],
+    ["ends a day ahead before fewer", both, [held("1", "ab", soon(DAY - 1)), ...two()], "23"],
+    ["a day ahead is enough", both, [held("1", "ab", soon(DAY)), ...two()], "1"],
+    ["ends a minute ahead before fewer", both, [held("1", "ab", soon(MINUTE - 1)), ...two(minute, minute)], "23"],
+    ["a minute ahead is enough", both, [held("1", "ab", minute), ...two(minutes, minutes)], "1"],
+    ["one short end leaves the whole set short", both, [held("1", "ab", minutes), ...two({}, minutes)], "1"],
+    ["fewer before held by the party", both, [held("1", "ab", ofIssuer), ...two()], "1"],
+    ["held by the party before a later end", a, [held("1", "a", ofIssuer), held("2", "a", twoDays)], "2"],
+    ["a later end", a, [held("1", "a", twoDays), held("2", "a", soon(3 * DAY))], "2"],
+    ["no end at all", a, [held("1", "a", soon(9_000 * DAY)), held("2", "a")], "2"],
+    ["the lower contract id", a, [held("2", "a"), held("1", "a")], "1"],
   ])("%s", (_rule, requirements, drafts, expected) => {
     for (const order of [drafts, drafts.toReversed()])
-      expect(choose(requirements, order).chosen.toSorted()).toEqual(expected);
+      expect(choose(requirements, order).chosen.toSorted().join("")).toBe(expected);
   });
 });
 
@@ -242,17 +173,7 @@ const someRequirements = (max: number) =>
       .map(([some, issuer]) => requirement(some.join(""), issuer)),
     { maxLength: max, selector: namesOf },
   );
-const time = fc.constantFrom(
-  undefined,
-  NOW - 1,
-  NOW,
-  NOW + 1,
-  NOW + MINUTE - 1,
-  NOW + MINUTE,
-  NOW + DAY - 1,
-  NOW + DAY,
-  NOW + 2 * DAY,
-);
+const ends = [-1, 0, 1, MINUTE - 1, MINUTE, DAY - 1, DAY, 2 * DAY].map((ahead) => NOW + ahead);
 const someDrafts = fc
   .array(
     fc.record({
@@ -262,7 +183,7 @@ const someDrafts = fc
         maxLength: 4,
       }),
       from: fc.constantFrom(undefined, undefined, undefined, NOW - 1, NOW, NOW + 1),
-      until: fc.oneof(fc.constant(undefined), time),
+      until: fc.oneof(fc.constant(undefined), fc.constantFrom(undefined, ...ends)),
     }),
     { maxLength: 9 },
   )
@@ -280,7 +201,7 @@ describe("on random credentials", () => {
         const met = metBy(drafts.filter(isValid), requirements);
         expect(lacking).toEqual(requirements.filter((one) => !met.includes(one)).map(namesOf));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -337,13 +258,11 @@ describe("beyond 8 requirements of one issuer", () => {
     expect(choose(single, drafts).chosen.toSorted()).toEqual(alphabet.map((_, index) => `later-${index}`).toSorted());
   });
 
-  test("a request with 400 credentials of five claims each takes no search", () => {
+  test("400 credentials of five claims each are reduced to few", () => {
     const drafts = Array.from({ length: 400 }, (_, index) =>
       held(String(index), [0, 1, 2, 3, 4].map((step) => alphabet[(index * 7 + step * step * 11) % 60] ?? "").join("")),
     );
-    const begun = performance.now();
     const { chosen, lacking } = choose(single, drafts);
-    expect(performance.now() - begun).toBeLessThan(2_000);
     expect(lacking).toEqual([]);
     expect(chosen.length).toBeLessThan(30);
   });

@@ -1,360 +1,178 @@
-/** The minimal registry: the service with its demo snapshot, and with single contracts. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+/** The minimal registry, with its demo snapshot and with single contracts. */
+import { describe, expect, onTestFinished, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
 import { allocation, elements, rules, transferInstruction } from "../../demo/minimal.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
-import { serving } from "../fixtures/registries.js";
-import { registry as pathTo, type Running, serveFile } from "../fixtures/run-service.js";
+import { answer, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "../../src/testing/answer.js";
+import { utilityFailure } from "../fixtures/context.js";
+import { tableOf } from "../fixtures/in-memory.js";
+import { registry as pathTo, serveFile } from "../fixtures/run-service.js";
 
-const admin = party("coffee-club");
-const alice = party("alice");
-const bob = party("bob");
-const registry = pathTo(admin);
-
-const rulesId = contractId("rules of the coffee club");
-const offered = contractId("beans to bob");
-const allocated = contractId("beans for a trade");
-const unknown = contractId("nothing");
-
-const extraArgs = { context: { values: {} }, meta: { values: {} } };
-const transfer = (
-  sender: string,
-  receiver: string,
-  expectedAdmin = admin,
-  id = "BEAN",
-  of = expectedAdmin,
-): JsonObject => ({
-  choiceArguments: {
-    expectedAdmin,
-    transfer: {
-      sender,
-      receiver,
-      amount: "1.0",
-      instrumentId: { admin: of, id },
-      requestedAt: "2026-06-01T00:00:00Z",
-      executeBefore: "2026-06-02T00:00:00Z",
-      inputHoldingCids: [],
-      meta: { values: {} },
-    },
-    extraArgs,
-  },
-});
-/** Of the same transfer. */
-const leg = { sender: alice, receiver: bob, amount: "1.0", instrumentId: { admin, id: "BEAN" } };
-const allocationArguments: JsonObject = { expectedAdmin: admin, allocation: { transferLeg: leg } };
-const settlementArguments: JsonObject = {
-  expectedAdmin: admin,
-  transferLegs: [{ ...leg, sender: { owner: alice }, receiver: { owner: bob }, instrumentId: "BEAN" }],
-  allocations: [],
-};
-const transferFactory = (version: string): string => `${registry}/transfer-instruction/${version}/transfer-factory`;
-const allocationFactory = (version: string): string =>
-  `${registry}/allocation-instruction/${version}/allocation-factory`;
-const settlementFactory = (): string => `${registry}/allocation/v2/settlement-factory`;
-
-/** The paths of all choices that this token has. */
-const choices = (offer: string, allocatedId: string, base = registry): string[] => [
-  ...["v1", "v2"].flatMap((version) =>
-    ["accept", "reject", "withdraw"].map(
-      (verb) => `${base}/transfer-instruction/${version}/${offer}/choice-contexts/${verb}`,
-    ),
-  ),
-  ...["execute-transfer", "withdraw", "cancel"].map(
-    (verb) => `${base}/allocations/v1/${allocatedId}/choice-contexts/${verb}`,
-  ),
-  ...["withdraw", "cancel"].map((verb) => `${base}/allocations/v2/${allocatedId}/choice-contexts/${verb}`),
+const [admin, tea, alice, bob] = ["coffee-club", "tea-club", "alice", "bob"].map(party) as [
+  string,
+  string,
+  string,
+  string,
 ];
-const ofRules = { factoryId: rulesId, values: {}, disclosed: [rulesId] };
-const verbOf = (path: string): string => path.replace(registry, "").replaceAll(/[\da-f]{138}/g, "{id}");
+const [rulesId, offer, allocated] = ["rules of the coffee club", "beans to bob", "beans for a trade"].map(contractId);
+const table = tableOf("minimal.yaml");
 
-describe("with its demo snapshot", () => {
-  let running: Running;
-  beforeAll(async () => {
-    running = await serveFile(undefined, { config: { registry: "minimal" } });
+const instrumentId = { admin, id: "BEAN" };
+const leg = { sender: alice, receiver: bob, amount: "1.0", instrumentId };
+const factoryArguments: Readonly<Record<string, JsonObject>> = {
+  "transfer-factory": { transfer: leg },
+  "allocation-factory": { allocation: { transferLeg: leg } },
+  "settlement-factory": {
+    transferLegs: [{ ...leg, sender: { owner: alice }, receiver: { owner: bob }, instrumentId: "BEAN" }],
+    allocations: [],
+  },
+};
+
+/** Arguments of any factory for another admin. */
+const of = (other: string): JsonObject => {
+  const changed = { ...leg, instrumentId: { admin: other, id: "BEAN" } };
+  return { expectedAdmin: other, transfer: changed, allocation: { transferLeg: changed } };
+};
+
+type Change = Partial<TestRequest> & { readonly more?: JsonObject };
+
+/** The answer to an operation of a version, or its status, code and message. */
+async function outcome(name: string, { more = {}, ...change }: Change = {}, given = elements): Promise<unknown> {
+  const [operation, version] = name.split(" ") as [TestRequest["operation"], TestRequest["version"]];
+  const choiceArguments = factoryArguments[operation];
+  const id = operation.startsWith("allocation/") ? allocated : offer;
+  const request = {
+    operation,
+    version,
+    registrar: admin,
+    ...(choiceArguments === undefined
+      ? { contractId: id, meta: {} }
+      : { choiceArguments: { expectedAdmin: admin, ...choiceArguments, ...more } }),
+    ...change,
+  };
+  try {
+    return await answer(table, given, request);
+  } catch (error) {
+    if (!(error instanceof RefusedRequest)) throw error;
+    return `${error.status} ${error.code} ${error.message}`;
+  }
+}
+
+/** Each operation in each of its versions. */
+const inVersions = TEST_OPERATIONS.filter((name) => !/^(instruments|allocation-instruction\/)/.test(name)).flatMap(
+  (name) =>
+    ["v1", "v2"]
+      .filter((version) => `${name} ${version}` !== "settlement-factory v1")
+      .filter((version) => `${name} ${version}` !== "allocation/execute-transfer v2")
+      .map((version) => `${name} ${version}`),
+);
+const factories = inVersions.filter((name) => name.includes("factory"));
+const choices = inVersions.filter((name) => name.includes("/"));
+const transfers = ["transfer-factory v1", "transfer-factory v2"];
+const all = (names: readonly string[], expected: unknown) => Object.fromEntries(names.map((name) => [name, expected]));
+const outcomes = async (names: readonly string[], change: Change = {}, given?: readonly JsonObject[]) =>
+  Object.fromEntries(await Promise.all(names.map(async (name) => [name, await outcome(name, change, given)] as const)));
+
+test("there are five factories and eleven choices", () => {
+  expect([factories.length, choices.length]).toEqual([5, 11]);
+});
+
+test("each factory is the rules, each choice needs no context", async () => {
+  const context = (ids: readonly unknown[]) => ({
+    choiceContextData: { values: {} },
+    disclosedContracts: ids.map((id) => expect.objectContaining({ contractId: id }) as unknown),
   });
-  afterAll(() => running.close());
+  const answers = await outcomes(factories);
+  expect(answers).toMatchObject(all(factories, { factoryId: rulesId, choiceContext: context([rulesId]) }));
+  expect(answers["transfer-factory v1"]).toMatchObject({ transferKind: "offer" });
+  expect(await outcomes(choices)).toEqual(all(choices, context([])));
+});
 
-  describe("metadata", () => {
-    const supportedApis = {
-      "splice-api-token-metadata-v1": 2,
-      "splice-api-token-transfer-instruction-v1": 1,
-      "splice-api-token-transfer-instruction-v2": 1,
-      "splice-api-token-allocation-v1": 1,
-      "splice-api-token-allocation-v2": 1,
-      "splice-api-token-allocation-instruction-v1": 1,
-      "splice-api-token-allocation-instruction-v2": 1,
-    };
-    const bean = { id: "BEAN", name: "Coffee beans", symbol: "BEAN", decimals: 0, supportedApis };
-
-    test("has the registrar and the supported APIs", async () => {
-      const { status, body } = await running.get(`${registry}/metadata/v1/info`);
-      expect({ status, body }).toEqual({ status: 200, body: { adminId: admin, supportedApis } });
-    });
-
-    test("has the instrument's name, symbol and decimals from the ledger", async () => {
-      const { status, body } = await running.get(`${registry}/metadata/v1/instruments`);
-      expect({ status, body }).toEqual({ status: 200, body: { instruments: [bean] } });
-    });
-
-    test("finds the instrument only by its id", async () => {
-      const found = await running.get(`${registry}/metadata/v1/instruments/BEAN`);
-      expect(found).toMatchObject({ status: 200, body: bean });
-      const missing = await running.get(`${registry}/metadata/v1/instruments/TEA`);
-      expect(short(missing)).toEqual(failure(404, "TEA"));
-    });
-
-    test.each(["/info", "/instruments", "/instruments/BEAN"])("%s of another registrar is not found", async (path) => {
-      const answer = await running.get(`${pathTo(party("tea-club"))}/metadata/v1${path}`);
-      expect(short(answer)).toEqual(failure(404, party("tea-club")));
-    });
+test("a transfer to oneself, also between accounts of version 2, is at once", async () => {
+  const transfer = { ...leg, receiver: alice };
+  expect(await outcome("transfer-factory v1", { more: { transfer } })).toMatchObject({ transferKind: "self" });
+  const accounts = { ...transfer, sender: { owner: alice, provider: null, id: "" } };
+  expect(await outcome("transfer-factory v2", { more: { transfer: accounts } })).toMatchObject({
+    transferKind: "self",
   });
+});
 
-  describe("the transfer factory", () => {
-    test.each(["v1", "v2"])("is the Rules contract, with kind self for one party: %s", async (version) => {
-      const answer = await running.post(transferFactory(version), transfer(alice, alice));
-      expect(short(answer)).toEqual({ ...ofRules, transferKind: "self" });
-    });
-
-    test.each(["v1", "v2"])("is the Rules contract, with kind offer for two parties: %s", async (version) => {
-      const answer = await running.post(transferFactory(version), transfer(alice, bob));
-      expect(short(answer)).toEqual({ ...ofRules, transferKind: "offer" });
-    });
-
-    test("accepts the accounts of version 2", async () => {
-      const { choiceArguments } = transfer(alice, alice) as { choiceArguments: { transfer: JsonObject } };
-      const sender = { owner: alice, provider: null, id: "" };
-      const body = {
-        choiceArguments: { transfer: { ...choiceArguments.transfer, sender }, actors: [alice], extraArgs },
-      };
-      const answer = await running.post(transferFactory("v2"), body);
-      expect(short(answer)).toEqual({ ...ofRules, transferKind: "self" });
-    });
-
-    test("rejects an instrument of another registrar", async () => {
-      const tea = party("tea-club");
-      const { choiceArguments } = transfer(alice, bob) as { choiceArguments: { transfer: JsonObject } };
-      const other = { ...choiceArguments.transfer, instrumentId: { admin: tea, id: "BEAN" } };
-      const body = { choiceArguments: { ...choiceArguments, transfer: other } };
-      expect(short(await running.post(transferFactory("v1"), body))).toEqual(failure(400, tea));
-    });
-
-    test("discloses the Rules contract with and without debug fields", async () => {
-      const payload = { admin, symbol: "BEAN", name: "Coffee beans", decimals: "0" };
-      const [whole] = disclosedBy(await running.post(transferFactory("v1"), transfer(alice, bob)));
-      expect(whole).toMatchObject({ contractId: rulesId, debugPackageName: "minimal-token-v1", debugPayload: payload });
-      const bare = { ...transfer(alice, bob), excludeDebugFields: true };
-      const [fewer] = disclosedBy(await running.post(transferFactory("v1"), bare));
-      expect(Object.keys(fewer ?? {}).toSorted()).toEqual([
-        "contractId",
-        "createdEventBlob",
-        "synchronizerId",
-        "templateId",
-      ]);
-    });
-
-    test("requires a sender", async () => {
-      const body = { choiceArguments: { transfer: { receiver: bob, instrumentId: { admin, id: "BEAN" } } } };
-      const answer = await running.post(transferFactory("v1"), body);
-      expect(short(answer)).toEqual(failure(400, "choiceArguments.transfer.sender"));
-    });
+const elsewhere = { transfer: { ...leg, instrumentId: { admin: tea, id: "BEAN" } } };
+const UNKNOWN = /^404 instruction-unknown /;
+describe("refused is", () => {
+  test.each<[string, readonly string[], Change, RegExp]>([
+    ["another admin than is expected", factories, { more: { expectedAdmin: tea } }, /^400 .*expectedAdmin.*tea-club/],
+    ["an unserved registrar", factories, { registrar: tea, more: of(tea) }, /^404 registrar-not-served .*tea-club/],
+    ["a choice of another registrar", choices, { registrar: tea }, /^404 instruction-unknown .*tea-club/],
+    ["an unknown contract", choices, { contractId: contractId("nothing") }, UNKNOWN],
+    ["a contract of another template", choices, { contractId: rulesId }, UNKNOWN],
+    ["an instrument of another registrar", transfers, { more: elsewhere }, /^400 .*transfer\.instrumentId\.admin/],
+    [
+      "a transfer without sender",
+      transfers,
+      { more: { transfer: { ...leg, sender: null } } },
+      /^400 .*transfer\.sender/,
+    ],
+    [
+      "an allocation instruction",
+      ["allocation-instruction/accept v2"],
+      {},
+      /^404 operation-not-supported .*minimal token/,
+    ],
+  ])("%s", async (_what, names, change, expected) => {
+    expect(await outcomes(names, change)).toEqual(all(names, expect.stringMatching(expected)));
   });
+});
 
-  test.each([
-    ["an allocation, version 1,", allocationFactory("v1"), allocationArguments],
-    ["an allocation, version 2,", allocationFactory("v2"), allocationArguments],
-    ["a settlement", settlementFactory(), settlementArguments],
-  ])("the factory of %s is the rules", async (_what, path, choiceArguments) => {
-    expect(short(await running.post(path, { choiceArguments }))).toEqual(ofRules);
-  });
+const bean = (name: string): JsonObject => ({ admin, symbol: "BEAN", name, decimals: "0" });
 
-  const factories = [
-    transferFactory("v1"),
-    transferFactory("v2"),
-    allocationFactory("v1"),
-    allocationFactory("v2"),
-    settlementFactory(),
+test("contracts in reassignment are listed but not disclosed", async () => {
+  const { inReassignment } = createElements(1000);
+  const moves = (what: string): unknown => expect.stringMatching(new RegExp(`^409 ${what}-moving `));
+  const moving = [
+    inReassignment(rules, "rules of the coffee club", bean("Beans")),
+    inReassignment(transferInstruction, "beans to bob", { admin }),
+    inReassignment(allocation, "beans for a trade", { admin }),
   ];
-
-  test.each(factories.map((path) => [verbOf(path), path]))(
-    "%s of another admin than is expected is refused",
-    async (_what, path) => {
-      const answer = await running.post(path, transfer(alice, bob, party("tea-club"), "BEAN", admin));
-      expect(short(answer)).toEqual(failure(400, "expectedAdmin", party("tea-club"), admin));
-    },
-  );
-
-  test.each(factories.map((path) => [verbOf(path), path]))(
-    "%s of a registrar that is not served is not found",
-    async (_what, path) => {
-      const tea = party("tea-club");
-      const answer = await running.post(path.replace(registry, pathTo(tea)), transfer(alice, bob, tea));
-      expect(short(answer)).toEqual(failure(404, tea));
-    },
-  );
-
-  test.each(choices(offered, allocated).map((path) => [verbOf(path), path]))(
-    "%s needs no context",
-    async (_what, path) => {
-      const { status, body } = await running.post(path, { meta: {} });
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: { choiceContextData: { values: {} }, disclosedContracts: [] },
-      });
-    },
-  );
-
-  describe("not found", () => {
-    test.each(choices(unknown, unknown).map((path) => [verbOf(path), path]))(
-      "%s of an unknown contract",
-      async (_what, path) => {
-        expect(short(await running.post(path, {}))).toEqual(failure(404, unknown));
-      },
-    );
-
-    test.each(choices(allocated, offered).map((path) => [verbOf(path), path]))(
-      "%s of a contract of another template",
-      async (_what, path) => {
-        expect(short(await running.post(path, {}))).toEqual(failure(404));
-      },
-    );
-
-    test.each(choices(offered, allocated, pathTo(party("tea-club"))))("%s of another registrar", async (path) => {
-      expect(short(await running.post(path, {}))).toEqual(failure(404, party("tea-club")));
-    });
-  });
-
-  test.each(["accept", "withdraw"])("allocation instructions do not exist: %s", async (verb) => {
-    const answer = await running.post(`${registry}/allocation-instruction/v2/${offered}/choice-contexts/${verb}`, {});
-    expect(short(answer)).toEqual(failure(404, "minimal token", `allocation-instruction/${verb}`));
-  });
-
-  describe("the operations of the Registry Utility", () => {
-    const utility = "/api/utilities/v0";
-    const holding = { holder: alice, instrumentId: { admin, id: "BEAN" } };
-    const contexts = (["mint", "burn"] as const).flatMap((what) =>
-      ["offer", "request"].flatMap((form) =>
-        ["accept", "reject", "cancel"].map(
-          (verb) => `${utility}/registry/${what}/v0/${form}/${offered}/choice-contexts/${verb}`,
-        ),
-      ),
-    );
-    const posts: [path: string, body: JsonObject][] = [
-      [`${utility}/registry/mint/v0/offer`, holding],
-      [`${utility}/registry/mint/v0/request`, holding],
-      [`${utility}/registry/burn/v0/offer`, holding],
-      [`${utility}/registry/burn/v0/request`, { ...holding, holdingContractIds: [offered] }],
-      [
-        `${utility}/registry/burn-mint-instruction/v0/burn-mint-factory`,
-        { instrumentId: holding.instrumentId, inputHoldingCids: [], outputs: [{ owner: alice, amount: "1.0" }] },
-      ],
-      [
-        `${utility}/contract/instrument-configuration`,
-        { registrar: admin, instrumentIdentifier: { source: admin, id: "BEAN", scheme: "Minimal" } },
-      ],
-      [
-        `${utility}/registry/transfer/v0/proof`,
-        {
-          updateId: "1220",
-          transfer: {
-            sender: alice,
-            receiver: bob,
-            amount: "1.0",
-            instrumentId: holding.instrumentId,
-            requestedAt: "2026-06-01T00:00:00Z",
-            executeBefore: "2026-06-02T00:00:00Z",
-            inputHoldingCids: [offered],
-            meta: { values: {} },
-          },
-        },
-      ],
-      ...contexts.map((path): [string, JsonObject] => [path, {}]),
-    ];
-
-    test.each(posts.map(([path, body]) => [verbOf(path), path, body] as const))(
-      "POST %s is not had",
-      async (_what, path, body) => {
-        const { status, body: answer } = await running.post(path, body);
-        expect({ status, ...(answer as JsonObject) }).toEqual({
-          ...utilityFailure(404, "minimal token"),
-          error: "not_found",
-        });
-      },
-    );
-
-    test.each(["/operator", "/contract/instrument-configuration/all"])("GET %s is not found", async (path) => {
-      const { status, body } = await running.get(utility + path);
-      expect({ status, ...(body as JsonObject) }).toEqual({
-        ...utilityFailure(404, "minimal token"),
-        error: "not_found",
-      });
-    });
-
-    test("an invalid request is rejected first", async () => {
-      expect(await running.post(`${utility}/registry/mint/v0/offer`, {})).toMatchObject({ status: 400 });
-    });
-
-    test("all packages are listed", async () => {
-      const [, id] = /"templateId":"(\w+):/.exec(JSON.stringify(elements[0])) ?? [];
-      const { status, body } = await running.get(`${utility}/package/all`);
-      expect({ status, body }).toEqual({ status: 200, body: { packages: [{ name: "minimal-token-v1", id }] } });
-    });
-
-    test("the OpenAPI document is served", async () => {
-      expect(await running.get(`${utility}/openapi`)).toMatchObject({ status: 200, body: { openapi: "3.0.3" } });
-    });
-  });
+  expect(await outcomes(factories, {}, moving)).toEqual(all(factories, moves("contract")));
+  expect(await outcomes(choices, {}, moving)).toEqual(all(choices, moves("instruction")));
+  const listed = await answer(table, moving, { operation: "instruments", registrar: admin });
+  expect(listed).toMatchObject({ instruments: [{ id: "BEAN" }] });
 });
 
-const bean = (more: JsonObject = {}): JsonObject => ({
-  admin,
-  symbol: "BEAN",
-  name: "Coffee beans",
-  decimals: "0",
-  ...more,
+test("the newer of two Rules contracts is the factory", async () => {
+  const { active } = createElements(1000);
+  const two = [active(rules, "old", bean("Beans")), active(rules, "new", bean("Better beans"))];
+  expect(await outcome("transfer-factory v1", {}, two)).toMatchObject({ factoryId: contractId("new") });
+  const listed = await answer(table, two, { operation: "instruments", registrar: admin });
+  expect(listed).toMatchObject({ instruments: [{ name: "Better beans" }] });
 });
 
-describe("with single contracts", () => {
-  const config = { registry: "minimal" };
-
-  test("contracts in reassignment are listed but not disclosed", async () => {
-    const { inReassignment } = createElements(1000);
-    const small = await serving(
-      [
-        inReassignment(rules, "rules of the coffee club", bean()),
-        inReassignment(transferInstruction, "beans to bob", { admin }),
-        inReassignment(allocation, "beans for a trade", { admin }),
-      ],
-      { config },
-    );
-    const factories: [string, JsonObject][] = [
-      [transferFactory("v1"), transfer(alice, bob)],
-      [allocationFactory("v1"), { choiceArguments: allocationArguments }],
-      [settlementFactory(), { choiceArguments: settlementArguments }],
-    ];
-    for (const [path, body] of factories) expect(short(await small.post(path, body))).toEqual(failure(409, rulesId));
-    for (const path of choices(offered, allocated)) {
-      expect(short(await small.post(path, {}))).toEqual(failure(409, path.includes(offered) ? offered : allocated));
-    }
-    expect(await small.get(`${registry}/metadata/v1/instruments`)).toMatchObject({
-      status: 200,
-      body: { instruments: [{ id: "BEAN" }] },
-    });
+test("it is served with its demo, and has no operation of the Registry Utility but the list of packages", async () => {
+  const running = await serveFile(undefined, { config: { registry: "minimal" } });
+  onTestFinished(() => running.close());
+  const found = await running.get(`${pathTo(admin)}/metadata/v1/instruments/BEAN`);
+  expect(found).toMatchObject({ status: 200, body: { name: "Coffee beans", symbol: "BEAN", decimals: 0 } });
+  expect(await running.get(`${pathTo(admin)}/metadata/v1/info`)).toMatchObject({
+    status: 200,
+    body: { adminId: admin },
   });
-
-  test("the newer of two Rules contracts is the factory", async () => {
-    const { active } = createElements(1000);
-    const small = await serving(
-      [active(rules, "old", bean({ name: "Beans" })), active(rules, "new", bean({ name: "Better beans" }))],
-      { config },
-    );
-    const [, newer] = [contractId("old"), contractId("new")];
-    expect(short(await small.post(transferFactory("v1"), transfer(alice, bob)))).toMatchObject({
-      factoryId: newer,
-      disclosed: [newer],
+  expect(await running.get(`${pathTo(tea)}/metadata/v1/info`)).toMatchObject({ status: 404 });
+  const utility = "/api/utilities/v0";
+  const [, id] = /"templateId":"(\w+):/.exec(JSON.stringify(elements[0])) ?? [];
+  const packages = { packages: [{ name: "minimal-token-v1", id }] };
+  expect(await running.get(`${utility}/package/all`)).toMatchObject({ status: 200, body: packages });
+  const mint = { holder: alice, instrumentId };
+  for (const { status, body } of [
+    await running.post(`${utility}/registry/mint/v0/offer`, mint),
+    await running.post(`${utility}/registry/burn/v0/request/${offer}/choice-contexts/accept`, {}),
+    await running.get(`${utility}/operator`),
+    await running.get(`${utility}/contract/instrument-configuration/all`),
+  ])
+    expect({ status, ...(body as JsonObject) }).toEqual({
+      ...utilityFailure(404, "minimal token"),
+      error: "not_found",
     });
-    expect(await small.get(`${registry}/metadata/v1/instruments`)).toMatchObject({
-      body: { instruments: [{ name: "Better beans" }] },
-    });
-  });
+  // What is malformed is rejected first.
+  expect(await running.post(`${utility}/registry/mint/v0/offer`, {})).toMatchObject({ status: 400 });
 });

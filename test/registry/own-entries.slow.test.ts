@@ -2,85 +2,71 @@
  * Whatever the contexts file or a module adds to an operation: the answer is the same on a store in memory, on a store
  * that forgets, and on a database, and takes at most five round trips.
  */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Contract, CountedOnly } from "../../src/domain/contract.js";
-import { indexKey, type Template } from "../../src/domain/template.js";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { RegistryError } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type Freshness } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { Decoder } from "../../src/ledger/decode.js";
-import { JsonReader } from "../../src/registry/sdk/json-reader.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
-import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../../src/registry/sdk/registry.js";
-import { compileContexts } from "../../src/registry/utility/contexts.js";
-import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
-import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
+import { indexKey, type Template } from "../../src/domain/template.js";
 import type { TableFields } from "../../src/registry/engine/templates.js";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { JsonReader } from "../../src/registry/sdk/json-reader.js";
+import type { Choice, IssuanceInstruction, Registry, UtilityOperations } from "../../src/registry/sdk/registry.js";
+import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
 import type { StoreReader } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { ForgetfulReader, half } from "../fixtures/forgetful-reader.js";
-import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { contractsOf, executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
+import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { registryWithInstructions } from "../fixtures/utility-calls.js";
 
 const MAX_ROUND_TRIPS = 5;
 const { provider, registrar } = parties;
-const now = Date.parse("2026-06-01T00:00:00Z");
 
-const finders: Readonly<Record<string, JsonObject>> = {
-  registrar: { find: [{ field: "registrar", is: "registrar" }], value: "contract-id" },
-  provider: { find: [{ field: "provider", is: "provider" }], value: "contract-id" },
-  instrument: { find: [{ field: "instrument", is: "instrument" }], value: "contract-id" },
-  "instrument-list": { find: [{ field: "instrument", is: "instrument" }], value: "list" },
-  sender: { find: [{ field: "owner", is: "sender" }], value: "contract-id" },
-  receiver: { find: [{ field: "owner", is: "receiver" }], value: "list" },
-  "holder-map": { find: [{ field: "owner", is: "holder" }], value: "map-by-party" },
-  "party-map": { find: [{ field: "owner", is: "party" }], value: "map-by-party" },
-  "party-prefix": { find: [{ field: "prefix", is: "party", prefix: 1 }], value: "list" },
+const find = (field: string, is: string, value: string, more: JsonObject = {}) => ({
+  template: { package: "own", name: "Own:Document" },
+  find: [{ field, is, ...more }],
+  value,
+});
+const entries: Readonly<Record<string, JsonObject>> = {
+  registrar: find("registrar", "registrar", "contract-id"),
+  provider: find("provider", "provider", "contract-id"),
+  instrument: find("instrument", "instrument", "contract-id"),
+  "instrument-list": find("instrument", "instrument", "list"),
+  sender: find("owner", "sender", "contract-id"),
+  receiver: find("owner", "receiver", "list"),
+  "holder-map": find("owner", "holder", "map-by-party"),
+  "party-map": find("owner", "party", "map-by-party"),
+  "party-prefix": find("prefix", "party", "list", { prefix: 1 }),
   "provider-and-party": {
-    find: [
-      { field: "provider", is: "provider" },
-      { field: "owner", is: "party" },
-    ],
-    value: "list",
+    ...find("provider", "provider", "list"),
+    find: ["provider", "party"].map((is) => ({ field: is === "party" ? "owner" : is, is })),
   },
 };
-const entries: JsonObject = Object.fromEntries(
-  Object.entries(finders).map(([name, finder]) => [
-    name,
-    { template: { package: "own", name: "Own:Document" }, ...finder },
-  ]),
-);
-const names = Object.keys(finders);
-const document = (id: string, fields: JsonObject): JsonObject => elementOf("own#Own:Document", id, fields);
+const names = Object.keys(entries);
 
 /** A module with an entry, and with allocations of several legs. */
-const licence: Template<null> = {
+const moduleTemplate = <F>(entity: string, parse: Template<F>["parse"]): Template<F> => ({
   packageName: "module",
-  qualifiedName: "Module:Licence",
+  qualifiedName: `Module:${entity}`,
   revision: "1",
-  parse: (arguments_) => ({ fields: null, indexKeys: [licenceKey(new JsonReader(arguments_, "").id("registrar"))] }),
-};
+  parse,
+});
 const licenceKey = (party: string) => indexKey("licence", party);
-const multiLeg: Template<TableFields> = {
-  packageName: "module",
-  qualifiedName: "Module:MultiLegAllocation",
-  revision: "1",
-  parse: () => ({
-    fields: {
-      registrar,
-      instruments: ["USD", "EUR", "GBP"],
-      roles: { sender: ["alice"] },
-      refs: { locked: ["locked", "locked-2", "locked-3"] },
-    },
-    indexKeys: [],
-  }),
-};
+const licence = moduleTemplate<null>("Licence", (given) => ({
+  fields: null,
+  indexKeys: [licenceKey(new JsonReader(given, "").id("registrar"))],
+}));
+const multiLeg = moduleTemplate<TableFields>("MultiLegAllocation", () => ({
+  fields: {
+    registrar,
+    instruments: ["USD", "EUR", "GBP"],
+    roles: { sender: ["alice"] },
+    refs: { locked: ["locked", "locked-2", "locked-3"] },
+  },
+  indexKeys: [],
+}));
 const extension: UtilityExtension = {
   templates: [licence],
   allocations: [multiLeg],
@@ -96,13 +82,10 @@ const extension: UtilityExtension = {
 };
 
 /** Holders of USD need a credential, and it checks a blocklist. An allocation names no provider. */
-const configuration = element(
-  "InstrumentConfiguration",
-  "usd",
-  payload.configuration("USD", { holderRequirements: [requirement(["holds=USD"])], checkBlocklist: true }),
-);
+const usd = payload.configuration("USD", { holderRequirements: [requirement(["holds=USD"])], checkBlocklist: true });
+const document = (id: string, fields: JsonObject): JsonObject => elementOf("own#Own:Document", id, fields);
 const elements = [
-  ...registryWithInstructions({ configuration }),
+  ...registryWithInstructions({ configuration: element("InstrumentConfiguration", "usd", usd) }),
   // A preapproval that is not used, because nothing else is on its synchronizer.
   element("TransferPreapproval", "dave-approves", payload.preapproval("dave", ["USD"]), { synchronizerId: "sync-B" }),
   ...["EUR", "GBP"].map((id) => element("InstrumentConfiguration", id, payload.configuration(id))),
@@ -115,93 +98,76 @@ const elements = [
   ...["alice", "bob", "carol"].map((owner) => document(`of-${owner}`, { owner, provider, prefix: owner.slice(0, 1) })),
 ];
 
-type Execution = (registry: Registry, context: Parameters<Registry["transferFactory"]>[0]) => unknown;
-const argumentsOf = (body: JsonObject) => ({ registrar, choiceArguments: body["choiceArguments"] as JsonObject });
+type Context = Parameters<Registry["transferFactory"]>[0];
+type Execution = (registry: Registry, context: Context) => unknown;
+const named = (body: JsonObject) => ({ registrar, choiceArguments: body["choiceArguments"] as JsonObject });
 const transfer =
   (sender: string, receiver: string): Execution =>
   (served, context) =>
-    served.transferFactory(context, argumentsOf(transferV1(sender, receiver)));
-const choices: readonly Choice[] = [
-  "transfer-instruction/accept",
-  "transfer-instruction/reject",
-  "transfer-instruction/withdraw",
-  "allocation/execute-transfer",
-  "allocation/withdraw",
-  "allocation/cancel",
-];
-const instructions: readonly IssuanceInstruction[] = ["mint-offer", "mint-request", "burn-offer", "burn-request"];
-const issuanceChoices = instructions.flatMap((one) =>
-  (["accept", "reject", "cancel"] as const).map((name): IssuanceChoice => `${one}/${name}`),
-);
-const contractOf = (choice: string) => (choice.startsWith("transfer") ? "offer" : (choice.split("/")[0] ?? ""));
-
-const executions: Readonly<Record<string, Execution>> = {
-  "transfer-factory/offer": transfer("alice", "bob"),
-  "transfer-factory/offer, with a preapproval elsewhere": transfer("alice", "dave"),
-  "transfer-factory/direct": transfer("alice", "carol"),
-  "transfer-factory/self": transfer("alice", "alice"),
-  "allocation-factory": (served, context) =>
-    served.allocationFactory(context, argumentsOf(allocationV1("alice", "bob"))),
-  "settlement-factory": (served, context) =>
-    served.settlementFactory(
-      context,
-      argumentsOf(settlement([leg(account("alice"), account("bob"), "USD")], ["allocation"])),
-    ),
-  "settlement-factory, several legs": (served, context) =>
-    served.settlementFactory(
-      context,
-      argumentsOf(
-        settlement(
-          ["USD", "EUR"].map((id) => leg(account("alice"), account("bob"), id)),
-          ["allocation", "multi-leg"],
-        ),
-      ),
-    ),
-  ...Object.fromEntries(
-    (["execute-transfer", "withdraw", "cancel"] as const).map((choice): [string, Execution] => [
-      `allocation/${choice}, several legs`,
-      (served, context) =>
-        served.choiceContext(context, `allocation/${choice}`, { registrar, contractId: "multi-leg" }),
-    ]),
-  ),
-  "burn-mint-factory": (served, context) =>
-    served.utility?.burnMintFactory(context, { registrar, instrumentId: "USD", holders: ["alice", "bob"] }),
-  ...Object.fromEntries(
-    instructions.map((one): [string, Execution] => [
-      `${one}/create`,
-      (served, context) =>
-        served.utility?.issuanceFactory(context, one, { registrar, instrumentId: "USD", holders: ["alice"] }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    choices.map((choice): [string, Execution] => [
-      choice,
-      (served, context) => served.choiceContext(context, choice, { registrar, contractId: contractOf(choice) }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    issuanceChoices.map((choice): [string, Execution] => [
-      choice,
-      (served, context) =>
-        served.utility?.issuanceContext(context, choice, { registrar: undefined, contractId: contractOf(choice) }),
-    ]),
-  ),
+    served.transferFactory(context, named(transferV1(sender, receiver)));
+const settle = (instruments: readonly string[], ids: readonly string[]): Execution => {
+  const legs = instruments.map((id) => leg(account("alice"), account("bob"), id));
+  return (served, context) => served.settlementFactory(context, named(settlement(legs, ids)));
 };
+const choose =
+  (choice: Choice, contractId: string): Execution =>
+  (served, context) =>
+    served.choiceContext(context, choice, { registrar, contractId });
+const onUtility =
+  (run: (utility: UtilityOperations, context: Context) => unknown): Execution =>
+  ({ utility }, context) =>
+    utility === undefined ? expect.fail("it has utility operations") : run(utility, context);
 
-const current: Freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
-const clock = () => performance.now();
+const instructions: readonly IssuanceInstruction[] = ["mint-offer", "mint-request", "burn-offer", "burn-request"];
+const executions: ReadonlyMap<string, Execution> = new Map<string, Execution>([
+  ["transfer-factory/offer", transfer("alice", "bob")],
+  ["transfer-factory/offer, with a preapproval elsewhere", transfer("alice", "dave")],
+  ["transfer-factory/direct", transfer("alice", "carol")],
+  ["transfer-factory/self", transfer("alice", "alice")],
+  ["allocation-factory", (served, context) => served.allocationFactory(context, named(allocationV1("alice", "bob")))],
+  ["settlement-factory", settle(["USD"], ["allocation"])],
+  ["settlement-factory, several legs", settle(["USD", "EUR"], ["allocation", "multi-leg"])],
+  [
+    "burn-mint-factory",
+    onUtility((utility, context) =>
+      utility.burnMintFactory(context, { registrar, instrumentId: "USD", holders: ["alice", "bob"] }),
+    ),
+  ],
+  ...(["accept", "reject", "withdraw"] as const).map((name): [string, Execution] => [
+    `transfer-instruction/${name}`,
+    choose(`transfer-instruction/${name}`, "offer"),
+  ]),
+  ...(["execute-transfer", "withdraw", "cancel"] as const).flatMap((name) =>
+    ["allocation", "multi-leg"].map((id): [string, Execution] => [
+      `allocation/${name} of ${id}`,
+      choose(`allocation/${name}`, id),
+    ]),
+  ),
+  ...instructions.map((one): [string, Execution] => [
+    `${one}/create`,
+    onUtility((utility, context) =>
+      utility.issuanceFactory(context, one, { registrar, instrumentId: "USD", holders: ["alice"] }),
+    ),
+  ]),
+  ...instructions.flatMap((one) =>
+    (["accept", "reject", "cancel"] as const).map((name): [string, Execution] => [
+      `${one}/${name}`,
+      onUtility((utility, context) =>
+        utility.issuanceContext(context, `${one}/${name}`, { registrar: undefined, contractId: one }),
+      ),
+    ]),
+  ),
+]);
 
 /** The answer or the error, as plain JSON without what stores keep with contracts. */
 async function outcomeOf(registry: Registry, reader: StoreReader, execution: Execution): Promise<unknown> {
-  const executor = new QueryExecutor(registry, reader, current, () => now);
   try {
-    const { value: answer } = await executor.execute(execution);
-    return JSON.parse(
-      JSON.stringify(answer, (name, value: unknown) => {
-        if (name === "slots") return undefined;
-        return typeof value === "bigint" ? value.toString() : value;
-      }),
-    );
+    const { value } = await executorOn(reader, registry, Date.parse("2026-06-01T00:00:00Z")).execute(execution);
+    const plain = (name: string, one: unknown) => {
+      if (name === "slots") return undefined;
+      return typeof one === "bigint" ? one.toString() : one;
+    };
+    return JSON.parse(JSON.stringify(value, plain));
   } catch (error) {
     if (error instanceof RegistryError) return { reason: error.reason, message: error.message };
     throw error;
@@ -211,159 +177,86 @@ async function outcomeOf(registry: Registry, reader: StoreReader, execution: Exe
 let schema: Schema;
 beforeAll(async () => {
   schema = await freshSchema();
-  const { templates } = utilityRegistry({
-    settlementLimits: MIN_SETTLEMENT_LIMITS,
-    contexts: compileContexts({ entries }, extension),
-  });
   const written = { contentId: "tests", origin: "tests" };
   const writer = await PostgresWriter.begin(schema.database, 0, written, (error) => {
     throw error;
   });
-  await writer.replace(contractsOf(templates), 10, 1_000_000);
+  await writer.replace(contractsOf(elements, utilityWith({ entries }, extension)), 10, 1_000_000);
 });
 afterAll(() => schema.drop());
 
-function contractsOf(templates: Registry["templates"]): (Contract | CountedOnly)[] {
-  const decoder = new Decoder(templates, false);
-  return elements.flatMap((one) => decoder.decode(one)?.contract ?? []);
-}
-
 /** Every built-in line. */
-const removal: JsonObject = {
-  remove: [
-    "instrument-configuration",
-    "instrument-configurations",
-    "transfer-rule",
-    "enable-result-contracts",
-    "sender-credentials",
-    "receiver-credentials",
-    "issuer-credentials",
-    "holder-credentials",
-    "factory",
-    "locked-holding",
-    "allocations",
-    "allocation-holdings",
-  ],
-};
-const app = { package: "utility-registry-app-v0", from: "0.1.0" };
+const configurations = [
+  "instrument-configuration",
+  "instrument-configurations",
+  "transfer-rule",
+  "enable-result-contracts",
+];
+const credentials = ["sender", "receiver", "issuer", "holder"].map((role) => `${role}-credentials`);
+const disclosures = ["factory", "locked-holding", "allocations", "allocation-holdings"];
+const removal: JsonObject = { remove: [...configurations, ...credentials, ...disclosures] };
 
-/** Changes of the file, beside lines for the blocklist, without which nothing is answered. */
+const when = "checkBlocklist";
+const app = { package: "utility-registry-app-v0", from: "0.1.0" };
+/** Without a line for the blocklist nothing is answered but reject, withdraw and cancel. */
+const blocklist = { disclosure: "registrar", when };
+const adding = (...add: JsonObject[]): JsonObject => ({ add });
+const leaving = { operations: ["allocation/withdraw", "allocation/cancel"] };
+
+const ofEntry: Readonly<Record<string, (entry: string) => readonly JsonObject[]>> = {
+  "": (entry) => [adding({ entry }, blocklist)],
+  ", required": (entry) => [adding({ entry, required: true }, blocklist)],
+  ", with a blocklist": (entry) => [adding({ entry, when })],
+  ", of a package": (entry) => [adding({ entry, when: app }, blocklist)],
+  " as a disclosure, with a blocklist": (entry) => [adding({ disclosure: entry, when })],
+  ", without a blocklist": (entry) => [adding({ entry })],
+  " alone": (entry) => [removal, adding({ entry })],
+  " alone, with a blocklist": (entry) => [removal, adding({ entry, when })],
+  " alone, of several instruments": (entry) => [removal, adding({ entry, when: "severalInstruments" })],
+  " in offers alone": (entry) => [{ operations: ["transfer-factory/offer"], add: [{ entry }] }, adding(blocklist)],
+};
 const cases: readonly (readonly [string, readonly JsonObject[]])[] = [
-  ...names.flatMap((name): (readonly [string, readonly JsonObject[]])[] => [
-    [`entry ${name}`, [{ add: [{ entry: name }, { disclosure: "registrar", when: "checkBlocklist" }] }]],
-    [
-      `entry ${name}, required`,
-      [
-        {
-          add: [
-            { entry: name, required: true },
-            { disclosure: "registrar", when: "checkBlocklist" },
-          ],
-        },
-      ],
-    ],
-    [`entry ${name}, with a blocklist`, [{ add: [{ entry: name, when: "checkBlocklist" }] }]],
-    [
-      `entry ${name}, of a package`,
-      [
-        {
-          add: [
-            { entry: name, when: app },
-            { disclosure: "registrar", when: "checkBlocklist" },
-          ],
-        },
-      ],
-    ],
-    [`disclosure ${name}, with a blocklist`, [{ add: [{ disclosure: name, when: "checkBlocklist" }] }]],
-    // Reject, withdraw and cancel alone are answered.
-    [`entry ${name}, without a blocklist`, [{ add: [{ entry: name }] }]],
-    [`entry ${name} alone`, [removal, { add: [{ entry: name }] }]],
-    [`entry ${name} alone, with a blocklist`, [removal, { add: [{ entry: name, when: "checkBlocklist" }] }]],
-    [`entry ${name} alone, of several instruments`, [removal, { add: [{ entry: name, when: "severalInstruments" }] }]],
-    [
-      `entry ${name} in offers alone`,
-      [
-        { operations: ["transfer-factory/offer"], add: [{ entry: name }] },
-        { add: [{ disclosure: "registrar", when: "checkBlocklist" }] },
-      ],
-    ],
-  ]),
-  [
-    "the entry of a module",
-    [
-      {
-        add: [
-          { entry: "licence", required: true },
-          { disclosure: "registrar", when: "checkBlocklist" },
-        ],
-      },
-    ],
-  ],
-  ["the entry of a module, with a blocklist", [{ add: [{ entry: "licence", when: "checkBlocklist" }] }]],
-  ["rewards", [{ rewards: true, when: "checkBlocklist" }]],
-  ["rewards alone", [removal, { rewards: true }, { add: [{ disclosure: "registrar", when: "checkBlocklist" }] }]],
-  ["rewards alone, with a blocklist", [removal, { rewards: true, when: "checkBlocklist" }]],
-  [
-    "rewards of those who leave",
-    [{ operations: ["allocation/withdraw", "allocation/cancel"], add: [{ entry: "app-reward-configuration" }] }],
-  ],
-  [
-    "a right of those who leave",
-    [{ operations: ["allocation/withdraw", "allocation/cancel"], add: [{ entry: "featured-app-right" }] }],
-  ],
-  [
-    "credentials required",
-    [{ credentials: "required" }, { add: [{ disclosure: "registrar", when: "checkBlocklist" }] }],
-  ],
+  ...names.flatMap((name) => Object.entries(ofEntry).map(([how, changes]) => [name + how, changes(name)] as const)),
+  ["the entry of a module", [adding({ entry: "licence", required: true }, blocklist)]],
+  ["the entry of a module, with a blocklist", [adding({ entry: "licence", when })]],
+  ["rewards", [{ rewards: true, when }]],
+  ["rewards alone", [removal, { rewards: true }, adding(blocklist)]],
+  ["rewards alone, with a blocklist", [removal, { rewards: true, when }]],
+  ["rewards of those who leave", [{ ...leaving, add: [{ entry: "app-reward-configuration" }] }]],
+  ["a right of those who leave", [{ ...leaving, add: [{ entry: "featured-app-right" }] }]],
+  ["credentials required", [{ credentials: "required" }, adding(blocklist)]],
 ];
 
-describe.each(cases)("%s", (_title, changes) => {
-  const contexts = compileContexts({ entries, changes }, extension);
-  const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
-
-  test("gives one answer on each store, in at most five round trips", async () => {
-    const store = new MemoryStore();
-    await store.replace(contractsOf(registry.templates), 10, 1_000_000);
-    const { database } = schema;
-    const replica = new Replica(database, { templates: registry.templates, contentId: "tests", cacheBytes: 0, clock });
-    await replica.refresh();
-    const { templates } = registry;
-    const forgetful = new ForgetfulReader(store, { templates, registrars: [registrar], remembers: half(7) });
-    for (const [operation, execution] of Object.entries(executions)) {
-      const answer = await outcomeOf(registry, store, execution);
-      const reader = new ForgetfulReader(store, { templates, registrars: [registrar] });
-      const fetched = await outcomeOf(registry, reader, execution);
-      const ofForgetful = await outcomeOf(registry, forgetful, execution);
-      const queries = vi.spyOn(database, "query");
-      const ofDatabase = await outcomeOf(registry, replica, execution);
-      const queried = queries.mock.calls.length;
-      queries.mockRestore();
-      expect({ operation, fetched, ofForgetful, ofDatabase }).toEqual({
-        operation,
-        fetched: answer,
-        ofForgetful: answer,
-        ofDatabase: answer,
-      });
-      const tooMany = [...reader.trips, queried / reader.trips.length].filter((trips) => trips > MAX_ROUND_TRIPS);
-      expect({ operation, tooMany }).toEqual({ operation, tooMany: [] });
-    }
-  });
+test.each(cases)("%s: one answer on each store, in at most five round trips", async (_title, changes) => {
+  const registry = utilityWith({ entries, changes }, extension);
+  const { templates } = registry;
+  const store = await storeOf(elements, registry);
+  const { database } = schema;
+  const replica = new Replica(database, { templates, contentId: "tests", cacheBytes: 0, clock });
+  await replica.refresh();
+  const forgetful = new ForgetfulReader(store, { templates, registrars: [registrar], remembers: half(7) });
+  for (const [operation, execution] of executions) {
+    const answer = await outcomeOf(registry, store, execution);
+    const reader = new ForgetfulReader(store, { templates, registrars: [registrar] });
+    const fetched = await outcomeOf(registry, reader, execution);
+    const ofForgetful = await outcomeOf(registry, forgetful, execution);
+    const queries = vi.spyOn(database, "query");
+    const ofDatabase = await outcomeOf(registry, replica, execution);
+    const queried = queries.mock.calls.length;
+    queries.mockRestore();
+    const expected = { operation, fetched: answer, ofForgetful: answer, ofDatabase: answer };
+    expect({ operation, fetched, ofForgetful, ofDatabase }).toEqual(expected);
+    const tooMany = [...reader.trips, queried / reader.trips.length].filter((trips) => trips > MAX_ROUND_TRIPS);
+    expect({ operation, tooMany }).toEqual({ operation, tooMany: [] });
+  }
 });
 
 test("the cases answer with contracts of the operator", async () => {
-  const contexts = compileContexts(
-    {
-      entries,
-      changes: [{ add: names.map((entry) => ({ entry, when: "checkBlocklist" })) }],
-    },
-    extension,
-  );
-  const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
-  const store = new MemoryStore();
-  await store.replace(contractsOf(registry.templates), 10, 1_000_000);
-  for (const [operation, execution] of Object.entries(executions)) {
+  const registry = utilityWith({ entries, changes: [adding(...names.map((entry) => ({ entry, when })))] }, extension);
+  const store = await storeOf(elements, registry);
+  const ids = ["of-registrar", "of-usd", "of-alice"];
+  for (const [operation, execution] of executions) {
     const answer = JSON.stringify(await outcomeOf(registry, store, execution));
-    const found = ["of-registrar", "of-usd", "of-alice"].filter((id) => answer.includes(`"${id}"`));
-    expect({ operation, found }).toEqual({ operation, found: ["of-registrar", "of-usd", "of-alice"] });
+    expect({ operation, found: ids.filter((id) => answer.includes(`"${id}"`)) }).toEqual({ operation, found: ids });
   }
 });

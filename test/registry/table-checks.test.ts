@@ -1,157 +1,129 @@
 /** What `offledger check` warns of where the registry is a file, and what operators look up in it. */
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { unreadableTemplate } from "../../src/domain/template.js";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { unreadableTemplate } from "../../src/domain/template.js";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
-import { backgroundContext } from "../../src/registry/recorder.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
-import type { Recorder, Registry, Search, Warning } from "../../src/registry/sdk/registry.js";
+import { backgroundContext, Recording } from "../../src/registry/recorder.js";
+import type { Warning } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { elementOf } from "../fixtures/contexts.js";
+import { contractsOf, executorOn, storeOf, tableOf } from "../fixtures/in-memory.js";
 
-const { file } = parseRegistryFile(readFileSync("registries/amulet.yaml"));
-if (file === undefined) throw new Error("registries/amulet.yaml has mistakes");
-const amulet = file;
-const registry = tableRegistry(file);
+const amulet = tableOf("amulet.yaml");
+const registry = tableRegistry(amulet);
 const dso = "dso::1220";
-const instrumentId = { admin: dso, id: "Amulet" };
 
-/** A contract of the template with this name. */
-function contract(
-  contractId: string,
-  name: string,
-  payload: JsonObject,
-  synchronizerId: string | undefined = "global",
-  of: Registry = registry,
-): Contract {
-  const template = of.templates.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
-  const parsed = template?.parse(payload);
-  if (template === undefined || parsed === undefined) throw new Error(`${name} is not stored`);
-  return {
-    contractId,
-    template,
-    templateId: `package:${template.qualifiedName}`,
-    payload: JSON.stringify(payload),
-    ...parsed,
-    createdEventBlob: "",
-    createdAt: "2026-01-01T00:00:00Z",
-    createdMicros: 0,
-    synchronizerId,
-    reassignmentCounter: 0,
-    supply: undefined,
-    slots: undefined,
-  };
+function contract(id: string, name: string, payload: JsonObject, more: Partial<Contract> = {}, of = registry) {
+  const found = of.templates.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
+  const [one] = contractsOf([elementOf(`${found?.packageName}#${found?.qualifiedName}`, id, payload)], of);
+  if (one === undefined) throw new Error(`${name} is not stored`);
+  return { ...one, ...more };
 }
+const elsewhere = { synchronizerId: "other" };
+const moving = { synchronizerId: undefined };
 
 const rules = contract("rules", "ExternalPartyAmuletRules", { dso });
 const amuletRules = contract("amulet-rules", "AmuletRules", { dso });
 const round = { dso, opensAt: "2026-01-01T00:00:00Z", round: { number: "1" } };
 const openRound = contract("round", "OpenMiningRound", round);
-const lockedAmulet = contract("locked", "LockedAmulet", { amulet: { dso } });
-const transfer = { sender: "alice::1", receiver: "bob::1", instrumentId };
+const locked = contract("locked", "LockedAmulet", { amulet: { dso } });
+const transfer = { sender: "alice::1", receiver: "bob::1", instrumentId: { admin: dso, id: "Amulet" } };
 const offer = contract("offer", "AmuletTransferInstruction", { transfer, lockedAmulet: "locked" });
+/** The holding in a form that could not be parsed. */
+const unreadable = unreadableTemplate(locked.template);
+const marker = { ...locked, template: unreadable, indexKeys: [unreadable.indexKey] };
 
-async function check(...contracts: readonly Contract[]) {
+async function check(contracts: readonly Contract[], of = registry) {
   const store = new MemoryStore();
   await store.replace(contracts, 1);
-  return store.read((view) => registry.inventory(view, { now: Date.UTC(2026, 1, 1), credentialDays: 7 }));
+  const options = { now: Date.UTC(2026, 1, 1), credentialDays: 7 };
+  const { registrars, warnings } = store.read((view) => of.inventory(view, options));
+  return { registrars, warnings: warnings.filter((one): one is Warning => typeof one !== "string") };
 }
+const summary = ({ kind, contractId, refusal, operations }: Warning) => [kind, contractId, refusal, operations];
 
-const summary = (warning: Warning | string) =>
-  typeof warning === "string" ? warning : [warning.kind, warning.contractId, warning.refusal, warning.operations];
+const [transfers, allocations] = ["transfer-factory", "allocation-factory"];
+const [accept, reject, withdraw] = ["accept", "reject", "withdraw"].map((choice) => `transfer-instruction/${choice}`);
 
-test("of what is whole nothing", async () => {
-  const { registrars, warnings } = await check(rules, amuletRules, openRound, lockedAmulet, offer);
-  expect(registrars).toEqual([{ party: dso, instruments: [{ source: dso, id: "Amulet", scheme: "Amulet" }] }]);
-  expect(warnings).toEqual([]);
-});
+describe("warned is", () => {
+  const missing = ["contract-missing", undefined, "not-found", [transfers, allocations]];
+  const needsHolding = ["contract-missing", "offer", "not-found", [accept]];
+  const other = contract("rules-2", "ExternalPartyAmuletRules", { dso }, elsewhere);
+  const all = [transfers, allocations, "settlement-factory"];
 
-test("of an entry that every request needs, with the operations that fail", async () => {
-  const { warnings } = await check(rules, amuletRules);
-  expect(warnings.map(summary)).toEqual([
-    ["contract-missing", undefined, "not-found", ["transfer-factory", "allocation-factory"]],
-  ]);
-  expect(warnings).toMatchObject([{ registrar: dso, problem: expect.stringContaining("OpenMiningRound") as string }]);
-});
-
-async function warnedOfAllocations(line: { readonly include: string; readonly if?: string }) {
-  const own = tableRegistry({ ...amulet, operations: { ...amulet.operations, "allocation-factory": [line] } });
-  const store = new MemoryStore();
-  const held = ["ExternalPartyAmuletRules", "AmuletRules"].map((name) => contract(name, name, { dso }, "global", own));
-  await store.replace(held, 1);
-  const { warnings } = store.read((view) => own.inventory(view, { now: Date.UTC(2026, 1, 1), credentialDays: 7 }));
-  return warnings.map(summary);
-}
-
-test("of an entry in lines that an operation includes, unless under a condition", async () => {
-  const include = { include: "transfer-factory" };
-  expect(await warnedOfAllocations(include)).toEqual([
-    ["contract-missing", undefined, "not-found", ["transfer-factory", "allocation-factory"]],
-  ]);
-  expect(await warnedOfAllocations({ ...include, if: "config" })).toEqual([
-    ["contract-missing", undefined, "not-found", ["transfer-factory"]],
-  ]);
-});
-
-test("of an entry on another synchronizer, or between two", async () => {
-  const elsewhere = await check(rules, amuletRules, contract("round", "OpenMiningRound", round, "other"));
-  expect(elsewhere.warnings.map(summary)).toMatchObject([["no-common-synchronizer", undefined, "conflict", {}]]);
-  const moving = { ...openRound, synchronizerId: undefined };
-  expect((await check(rules, amuletRules, moving)).warnings.map(summary)).toMatchObject([
-    ["contract-in-reassignment", "round", "conflict", {}],
-  ]);
-});
-
-test("of a contract that could not be parsed, on which the answer depends", async () => {
-  const template = registry.templates.find(({ qualifiedName }) => qualifiedName.endsWith(":LockedAmulet"));
-  if (template === undefined) throw new Error("the file has it");
-  const unreadable = unreadableTemplate(template);
-  const marker = { ...lockedAmulet, template: unreadable, indexKeys: [unreadable.indexKey] };
-  const { warnings } = await check(rules, amuletRules, openRound, offer, marker);
-  expect(warnings.map(summary)).toEqual([
-    ["contract-missing", "offer", "not-found", ["transfer-instruction/accept"]],
-    ["contract-missing", "offer", "unavailable", ["transfer-instruction/reject", "transfer-instruction/withdraw"]],
-  ]);
-  expect(warnings[1]).toMatchObject({ remedy: expect.stringContaining("correct the registry file") as string });
-});
-
-test("of an entry only where no factory of the registrar has it beside it", async () => {
-  const other = contract("rules-2", "ExternalPartyAmuletRules", { dso }, "other");
-  expect((await check(other, rules, amuletRules, openRound)).warnings).toEqual([]);
-  const moving = { ...rules, synchronizerId: undefined };
-  expect((await check(moving, amuletRules, openRound)).warnings.map(summary)).toEqual([
-    ["contract-in-reassignment", "rules", "conflict", ["transfer-factory", "allocation-factory", "settlement-factory"]],
-  ]);
-});
-
-test("of a pending instruction whose choices fail", async () => {
-  const { warnings } = await check(rules, amuletRules, openRound, offer);
-  // Without its holding it can be rejected and withdrawn.
-  expect(warnings.map(summary)).toEqual([["contract-missing", "offer", "not-found", ["transfer-instruction/accept"]]]);
-  const moving = { ...offer, synchronizerId: undefined };
-  expect((await check(rules, amuletRules, openRound, lockedAmulet, moving)).warnings.map(summary)).toEqual([
+  test.each<[string, readonly Contract[], unknown[]]>([
+    ["of what is whole nothing", [rules, amuletRules, openRound, locked, offer], []],
+    ["of an entry that every request needs", [rules, amuletRules], [missing]],
     [
-      "instruction-in-reassignment",
-      "offer",
-      "conflict",
-      ["transfer-instruction/accept", "transfer-instruction/reject", "transfer-instruction/withdraw"],
+      "of an entry on another synchronizer",
+      [rules, amuletRules, contract("round", "OpenMiningRound", round, elsewhere)],
+      [["no-common-synchronizer", undefined, "conflict", [transfers, allocations]]],
     ],
-  ]);
-});
+    [
+      "of an entry between two",
+      [rules, amuletRules, { ...openRound, ...moving }],
+      [["contract-in-reassignment", "round", "conflict", [transfers, allocations]]],
+    ],
+    // Without its holding it can be rejected and withdrawn.
+    ["of an instruction whose choice fails", [rules, amuletRules, openRound, offer], [needsHolding]],
+    [
+      "of an instruction between two synchronizers",
+      [rules, amuletRules, openRound, locked, { ...offer, ...moving }],
+      [["instruction-in-reassignment", "offer", "conflict", [accept, reject, withdraw]]],
+    ],
+    [
+      "of what could not be parsed, on which an answer depends",
+      [rules, amuletRules, openRound, offer, marker],
+      [needsHolding, ["contract-missing", "offer", "unavailable", [reject, withdraw]]],
+    ],
+    ["nothing where another factory has the entry beside it", [other, rules, amuletRules, openRound], []],
+    [
+      "of the factory, where no other has the entry beside it",
+      [{ ...rules, ...moving }, amuletRules, openRound],
+      [["contract-in-reassignment", "rules", "conflict", all]],
+    ],
+  ])("%s", async (_what, contracts, expected) => {
+    const { registrars, warnings } = await check(contracts);
+    expect(warnings.map(summary)).toEqual(expected);
+    const instruments = [{ source: dso, id: "Amulet", scheme: "Amulet" }];
+    expect(registrars).toEqual([{ party: dso, instruments }]);
+  });
 
-const call = (choice: string) => ({ choice, query: { registrar: dso, contractId: "offer" } });
+  test("with what is missing, whose it is, and what to do", async () => {
+    const { warnings } = await check([rules, amuletRules]);
+    expect(warnings).toMatchObject([{ registrar: dso, problem: expect.stringContaining("OpenMiningRound") as string }]);
+    const { warnings: ofMarker } = await check([rules, amuletRules, openRound, offer, marker]);
+    expect(ofMarker[1]?.remedy).toContain("correct the registry file");
+  });
+
+  test.each([
+    [{}, [missing]],
+    [{ if: "config" }, [["contract-missing", undefined, "not-found", [transfers]]]],
+  ])("of an entry in lines that an operation includes, unless under a condition: %j", async (more, expected) => {
+    const operations = { ...amulet.operations, "allocation-factory": [{ include: "transfer-factory", ...more }] };
+    const own = tableRegistry({ ...amulet, operations });
+    const names = ["ExternalPartyAmuletRules", "AmuletRules"];
+    const { warnings } = await check(
+      names.map((name) => contract(name, name, { dso }, {}, own)),
+      own,
+    );
+    expect(warnings.map(summary)).toEqual(expected);
+  });
+});
 
 test("operators see its registrars, the choices on a contract, and what lacks for a party's instructions", async () => {
+  const call = (choice: unknown) => ({ choice, query: { registrar: dso, contractId: "offer" } });
   const store = new MemoryStore();
   await store.replace([rules, amuletRules, openRound, offer], 1);
   const { lookup } = registry;
   store.read((view) => {
+    const configured = { contract: { contractId: "rules" } };
     expect(lookup?.registrars(view)).toMatchObject([
       {
         party: dso,
-        instruments: [{ id: "Amulet", configuration: { contractId: "rules" } }],
-        services: [{ name: "ExternalPartyAmuletRules", contract: { contractId: "rules" } }],
+        instruments: [{ id: "Amulet", configuration: configured.contract }],
+        services: [{ name: "ExternalPartyAmuletRules", ...configured }],
       },
     ]);
     const found = (party: string) =>
@@ -166,55 +138,34 @@ test("operators see its registrars, the choices on a contract, and what lacks fo
         sender: "alice::1",
         receiver: "bob::1",
         causes: [{ code: "contract-missing" }],
-        completion: call("transfer-instruction/accept"),
+        completion: call(accept),
       },
     ]);
     expect(found("carol::1")).toEqual([]);
   });
-  expect(lookup?.choices(offer)).toEqual(
-    ["accept", "reject", "withdraw"].map((choice) => call(`transfer-instruction/${choice}`)),
-  );
+  expect(lookup?.choices(offer)).toEqual([accept, reject, withdraw].map(call));
   expect(lookup?.choices(rules)).toEqual([]);
 });
 
-const ignore = () => undefined;
-
 test("an explanation calls required what a line needs, not what only leads to it", async () => {
-  const { file: tokens } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
-  if (tokens === undefined) throw new Error("registries/test-token-v2.yaml has mistakes");
+  const tokens = tableRegistry(tableOf("test-token-v2.yaml"));
+  const name = "Splice.Testing.Tokens.TestTokenV2";
+  const { packageName } = tokens.templates.find(({ qualifiedName }) => qualifiedName === `${name}:TokenRules`) ?? {};
   const admin = "admin::1220";
-  const registryOfTokens = tableRegistry(tokens);
-  const tokenRules = contract("token-rules", "TokenRules", { admin }, "global", registryOfTokens);
-  const store = new MemoryStore();
-  await store.replace([tokenRules], 1);
+  const store = await storeOf([elementOf(`${packageName}#${name}:TokenRules`, "rules", { admin })], tokens);
   const account = { owner: "alice::1", provider: null, id: "" };
-  const transferLegs = [
-    { transferLegId: "1", sender: account, receiver: account, amount: "1.0", instrumentId: "GOLD" },
-  ];
-  const searches: Search[] = [];
-  const recorder: Recorder = {
-    search: (search) => searches.push(search),
-    credentials: ignore,
-    answerWith: ignore,
-    entry: ignore,
-    disclosed: ignore,
-    note: ignore,
-    remark: ignore,
-  };
-  store.read((view) =>
-    registryOfTokens.settlementFactory(
-      { ...backgroundContext(view, 0), recorder },
-      {
-        registrar: admin,
-        apiVersion: "v2",
-        choiceArguments: { transferLegs, allocations: [{ allocationCid: "unknown" }] },
-      },
-    ),
+  const leg = { transferLegId: "1", sender: account, receiver: account, amount: "1.0", instrumentId: "GOLD" };
+  const choiceArguments = { transferLegs: [leg], allocations: [{ allocationCid: "unknown" }] };
+  const recording = new Recording(true);
+  await executorOn(store, tokens).execute(
+    (of, context) => of.settlementFactory(context, { registrar: admin, apiVersion: "v2", choiceArguments }),
+    recording,
   );
-  expect(searches.map(({ needed, required }) => [needed.template, required])).toEqual([
+  const searches = recording.last?.explanation?.searches ?? [];
+  expect(searches.map(({ template, required }) => [template, required])).toEqual([
     // The factory.
-    [undefined, true],
-    ["Splice.Testing.Tokens.TestTokenV2:TokenRules", true],
-    ["Splice.Testing.Tokens.TestTokenV2.Allocation:TokenAllocationV2", false],
+    [`${name}:TokenRules`, true],
+    [`${name}:TokenRules`, true],
+    [`${name}.Allocation:TokenAllocationV2`, false],
   ]);
 });

@@ -2,11 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory } from "../fixtures/calls/operations.js";
-import { explainingService } from "../explain/explaining-service.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import { useRegistry } from "../fixtures/registries.js";
-import { transferFactory as transferPath, transferV1 } from "../fixtures/requests.js";
+import { transferV1 } from "../fixtures/requests.js";
 import { withInputs } from "./inputs.js";
 import { complete, type GroupNames, groupElements, type Row, rowsOf, without } from "./table.js";
 
@@ -213,19 +212,4 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       disclosed: ["alice-holds", "factory-a", "rule-a", "usd"],
     });
   });
-});
-
-test("explain says that another group may be meant, and why others are passed over", async () => {
-  const service = await explainingService([
-    ...complete(),
-    ...groupElements("-2", { provider: "provider-2::1220" }, {}, newer),
-  ]);
-  const call = { operation: `POST ${transferPath()}`, request: transferV1("alice", "bob") };
-  const { body } = await service.explain({ call });
-  expect(body).toMatchObject({ succeeds: true });
-  expect(JSON.stringify(body)).toContain("Several providers have instrument");
-  const searches = body.searches.flatMap(({ candidates }) => candidates);
-  expect(searches.filter(({ contract, chosen }) => contract.contractId === "factory" && !chosen)).toMatchObject([
-    { reason: expect.stringContaining("provider::1220") as unknown },
-  ]);
 });

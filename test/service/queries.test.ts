@@ -1,178 +1,117 @@
-/** What a registry is asked: metadata, version of the token standard and executors, as they came, by REST and by RPC. */
-import type { DescMethodUnary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { AllocationService as AllocationV1 } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { AllocationService as AllocationV2 } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
-import { AllocationInstructionService as InstructionV2 } from "../../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";
-import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+/** What a registry is asked: metadata, version of the token standard and executors, as they came. */
+import { fromJson } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import { AllocationService } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
 import { invalid } from "../../src/domain/errors.js";
-import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
-import type { ChoiceQuery, FactoryQuery, Registry } from "../../src/registry/sdk/registry.js";
+import type { ChoiceQuery, FactoryQuery } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import { createServer, type Server } from "../../src/transport/server.js";
+import { operations } from "../../src/transport/operations.js";
+import { createServer } from "../../src/transport/server.js";
+import { executorOn, storeOf } from "../fixtures/in-memory.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
 import { protocols } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
-let asked: FactoryQuery | ChoiceQuery | undefined;
-const ask = (query: FactoryQuery | ChoiceQuery): never => {
-  asked = query;
-  throw invalid("asked");
-};
-const asking: Registry = {
-  ...ownRegistry,
-  transferFactory: (_context, query) => ask(query),
-  allocationFactory: (_context, query) => ask(query),
-  settlementFactory: (_context, query) => ask(query),
-  choiceContext: (_context, _choice, query) => ask(query),
-};
-
-let server: Server;
-let url = "";
-beforeAll(async () => {
-  const store = new MemoryStore();
-  await store.replace([], 1);
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
-  const executor = new QueryExecutor(asking, store, freshness, () => 0);
+/** The services of a registry that refuses each query after it has kept it. */
+async function asking() {
+  const queries: (FactoryQuery | ChoiceQuery)[] = [];
+  const keep = (query: FactoryQuery | ChoiceQuery): never => {
+    queries.push(query);
+    throw invalid("asked");
+  };
+  const factories = ["transferFactory", "allocationFactory", "settlementFactory"] as const;
+  const registry = {
+    ...ownRegistry,
+    ...Object.fromEntries(factories.map((name) => [name, (_: unknown, query: FactoryQuery) => keep(query)])),
+    choiceContext: (_context: unknown, _choice: unknown, query: ChoiceQuery) => keep(query),
+  };
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
-  server = await createServer(services(executor, options), TEST_SERVER_OPTIONS);
-  url = await server.listen("127.0.0.1", 0);
-});
-afterAll(() => server.close(1_000));
-beforeEach(() => {
-  asked = undefined;
-});
-
-const meta = { values: { "acme/reason": "rent", "acme/nested": { deep: [1, "two", null] } } };
-const root = "/api/token-standard/v0/registrars/acme/registry";
-
-/** The path behind the registrar, the fields that REST has in the path, and its body. */
-const call = (method: DescMethodUnary, path: string, body: JsonObject, inPath: JsonObject = {}) => ({
-  method,
-  path: root + path,
-  body,
-  request: { registrarParty: "acme", ...inPath, ...body },
-});
-
-const choices: readonly [string, DescMethodUnary, string, string, "v1" | "v2"][] = [
-  [
-    "a transfer, v1",
-    TransferV1.method.getTransferInstructionAcceptContext,
-    "transfer-instruction/v1/00/choice-contexts/accept",
-    "transferInstructionId",
-    "v1",
-  ],
-  [
-    "a transfer, v2",
-    TransferV2.method.getTransferInstructionRejectContext,
-    "transfer-instruction/v2/00/choice-contexts/reject",
-    "transferInstructionId",
-    "v2",
-  ],
-  [
-    "an allocation, v1",
-    AllocationV1.method.getAllocationTransferContext,
-    "allocations/v1/00/choice-contexts/execute-transfer",
-    "allocationId",
-    "v1",
-  ],
-  [
-    "withdrawing one, v1",
-    AllocationV1.method.getAllocationWithdrawContext,
-    "allocations/v1/00/choice-contexts/withdraw",
-    "allocationId",
-    "v1",
-  ],
-  [
-    "withdrawing one, v2",
-    AllocationV2.method.getAllocationWithdrawContext,
-    "allocations/v2/00/choice-contexts/withdraw",
-    "allocationId",
-    "v2",
-  ],
-  [
-    "an allocation instruction",
-    InstructionV2.method.getAllocationInstructionAcceptContext,
-    "allocation-instruction/v2/00/choice-contexts/accept",
-    "allocationInstructionId",
-    "v2",
-  ],
-];
-
-const factories: readonly [string, DescMethodUnary, string, JsonObject, Partial<FactoryQuery>][] = [
-  [
-    "a transfer, v1",
-    TransferV1.method.getTransferFactory,
-    "transfer-instruction/v1/transfer-factory",
-    {},
-    { apiVersion: "v1" },
-  ],
-  [
-    "a transfer, v2",
-    TransferV2.method.getTransferFactory,
-    "transfer-instruction/v2/transfer-factory",
-    {},
-    { apiVersion: "v2" },
-  ],
-  [
-    "an allocation",
-    InstructionV2.method.getAllocationFactory,
-    "allocation-instruction/v2/allocation-factory",
-    { settlement: { executors: ["eve"] } },
-    { apiVersion: "v2" },
-  ],
-  [
-    "a settlement",
-    AllocationV2.method.getSettlementFactory,
-    "allocation/v2/settlement-factory",
-    { settlement: { executors: ["eve", "ann"] } },
-    { apiVersion: "v2", executors: ["eve", "ann"] },
-  ],
-  [
-    "a settlement with executors of another form",
-    AllocationV2.method.getSettlementFactory,
-    "allocation/v2/settlement-factory",
-    { settlement: { executors: "eve" } },
-    { apiVersion: "v2" },
-  ],
-];
-
-for (const name of ["REST", "gRPC", "Connect JSON"]) {
-  const protocol = protocols[name] ?? (() => Promise.reject(new Error(name)));
-
-  test.each(choices)(`a choice on %s, by ${name}`, async (_what, method, path, field, apiVersion) => {
-    const message = { ok: false, message: "asked" };
-    expect(await protocol(url, call(method, `/${path}`, { meta }, { [field]: "00" }))).toMatchObject(message);
-    expect(asked).toEqual({ registrar: "acme", contractId: "00", meta, apiVersion });
-    expect(await protocol(url, call(method, `/${path}`, {}, { [field]: "00" }))).toMatchObject(message);
-    expect(asked).toEqual({ registrar: "acme", contractId: "00", apiVersion });
-  });
-
-  test.each(factories)(`the factory of %s, by ${name}`, async (_what, method, path, fields, expected) => {
-    const choiceArguments = { ...fields, extraArgs: { context: { values: {} }, meta } };
-    await protocol(url, call(method, `/${path}`, { choiceArguments }));
-    expect(asked).toEqual({ registrar: "acme", choiceArguments, meta, ...expected });
-    await protocol(url, call(method, `/${path}`, { choiceArguments: fields }));
-    expect(asked).toEqual({ registrar: "acme", choiceArguments: fields, ...expected });
-  });
+  return { queries, bindings: services(executorOn(await storeOf([], registry), registry), options) };
 }
 
-test("typed arguments", async () => {
-  const leg = {
-    transferLegId: "1",
-    sender: { owner: "ann" },
-    receiver: { owner: "bob" },
-    amount: "1.0",
-    instrumentId: "BEAN",
-  };
-  const settleBatchV2 = { settlement: { executors: ["eve"], id: "s" }, transferLegs: [leg], actors: ["eve"] };
-  const method = AllocationV2.method.getSettlementFactory;
-  const request = { registrarParty: "acme", settleBatchV2 };
-  const outcome = await protocols["gRPC"]?.(url, { method, path: "", body: undefined, request });
-  expect(outcome).toMatchObject({ message: "asked" });
-  expect(asked).toMatchObject({ argumentsName: "settleBatchV2", apiVersion: "v2", executors: ["eve"] });
+/** What the registry is asked for a request of an rpc, such as `allocation.v1.AllocationService/GetAllocationWithdrawContext`. */
+async function asked(rpc: string, request: JsonObject) {
+  const { queries, bindings } = await asking();
+  const all = operations(bindings, () => expect.fail("there are no defects"), TEST_SERVER_OPTIONS.arguments);
+  const operation = all.find(({ name }) => name === `offledger.${rpc}`);
+  if (operation === undefined) throw new Error(`there is no rpc ${rpc}`);
+  const message = fromJson(operation.method.input, { registrarParty: "acme", ...request });
+  await expect((async () => operation.call(message))()).rejects.toThrow("asked");
+  return queries;
+}
+
+const meta = { values: { "acme/reason": "rent", "acme/nested": { deep: [1, "two", null] } } };
+const extraArgs = { context: { values: {} }, meta };
+
+test.each([
+  ["transfer_instruction.v1.TransferInstructionService/GetTransferInstructionAcceptContext", "transferInstructionId"],
+  ["transfer_instruction.v2.TransferInstructionService/GetTransferInstructionRejectContext", "transferInstructionId"],
+  ["allocation.v1.AllocationService/GetAllocationTransferContext", "allocationId"],
+  ["allocation.v1.AllocationService/GetAllocationWithdrawContext", "allocationId"],
+  ["allocation.v2.AllocationService/GetAllocationWithdrawContext", "allocationId"],
+  [
+    "allocation_instruction.v2.AllocationInstructionService/GetAllocationInstructionAcceptContext",
+    "allocationInstructionId",
+  ],
+])("%s asks with metadata, or without", async (rpc, field) => {
+  const query = { registrar: "acme", contractId: "00", apiVersion: rpc.split(".")[1] };
+  expect(await asked(rpc, { [field]: "00", meta })).toEqual([{ ...query, meta }]);
+  expect(await asked(rpc, { [field]: "00" })).toEqual([query]);
+});
+
+const settles = "allocation.v2.AllocationService/GetSettlementFactory";
+const executors = ["eve", "ann"];
+
+test.each<[string, string, JsonObject, object]>([
+  ["a transfer, v1", "transfer_instruction.v1.TransferInstructionService/GetTransferFactory", {}, {}],
+  ["a transfer, v2", "transfer_instruction.v2.TransferInstructionService/GetTransferFactory", {}, {}],
+  [
+    "an allocation",
+    "allocation_instruction.v2.AllocationInstructionService/GetAllocationFactory",
+    { settlement: { executors } },
+    {},
+  ],
+  ["a settlement", settles, { settlement: { executors } }, { executors }],
+  ["a settlement with executors of another form", settles, { settlement: { executors: "eve" } }, {}],
+])("the factory of %s is asked for with metadata, or without", async (_what, rpc, fields, more) => {
+  const query = { registrar: "acme", apiVersion: rpc.split(".")[1], ...more };
+  const choiceArguments = { ...fields, extraArgs };
+  expect(await asked(rpc, { choiceArguments })).toEqual([{ ...query, choiceArguments, meta }]);
+  expect(await asked(rpc, { choiceArguments: fields })).toEqual([{ ...query, choiceArguments: fields }]);
+});
+
+test("typed arguments have a name", async () => {
+  const leg = { transferLegId: "1", sender: { owner: "ann" }, receiver: { owner: "bob" }, amount: "1.0" };
+  const transferLegs = [{ ...leg, instrumentId: "BEAN" }];
+  const settleBatchV2 = { settlement: { executors: ["eve"], id: "s" }, transferLegs, actors: ["eve"] };
+  const query = { argumentsName: "settleBatchV2", apiVersion: "v2", executors: ["eve"] };
+  expect(await asked(settles, { settleBatchV2 })).toMatchObject([query]);
+});
+
+test.each(["REST", "gRPC", "Connect JSON"])("%s asks the same", async (protocol) => {
+  const { queries, bindings } = await asking();
+  const server = await createServer(bindings, TEST_SERVER_OPTIONS);
+  onTestFinished(() => server.close(1_000));
+  const url = await server.listen("127.0.0.1", 0);
+  const root = "/api/token-standard/v0/registrars/acme/registry";
+  const choiceArguments = { settlement: { executors }, extraArgs };
+  const { getSettlementFactory, getAllocationWithdrawContext } = AllocationService.method;
+  const calls = [
+    { method: getSettlementFactory, path: "/allocation/v2/settlement-factory", body: { choiceArguments }, ids: {} },
+    {
+      method: getAllocationWithdrawContext,
+      path: "/allocations/v2/00/choice-contexts/withdraw",
+      body: { meta },
+      ids: { allocationId: "00" },
+    },
+  ];
+  for (const { method, path, body, ids } of calls) {
+    const call = { method, path: root + path, body, request: { registrarParty: "acme", ...ids, ...body } };
+    expect(await protocols[protocol]?.(url, call)).toMatchObject({ ok: false, message: "asked" });
+  }
+  expect(queries).toEqual([
+    { registrar: "acme", choiceArguments, meta, apiVersion: "v2", executors },
+    { registrar: "acme", contractId: "00", meta, apiVersion: "v2" },
+  ]);
 });

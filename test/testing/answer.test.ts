@@ -1,22 +1,19 @@
 /** Tests of registries ask as clients do: what `answer` returns is what the service sends. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadRegistry } from "../../src/app/registry.js";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
 import { parties } from "../fixtures/elements.js";
+import { tableOf, utility } from "../fixtures/in-memory.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
-import { quiet, type Running, serve } from "../fixtures/run-service.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const NOW = "2026-06-01T00:00:00Z";
 let running: Running;
-let utility: Registry;
 beforeAll(async () => {
   running = await serve(completeElements(), { now: NOW });
-  utility = await loadRegistry(quiet());
 });
 afterAll(() => running.close());
 
@@ -62,7 +59,7 @@ describe("the Registry Utility answers as the service does:", () => {
   });
 });
 
-const { file: table } = parseRegistryFile(`name: tea
+const table = tableOf(`name: tea
 package: tea-v1
 module: Tea
 templates:
@@ -78,30 +75,24 @@ operations:
 const rules: ShortContract = { template: ":Rules", payload: { admin: "a", end: "2026-03-01T00:00:00Z" } };
 const transfer = { sender: "s", receiver: "r", instrumentId: { admin: "a", id: "LEAF" } };
 const request = { operation: "transfer-factory", registrar: "a", choiceArguments: { transfer } } as const;
-if (table === undefined) throw new Error("the table has mistakes");
 
 describe("contracts in short form", () => {
-  test("have defaults", async () => {
+  test("have defaults, or what they say", async () => {
+    const defaults = {
+      templateId: "package:Tea:Rules",
+      contractId: "contract-1",
+      synchronizerId: "synchronizer::1220",
+    };
     expect(await answer(table, [rules], request)).toEqual({
       factoryId: "contract-1",
       transferKind: "offer",
       choiceContext: {
         choiceContextData: { values: {} },
-        disclosedContracts: [
-          {
-            templateId: "package:Tea:Rules",
-            contractId: "contract-1",
-            createdEventBlob: "AAAA",
-            synchronizerId: "synchronizer::1220",
-          },
-        ],
+        disclosedContracts: [{ ...defaults, createdEventBlob: "AAAA" }],
       },
     });
-  });
-
-  test("have what they say", async () => {
-    const named = { template: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
-    const { choiceContext } = await answer(table, [{ ...rules, ...named }], request);
+    const given = { template: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
+    const { choiceContext } = await answer(table, [{ ...rules, ...given }], request);
     const disclosed = { templateId: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
     expect(choiceContext).toMatchObject({ disclosedContracts: [disclosed] });
   });
@@ -111,15 +102,11 @@ describe("contracts in short form", () => {
     expect(await answer(table, [rules, newer, rules], request)).toMatchObject({ factoryId: "contract-2" });
   });
 
-  test("of a template that the registry does not have are a mistake", async () => {
-    const asking = answer(table, [{ ...rules, template: "Tea:Cup" }], request);
-    await expect(asking).rejects.toThrow("template Tea:Cup is none of the registry's: Tea:Rules, Tea:Offer, Tea:Leaf");
-  });
-
-  test("that the registry cannot read are a mistake", async () => {
-    await expect(answer(table, [{ ...rules, payload: {} }], request)).rejects.toThrow(
-      "the contracts cannot be read:\ncontracts:1: admin must not be empty or missing",
-    );
+  test.each([
+    [{ template: "Tea:Cup" }, "template Tea:Cup is none of the registry's: Tea:Rules, Tea:Offer, Tea:Leaf"],
+    [{ payload: {} }, "the contracts cannot be read:\ncontracts:1: admin must not be empty or missing"],
+  ])("are a mistake with %j", async (wrong, message) => {
+    await expect(answer(table, [{ ...rules, ...wrong }], request)).rejects.toThrow(message);
   });
 });
 
@@ -169,26 +156,24 @@ describe("a request", () => {
 
 const own = (transferFactory: Registry["transferFactory"]): Registry => ({ ...ownRegistry, transferFactory });
 
-describe("a module", () => {
-  test("whose answer breaks the rules throws what is wrong", async () => {
-    const undisclosed = own(() => ({ factoryId: "f", transferKind: "offer", values: [], disclosed: [] }));
-    await expect(answer(undisclosed, [], request)).rejects.toThrow(
-      "registry own gave an answer that cannot be used: the factory f is not disclosed",
-    );
-  });
-
-  test("that fails throws its own error", async () => {
-    const failure = new TypeError("no such field");
-    const failing = own(() => {
-      throw failure;
-    });
-    await expect(answer(failing, [], request)).rejects.toBe(failure);
-  });
-
-  test("refuses with its own code", async () => {
-    const refusing = own(() => {
-      throw notFound("no tea", { code: "TEA_MISSING" });
-    });
-    await expect(answer(refusing, [], request)).rejects.toEqual(new RefusedRequest(404, "tea-missing", "no tea"));
-  });
+const failure = new TypeError("no such field");
+const undisclosed = "registry own gave an answer that cannot be used: the factory f is not disclosed";
+test.each<[string, Registry["transferFactory"], unknown]>([
+  [
+    "what is wrong with its answer",
+    () => ({ factoryId: "f", transferKind: "offer", values: [], disclosed: [] }),
+    expect.objectContaining({ message: undisclosed }),
+  ],
+  ["its own error", () => throwing(failure), failure],
+  [
+    "its refusal with its own code",
+    () => throwing(notFound("no tea", { code: "TEA_MISSING" })),
+    new RefusedRequest(404, "tea-missing", "no tea"),
+  ],
+])("a module throws %s", async (_what, transferFactory, expected) => {
+  await expect(answer(own(transferFactory), [], request)).rejects.toEqual(expected);
 });
+
+function throwing(error: Error): never {
+  throw error;
+}

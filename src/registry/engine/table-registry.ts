@@ -84,7 +84,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const answer = (context: RequestContext, choice: Choice, query: ChoiceQuery) => {
     const definition = table.choices.get(choice);
     if (definition === undefined || definition.templates.length === 0)
-      throw notFound(`the registry ${file.name} has no choice ${choice}`);
+      throw notFound(`the registry ${file.name} has no choice ${choice}`, { code: "operation-not-supported" });
     return answerChoice(
       context,
       definition,

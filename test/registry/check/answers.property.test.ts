@@ -4,8 +4,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RegistryError } from "../../../src/domain/errors.js";
 import type { JsonObject } from "../../../src/domain/json.js";
-import { Decoder } from "../../../src/ledger/decode.js";
-import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
 import type {
   Choice,
   IssuanceChoice,
@@ -14,11 +12,10 @@ import type {
   RequestContext,
   Warning,
 } from "../../../src/registry/sdk/registry.js";
-import { compileContexts } from "../../../src/registry/utility/contexts.js";
-import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/allocation.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { elementOf } from "../../fixtures/contexts.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
+import { storeOf, utilityWith } from "../../fixtures/in-memory.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../../fixtures/requests.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
@@ -66,9 +63,10 @@ function elementsOf(given: Random): JsonObject[] {
     issuerRequirements: [requirement(["issues=USD"])],
     checkBlocklist,
   };
+  const claims = ["holds=USD", "issues=USD"];
   const both = (party: string) =>
     (["A", "B"] as const).flatMap((place) =>
-      at(place, "Credential", `${party}-${place}`, payload.credential(party, ["holds=USD", "issues=USD"])),
+      at(place, "Credential", `${party}-${place}`, payload.credential(party, claims)),
     );
   const configuration = payload.configuration("USD", requirements);
   return [
@@ -89,46 +87,27 @@ function elementsOf(given: Random): JsonObject[] {
     ...at(given.registrarCredential, "Credential", "own", payload.credential(registrar, ["issues=USD"])),
     ...both("alice"),
     ...both("carol"),
-    ...at(given.freezeList, "FeaturedAppRight", "freeze", payload.right({ provider: registrar, dso: "freeze" })),
+    ...(given.freezeList === undefined
+      ? []
+      : [elementOf("freeze-v1#Freeze:FreezeList", "freeze", { provider: registrar }, optionsOf(given.freezeList))]),
   ];
 }
 
 /** The freeze list stands in a template of its own. */
-const freezeListTemplate = { package: "freeze-v1", name: "Freeze:FreezeList" };
-const freezeEvent = { packageName: "freeze-v1", templateId: "pkg-1:Freeze:FreezeList" };
+const freezeList = {
+  template: { package: "freeze-v1", name: "Freeze:FreezeList" },
+  find: [{ field: "provider", is: "registrar" }],
+  value: "list",
+};
 
 function registryOf({ needsFreezeList, rewards, credentialsRequired }: Random): Registry {
-  const lists = {
-    "freeze-list": { template: freezeListTemplate, find: [{ field: "provider", is: "registrar" }], value: "list" },
-  };
+  const frozen = { add: [{ entry: "freeze-list", required: true }], operations: ["transfer-*", "allocation*"] };
   const changes = [
     ...(rewards ? [{ rewards: true }] : []),
     ...(credentialsRequired ? [{ credentials: "required" }] : []),
-    ...(needsFreezeList
-      ? [{ add: [{ entry: "freeze-list", required: true }], operations: ["transfer-*", "allocation*"] }]
-      : []),
+    ...(needsFreezeList ? [frozen] : []),
   ];
-  return utilityRegistry({
-    settlementLimits: MIN_SETTLEMENT_LIMITS,
-    contexts: compileContexts({ entries: lists, ...(changes.length === 0 ? {} : { changes }) }),
-  });
-}
-
-async function storeOf(given: Random, { templates }: Registry): Promise<MemoryStore> {
-  const lines = elementsOf(given).map((one) => {
-    const text = JSON.stringify(one);
-    if (!text.includes('"contractId":"freeze"')) return `${text}\n`;
-    const { packageName, templateId } = freezeEvent;
-    const renamed = text
-      .replace(/"templateId":"[^"]*"/, `"templateId":"${templateId}"`)
-      .replace(/"packageName":"[^"]*"/, `"packageName":"${packageName}"`);
-    return `${renamed}\n`;
-  });
-  const { contracts, problems } = parseSnapshot(lines.join(""), new Decoder(templates));
-  expect(problems).toEqual([]);
-  const store = new MemoryStore();
-  await store.replace(contracts, 10);
-  return store;
+  return utilityWith({ entries: { "freeze-list": freezeList }, ...(changes.length === 0 ? {} : { changes }) });
 }
 
 type Call = (registry: Registry, context: RequestContext) => unknown;
@@ -206,7 +185,7 @@ test("warnings and answers agree", async () => {
   await fc.assert(
     fc.asyncProperty(random, async (given) => {
       const registry = registryOf(given);
-      const store = await storeOf(given, registry);
+      const store = await storeOf(elementsOf(given), registry);
       const inventory = store.read((view) => registry.inventory(view, { now: NOW, credentialDays: 30 }));
       const warnings = inventory.warnings.filter((one): one is Warning => typeof one !== "string");
       const naming = (operation: string) =>

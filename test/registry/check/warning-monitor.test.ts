@@ -1,33 +1,35 @@
 /** When the registry is checked: on request, at most once a minute, one scan at a time. */
 import { expect, onTestFinished, test } from "vitest";
 import { WarningMonitor } from "../../../src/registry/check/warning-monitor.js";
-import type { Check } from "../../../src/registry/sdk/registry.js";
+import type { Check, Warning } from "../../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { NotReady, type StoreScan } from "../../../src/store/port.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { gate, until } from "../../fixtures/wait.js";
 
 const MINUTE = 60_000;
+const START = 1_000_000;
+/** How long a caller waits: longer than any of these scans. */
+const WAIT = 45_000;
 
+const warning: Warning = {
+  kind: "no-rule",
+  registrar: "registrar",
+  operations: ["settlement-factory"],
+  problem: "it is an apple",
+  remedy: "Eat it",
+};
 /** Warns of every apple. */
 const check: Check = {
   template: apple,
-  warnings: (_context, contracts) =>
-    contracts.map(({ contractId }) => ({
-      kind: "no-rule",
-      registrar: "registrar",
-      contractId,
-      operations: ["settlement-factory"],
-      problem: "it is an apple",
-      remedy: "Eat it",
-    })),
+  warnings: (_context, contracts) => contracts.map(({ contractId }) => ({ ...warning, contractId })),
 };
 
 async function monitored(checks: readonly Check[] = [check]) {
   const store = new MemoryStore();
   await store.replace([fruit("a")], 5);
   const logged: string[] = [];
-  const state = { now: 1_000_000, scans: 0, openScan: (): StoreScan => store.openScan() };
+  const state = { now: START, scans: 0, openScan: (): StoreScan => store.openScan() };
   const monitor = new WarningMonitor({
     checks,
     openScan() {
@@ -50,8 +52,8 @@ test("scans when it is first asked, and reports what it finds", async () => {
   const { monitor, state } = await monitored();
   expect(state.scans).toBe(0);
   expect(monitor.latest()).toBeUndefined();
-  expect(await monitor.current(5_000)).toMatchObject({
-    checkedAt: 1_000_000,
+  expect(await monitor.current(WAIT)).toMatchObject({
+    checkedAt: START,
     offset: 5,
     isComplete: true,
     total: 1,
@@ -61,38 +63,28 @@ test("scans when it is first asked, and reports what it finds", async () => {
   expect(state.scans).toBe(1);
 });
 
-test("scans again a minute after the last start", async () => {
+test("scans again a minute after the last start, or if the clock was set back", async () => {
   const { monitor, state, store } = await monitored();
-  await monitor.current(5_000);
+  await monitor.current(WAIT);
   await store.apply([{ active: fruit("b") }], 6);
   state.now += MINUTE - 1;
-  expect(await monitor.current(5_000)).toMatchObject({ total: 1 });
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 1 });
   expect(state.scans).toBe(1);
   state.now += 1;
   // The latest report, until the next is there.
   expect(monitor.latest()).toMatchObject({ total: 1 });
-  expect(await monitor.current(5_000)).toMatchObject({ total: 2, checkedAt: 1_000_000 + MINUTE });
-  expect(state.scans).toBe(2);
-});
-
-test("scans again if the clock was set back", async () => {
-  const { monitor, state } = await monitored();
-  await monitor.current(5_000);
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, checkedAt: START + MINUTE });
   state.now -= 10 * MINUTE;
-  expect(await monitor.current(5_000)).toMatchObject({ checkedAt: 1_000_000 - 10 * MINUTE });
+  expect(await monitor.current(WAIT)).toMatchObject({ checkedAt: START - 9 * MINUTE });
+  expect(state.scans).toBe(3);
 });
 
 test("runs one scan at a time, and does not wait longer than asked", async () => {
   const { monitor, state, store } = await monitored();
   const blocked = gate();
   const scan = store.openScan();
-  state.openScan = () => ({
-    read: (use) => scan.read(use),
-    async ids(template) {
-      await blocked.opened;
-      return scan.ids(template);
-    },
-  });
+  const ids: StoreScan["ids"] = (template) => blocked.opened.then(() => scan.ids(template));
+  state.openScan = () => ({ read: (use) => scan.read(use), ids });
   expect(await monitor.current(1)).toBeUndefined();
   state.now += 10 * MINUTE;
   expect(await monitor.current(1)).toBeUndefined();
@@ -107,46 +99,47 @@ test("before there is a state it tries again at each request, and logs nothing",
   state.openScan = () => {
     throw new NotReady();
   };
-  expect(await monitor.current(5_000)).toBeUndefined();
-  expect(await monitor.current(5_000)).toBeUndefined();
-  expect(state.scans).toBe(2);
+  for (const scans of [1, 2]) {
+    expect(await monitor.current(WAIT)).toBeUndefined();
+    expect(state.scans).toBe(scans);
+  }
   state.openScan = () => store.openScan();
-  expect(await monitor.current(5_000)).toMatchObject({ total: 1 });
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 1 });
   expect(logged).toEqual([]);
 });
 
 test("a store that cannot be read is logged once, and the latest report stays", async () => {
   const { monitor, state, store, logged } = await monitored();
-  await monitor.current(5_000);
-  state.openScan = () => {
+  await monitor.current(WAIT);
+  const fail = () => {
     throw new Error("the store is away");
   };
-  for (let times = 0; times < 3; times++) {
+  const message = 'warnings not checked; the latest ones are kept {"reason":"the store is away"}';
+  for (const openScan of [fail, fail, fail]) {
+    state.openScan = openScan;
     state.now += MINUTE;
-    expect(await monitor.current(5_000)).toMatchObject({ total: 1, checkedAt: 1_000_000 });
+    expect(await monitor.current(WAIT)).toMatchObject({ total: 1, checkedAt: START });
   }
-  expect(logged).toEqual(['warnings not checked; the latest ones are kept {"reason":"the store is away"}']);
+  expect(logged).toEqual([message]);
   state.openScan = () => store.openScan();
   state.now += MINUTE;
-  expect(await monitor.current(5_000)).toMatchObject({ checkedAt: 1_000_000 + 4 * MINUTE });
+  expect(await monitor.current(WAIT)).toMatchObject({ checkedAt: START + 4 * MINUTE });
+  state.openScan = fail;
+  state.now += MINUTE;
+  await monitor.current(WAIT);
+  expect(logged).toEqual([message, message]);
 });
 
-test("lists at most 100 of each kind", async () => {
-  const { monitor, store } = await monitored();
-  await store.replace(
-    Array.from({ length: 150 }, (_, index) => fruit(`a${index}`)),
-    6,
-  );
-  const report = await monitor.current(5_000);
-  expect(report?.warnings).toHaveLength(100);
-  expect(report).toMatchObject({ total: 150, counts: { "no-rule": 150 } });
-});
-
-test("says that only a part was checked", async () => {
+test("lists at most 100 of each kind, and says that only a part was checked", async () => {
   const { monitor, state, store } = await monitored();
+  const many = Array.from({ length: 151 }, (_, index) => fruit(`a${index}`));
+  await store.replace(many, 6);
   const scan = store.openScan();
-  state.openScan = () => ({ read: (use) => scan.read(use), ids: () => ({ ids: ["a"], isComplete: false }) });
-  expect(await monitor.current(5_000)).toMatchObject({ isComplete: false, total: 1 });
+  const ids = many.slice(0, 150).map(({ contractId }) => contractId);
+  state.openScan = () => ({ read: (use) => scan.read(use), ids: () => ({ ids, isComplete: false }) });
+  const report = await monitor.current(WAIT);
+  expect(report?.warnings).toHaveLength(100);
+  expect(report).toMatchObject({ total: 150, counts: { "no-rule": 150 }, isComplete: false });
 });
 
 test("closing ends a scan within its rests, and no scan starts afterwards", async () => {
@@ -164,6 +157,6 @@ test("closing ends a scan within its rests, and no scan starts afterwards", asyn
   await until("it scans", () => state.scans === 1);
   await monitor.close();
   state.now += 10 * MINUTE;
-  expect(await monitor.current(5_000)).toBeUndefined();
+  expect(await monitor.current(WAIT)).toBeUndefined();
   expect(state.scans).toBe(1);
 });

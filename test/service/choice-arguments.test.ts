@@ -1,10 +1,10 @@
 /** Typed arguments become the JSON that the ledger encodes, written out by hand here. */
 import { create, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { GetSettlementFactoryRequestSchema } from "../../../gen/offledger/allocation/v2/allocation_pb.js";
-import { GetAllocationFactoryRequestSchema } from "../../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
-import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { choiceArgumentsOf, type TypedArguments } from "../../../src/service/messages.js";
+import { GetSettlementFactoryRequestSchema } from "../../gen/offledger/allocation/v2/allocation_pb.js";
+import { GetAllocationFactoryRequestSchema } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
+import { GetTransferFactoryRequestSchema } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { choiceArgumentsOf, type TypedArguments } from "../../src/service/messages.js";
 
 const extraArgs = { context: { values: {} }, meta: { values: {} } };
 const meta = { values: { reason: "rent" } };
