@@ -33,11 +33,6 @@ const ofOther = JSON.parse(
 ) as JsonObject[];
 const otherFactory = element("AllocationFactory", "other", payload.service({ registrar: "registrar-2::1220" }));
 
-test("the rows", () => {
-  expect(exits).toHaveLength(4 + 4 + 8);
-  expect(exits.filter(locks)).toHaveLength(4 + 4 + 2);
-});
-
 describe.each<[string, readonly JsonObject[], (row: Row) => object]>([
   // The service is only read, so its synchronizer does not matter.
   ...[...moving, elsewhere].map((options): [string, JsonObject[], typeof whole] => [

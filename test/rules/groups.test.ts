@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Recording } from "../../src/registry/recorder.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
-import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import { type Options, parties } from "../fixtures/elements.js";
 import { transferV1 } from "../fixtures/requests.js";
 import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
@@ -12,10 +11,6 @@ import { complete, type GroupNames, groupElements, type Row, rowsOf, without } f
 const older: Options = { createdAt: "2026-01-01T09:00:00.000000Z" };
 const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };
 const [first, second] = [rowsOf(""), rowsOf("-2")];
-const usd = {
-  factory: element("AllocationFactory", "other-factory", payload.service({ provider: "provider-2::1220" }), newer),
-};
-
 const keysOf = ({ values }: JsonObject): string[] => Object.keys(values as JsonObject);
 const expectRow = (answer: JsonObject, { keys, disclosed }: Row): void => {
   expect(answer).toMatchObject({ disclosed });
@@ -29,12 +24,6 @@ const rowNamed = (rows: readonly Row[], name: string): Row => {
   if (found === undefined) throw new Error(`no row ${name}`);
   return found;
 };
-
-/** The factory and the rule of a group. */
-const servicesOf = (suffix: string, options: Options) =>
-  groupElements(suffix, {}, {}, options).filter((one) =>
-    /:(AllocationFactory|TransferRule)"/.test(JSON.stringify(one)),
-  );
 
 const differences: readonly (readonly [string, GroupNames])[] = [
   ["another provider", { provider: "provider-2::1220" }],
@@ -94,14 +83,6 @@ test("where one group has the instrument, no input decides", async () => {
   expectRow(await ask(elements, withInputs(row.call, ["locked-2"])), row);
 });
 
-test.each(["v1 transfer-factory, offer", "v1 allocation-factory", "burn-mint-factory", "mint offer create"])(
-  "a newer factory of a group without the instrument is passed over: %s",
-  async (name) => {
-    const row = rowNamed(first.table, name);
-    expectRow(await ask([...complete(), usd.factory], row.call), row);
-  },
-);
-
 test.each([
   ["factory", "v1 transfer-factory, offer", "AllocationFactory"],
   ["rule", "v1 transfer accept", "TransferRule"],
@@ -117,12 +98,6 @@ test.each([
   expect(await ask(elements, row.call)).toEqual(
     refused(404, named, `(operator ${parties.operator}, provider provider-2::1220)`),
   );
-});
-
-test("the service of another group says nothing", async () => {
-  const others = element("RegistrarService", "other", payload.service({ provider: "p2", enableResultContracts: true }));
-  const row = rowNamed(first.table, "v1 transfer reject");
-  expect(keysOf(await ask([...without("service", complete()), others], row.call))).toEqual([]);
 });
 
 describe("a transfer to oneself of an instrument without a configuration", () => {
@@ -145,42 +120,6 @@ describe("a transfer to oneself of an instrument without a configuration", () =>
   });
 });
 
-describe("a direct transfer", () => {
-  const call = transferFactory("v1", transferV1("alice", "carol"));
-  const ofSecond = groupElements("-2", { operator: "operator-2::1220" }, {}, newer);
-  const approves = element(
-    "TransferPreapproval",
-    "carol-approves-2",
-    payload.preapproval("carol", ["USD"], { operator: "operator-2::1220" }),
-  );
-
-  test("needs a preapproval of the group's operator", async () => {
-    expect(await ask([...complete(), ...ofSecond], call)).toMatchObject({
-      transferKind: "offer",
-      factoryId: "factory-2",
-    });
-    expect(await ask([...complete(), ...ofSecond, approves], call)).toMatchObject({
-      transferKind: "direct",
-      factoryId: "carol-approves-2",
-      disclosed: ["alice-holds", "carol-approves-2", "carol-holds", "rule-2", "usd-2"],
-    });
-  });
-
-  test("needs rule and configuration of one group", async () => {
-    const elements = [...complete(), ...without("rule-2", ofSecond), approves];
-    expect(await ask(elements, call)).toMatchObject({ transferKind: "offer", factoryId: "factory-2" });
-  });
-
-  test("a preapproval names no provider", async () => {
-    const ofProvider = groupElements("-2", { provider: "provider-2::1220" }, {}, newer);
-    expect(await ask([...complete(), ...ofProvider], call)).toMatchObject({
-      transferKind: "direct",
-      factoryId: "carol-approves",
-      disclosed: ["alice-holds", "carol-approves", "carol-holds", "rule-2", "usd-2"],
-    });
-  });
-});
-
 test("allocations of two groups cannot be settled together", async () => {
   const elements = [...complete(), ...groupElements("-2", { provider: "provider-2::1220" })];
   const row = rowNamed(first.table, "settlement-factory");
@@ -191,19 +130,6 @@ test("allocations of two groups cannot be settled together", async () => {
   ) as JsonObject;
   const call = { ...row.call, body: both, request: { ...(row.call.request as JsonObject), ...both } };
   expect(await ask(elements, call)).toEqual(refused(400, "allocation", "allocation-2", "provider-2::1220"));
-});
-
-test("of two factories and two rules of the group the newest wins, ties by contract id", async () => {
-  const { call } = rowNamed(first.table, "v1 transfer-factory, self");
-  expect(
-    await ask(
-      [...complete(), ...servicesOf("-b", newer), ...servicesOf("-a", newer), ...servicesOf("-c", older)],
-      call,
-    ),
-  ).toMatchObject({
-    factoryId: "factory-a",
-    disclosed: ["alice-holds", "factory-a", "rule-a", "usd"],
-  });
 });
 
 test("an explanation says that another group may be meant, and why others are passed over", async () => {

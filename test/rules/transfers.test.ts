@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, prefixed, resultContracts } from "../fixtures/context.js";
-import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 import { account, replaced, transferV1, transferV2 } from "../fixtures/requests.js";
 import { ask, CREDENTIALS_REQUIRED, refused, REWARDS, rulesOn } from "../fixtures/rules.js";
@@ -11,7 +11,6 @@ import { ask, CREDENTIALS_REQUIRED, refused, REWARDS, rulesOn } from "../fixture
 const versions = ["v1", "v2"] as const;
 const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };
 const onB: Options = { synchronizerId: "sync-B" };
-const needs = { holderRequirements: [requirement(["holds=USD"])] };
 
 const offered = (credentials = contractIds("alice-holds")): JsonObject =>
   prefixed({ "instrument-configuration": contractId("usd"), "sender-credentials": credentials });
@@ -141,66 +140,54 @@ test("the order of the disclosed contracts does not depend on that of the snapsh
   expect(await rulesOn(registryOf().toReversed()).body(call)).toEqual(await rulesOn(registryOf()).body(call));
 });
 
-describe("preapprovals", () => {
-  /** Preapprovals that do not count. */
-  const useless: readonly (readonly [why: string, preapproval: (options?: Options) => JsonObject])[] = [
-    ["on another synchronizer", (options) => preapproval("it", { ...options, ...onB })],
-    ["unassigned", (options) => preapproval("it", { ...options, moving: "unassigned" })],
-    ["arriving", (options) => preapproval("it", { ...options, moving: "arriving" })],
-    ["of another operator", (options) => preapproval("it", options, { operator: "operator-2::1220" })],
+/** Which preapprovals count: the model. A transfer is never refused because of one that cannot be used. */
+describe("a preapproval", () => {
+  const ruleOn = (options: Options) => element("TransferRule", "rule", payload.service(), options);
+
+  test.each<[string, readonly JsonObject[], JsonObject]>([
     [
-      "of other instruments",
-      (options) => preapproval("it", options, { instrumentAllowances: [{ id: "EUR" }, { id: "usd" }] }),
-    ],
-    ["of another admin", (options) => preapproval("it", options, { instrumentAdmin: "registrar-2::1220" })],
-    ["of another receiver", (options) => preapproval("it", options, { receiver: "carol" })],
-  ];
-
-  test.each(useless)("one that is %s leaves an offer, and hides no older one, though newer", async (_why, one) => {
-    expect(await ask(registryOf({}, one()), toBob)).toEqual(offer);
-    expect(await ask(registryOf({ rule: undefined }, one()), toBob)).toEqual(offer);
-    expect(await ask(registryOf({}, preapproval("old"), one(newer)), toBob)).toEqual(directBy("old"));
-  });
-
-  test.each([
-    ["an empty list of allowances covers every instrument", preapproval("it", {}, { instrumentAllowances: [] })],
-    [
-      "one allowance of several covers it",
-      preapproval("it", {}, { instrumentAllowances: [{ id: "EUR" }, { id: "USD" }] }),
-    ],
-  ])("%s", async (_what, one) => {
-    expect(await ask(registryOf({}, one), toBob)).toEqual(directBy("it"));
-  });
-
-  test("the newest one that counts wins, and of equally new ones the lower contract id", async () => {
-    expect(await ask(registryOf({}, preapproval("a"), preapproval("b", newer)), toBob)).toEqual(directBy("b"));
-    expect(await ask(registryOf({}, preapproval("b"), preapproval("a")), toBob)).toEqual(directBy("a"));
-  });
-
-  const rule = (id: string, options: Options) => element("TransferRule", id, payload.service(), options);
-  const usd = (id: string, options: Options) =>
-    element("InstrumentConfiguration", id, payload.configuration("USD", needs), options);
-
-  test.each<[string, Parameters<typeof registryOf>, JsonObject]>([
-    [
-      "counts, wherever the factory is",
-      [{ factory: element("AllocationFactory", "factory", payload.service(), onB) }],
+      "covers every instrument without allowances",
+      [preapproval("it", {}, { instrumentAllowances: [] })],
       directBy("it"),
     ],
-    ["does not count without a rule", [{ rule: undefined }], offer],
-    ["does not count if the rule is only elsewhere", [{ rule: rule("rule", onB) }], offer],
-    ["does not count if the rule is in reassignment", [{ rule: rule("rule", { moving: "unassigned" }) }], offer],
     [
-      "counts beside contracts that are elsewhere too",
-      [{}, usd("usd-b", { ...onB, ...newer }), rule("rule-b", { moving: "arriving", ...newer })],
+      "covers one of several",
+      [preapproval("it", {}, { instrumentAllowances: [{ id: "EUR" }, { id: "USD" }] })],
       directBy("it"),
     ],
-    ["needs a configuration", [{ configuration: undefined }], refused(404, "InstrumentConfiguration", "USD")],
-  ])("on the synchronizer of the instrument's contracts it %s", async (_what, [changes, ...added], expected) => {
-    expect(await ask(registryOf(changes, ...added, preapproval("it")), toBob)).toEqual(expected);
+    ["of another instrument does not count", [preapproval("it", {}, { instrumentAllowances: [{ id: "usd" }] })], offer],
+    ["of another admin does not count", [preapproval("it", {}, { instrumentAdmin: "registrar-2::1220" })], offer],
+    ["of another operator does not count", [preapproval("it", {}, { operator: "operator-2::1220" })], offer],
+    ["of another receiver does not count", [preapproval("it", {}, { receiver: "carol" })], offer],
+    ["on another synchronizer does not count", [preapproval("it", onB)], offer],
+    ["in reassignment does not count", [preapproval("it", { moving: "unassigned" })], offer],
+    [
+      "that does not count hides no older one",
+      [preapproval("it", { ...newer, ...onB }), preapproval("old")],
+      directBy("old"),
+    ],
+    ["is the newest", [preapproval("a"), preapproval("b", newer)], directBy("b")],
+    ["is the one with the lower contract id, of equally new ones", [preapproval("b"), preapproval("a")], directBy("a")],
+    [
+      "counts wherever the factory is",
+      [preapproval("it"), element("AllocationFactory", "factory", payload.service(), onB)],
+      directBy("it"),
+    ],
+    ["needs a rule on its synchronizer", [preapproval("it"), ruleOn(onB)], offer],
+    ["needs a rule that is not in reassignment", [preapproval("it"), ruleOn({ moving: "unassigned" })], offer],
+  ])("%s", async (_what, elements, expected) => {
+    const ids = elements.map((one) => /"contractId":"([^"]*)"/.exec(JSON.stringify(one))?.[1]);
+    const changes = {
+      ...(ids.includes("rule") && { rule: undefined }),
+      ...(ids.includes("factory") && { factory: undefined }),
+    };
+    expect(await ask(registryOf(changes, ...elements), toBob)).toEqual(expected);
   });
 
-  test("one of oneself leaves a transfer to oneself what it is", async () => {
+  test("needs a rule and a configuration; one of oneself leaves a transfer to oneself what it is", async () => {
+    expect(await ask(registryOf({ rule: undefined }, preapproval("it")), toBob)).toEqual(offer);
+    const without = await ask(registryOf({ configuration: undefined }, preapproval("it")), toBob);
+    expect(without).toEqual(refused(404, "InstrumentConfiguration", "USD"));
     const own = element("TransferPreapproval", "it", payload.preapproval("alice", []));
     expect(await ask(registryOf({}, own), transferFactory("v1", transferV1("alice", "alice")))).toEqual(self);
   });
@@ -215,14 +202,6 @@ describe.each(versions)("accepting a transfer by %s", (version) => {
 
   test("has five entries, and discloses the locked holding; it needs no factory", async () => {
     expect(await ask(registryOf({ factory: undefined }, ...instructions()), accept)).toEqual(accepted);
-  });
-
-  test("has empty lists of credentials for an instrument without requirements", async () => {
-    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
-    expect(await ask(registryOf({ configuration }, ...instructions()), accept)).toMatchObject({
-      values: prefixed({ "sender-credentials": contractIds(), "receiver-credentials": contractIds() }),
-      disclosed: ["locked", "rule", "usd"],
-    });
   });
 
   test("is not found for an unknown contract, another template or another registrar", async () => {
