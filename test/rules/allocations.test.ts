@@ -46,6 +46,18 @@ const sides = `${allocation}.transferLegSides`;
 const funding = (ofSides: readonly JsonObject[], value: JsonValue): JsonObject =>
   replaced(allocationV2(alice, ofSides), `${allocation}.nextIterationFunding`, value);
 
+const sidesOf = (count: number) =>
+  allocationV2(
+    alice,
+    Array.from({ length: count }, () => legSide(sends, "USD")),
+  );
+/** Of as many instruments. */
+const receivingOf = (count: number) =>
+  allocationV2(
+    alice,
+    Array.from({ length: count }, (_, i) => legSide(receives, `T${i}`)),
+  );
+
 describe.each(versions)("the factory under the path of %s", (version) => {
   const allocate = (body: JsonObject) => rules.ask(allocationFactory(version, body));
 
@@ -149,25 +161,16 @@ describe.each(versions)("the factory under the path of %s", (version) => {
   });
 
   test("100 sides and 25 instruments are allowed, one more exceeds the limit", async () => {
-    const ofSides = (count: number) =>
-      allocationV2(
-        alice,
-        Array.from({ length: count }, () => legSide(sends, "USD")),
-      );
-    expect(await allocate(ofSides(100))).toEqual(ofUsd);
-    expect(await allocate(ofSides(101))).toEqual(refused(400, " 100", "legs"));
-    const of = (count: number) =>
-      allocationV2(
-        alice,
-        Array.from({ length: count }, (_, i) => legSide(receives, `T${i}`)),
-      );
-    expect(await allocate(of(25))).toMatchObject({ factoryId: "factory" });
-    expect(await allocate(of(26))).toEqual(refused(400, " 25", "instruments"));
+    expect(await allocate(sidesOf(100))).toEqual(ofUsd);
+    expect(await allocate(sidesOf(101))).toEqual(refused(400, " 100", "legs"));
+    expect(await allocate(receivingOf(25))).toMatchObject({ factoryId: "factory" });
+    expect(await allocate(receivingOf(26))).toEqual(refused(400, " 25", "instruments"));
   });
 });
 
+const allocateV2 = (body: JsonObject) => rules.ask(allocationFactory("v2", body));
+
 describe("an allocation of version 2 without legs", () => {
-  const allocate = (body: JsonObject) => rules.ask(allocationFactory("v2", body));
   /** The JSON Ledger API has two encodings of maps. */
   const encodings: readonly (readonly [string, (...ids: readonly string[]) => JsonValue])[] = [
     ["an object", (...ids) => Object.fromEntries(ids.map((id) => [id, "1.0"]))],
@@ -183,17 +186,17 @@ describe("an allocation of version 2 without legs", () => {
     const terms = (allocationV2(alice, []) as { choiceArguments: { allocation: JsonObject } }).choiceArguments
       .allocation;
     const body = replaced(v2, allocation, { ...terms, ...more });
-    expect(await allocate(body)).toEqual(answered({ "sender-credentials": contractIds() }));
+    expect(await allocateV2(body)).toEqual(answered({ "sender-credentials": contractIds() }));
   });
 
   test.each(encodings)("that funds iterations, as %s, is about those instruments", async (_what, encode) => {
-    expect(await allocate(funding([], encode("USD")))).toEqual(ofUsd);
+    expect(await allocateV2(funding([], encode("USD")))).toEqual(ofUsd);
     const configurations = map({ EUR: contractId("eur"), CHF: contractId("chf") });
     const entries = {
       "instrument-configurations": configurations,
       "sender-credentials": contractIds("alice-holds-eur"),
     };
-    expect(await allocate(funding([], encode("EUR", "CHF")))).toEqual(
+    expect(await allocateV2(funding([], encode("EUR", "CHF")))).toEqual(
       answered(entries, "alice-holds-eur", "chf", "eur"),
     );
   });
@@ -205,8 +208,8 @@ describe("an allocation of version 2 without legs", () => {
       "instrument-configurations": configurations,
       "sender-credentials": contractIds("alice-holds-eur"),
     };
-    expect(await allocate(body)).toEqual(answered(entries, "alice-holds-eur", "chf", "eur", "usd"));
-    expect(await allocate(funding([], { GBP: "1.0" }))).toEqual(refused(404, "GBP"));
+    expect(await allocateV2(body)).toEqual(answered(entries, "alice-holds-eur", "chf", "eur", "usd"));
+    expect(await allocateV2(funding([], { GBP: "1.0" }))).toEqual(refused(404, "GBP"));
   });
 });
 

@@ -66,6 +66,8 @@ const changed = (call: Call, field: string, value: JsonObject[string] | undefine
   body: replaced(call.body as JsonObject, field, value),
 });
 
+const young = (options: Options) => element("AllocationFactory", "young", payload.service(), { ...newer, ...options });
+
 describe.each(kinds)("to create a %s %s", (kind, form) => {
   const create = createIssuance(kind, form, "alice");
 
@@ -105,11 +107,11 @@ describe.each(kinds)("to create a %s %s", (kind, form) => {
   });
 
   test("uses the newest factory, whatever its package, whose synchronizer has what is needed", async () => {
-    const young = (options: Options) =>
-      element("AllocationFactory", "young", payload.service(), { ...newer, ...options });
-    const answer = (options: Options) => ask(registry({}, issues("alice"), young(options)), create);
-    expect(await answer({ packageId: "pkg-2" })).toMatchObject({ factoryId: "young" });
-    expect(await answer({ synchronizerId: "sync-B" })).toMatchObject({ factoryId: "factory" });
+    for (const [options, factoryId] of [
+      [{ packageId: "pkg-2" }, "young"],
+      [{ synchronizerId: "sync-B" }, "factory"],
+    ] as const)
+      expect(await ask(registry({}, issues("alice"), young(options)), create)).toMatchObject({ factoryId });
   });
 });
 
@@ -169,6 +171,37 @@ test("an empty context has empty values, never no values", async () => {
   expect(response).toEqual({ choiceContextData: { values: {} }, disclosedContracts: [] });
 });
 
+const answered = (credentials: readonly string[], suffix = ""): JsonObject => ({
+  factoryId: `factory${suffix}`,
+  values: prefixed({
+    "instrument-configuration": contractId(`usd${suffix}`),
+    "issuer-credentials": contractIds(...credentials),
+  }),
+  disclosed: [...credentials, `factory${suffix}`, `usd${suffix}`].toSorted(),
+});
+
+const ownedBy = (id: string, owner: string, more: Partial<InputHolding> = {}): InputHolding => ({
+  contractId: id,
+  owner,
+  ...parties,
+  instrumentId: "USD",
+  ...more,
+});
+/** A ledger with these holdings. `asked` has the ids of each call. */
+function ledgerWith(...known: readonly (InputHolding | readonly [string, "archived"])[]) {
+  const asked: (readonly string[])[] = [];
+  const found = known.map((one): readonly [string, InputHolding | "archived"] =>
+    "contractId" in one ? [one.contractId, one] : one,
+  );
+  const holdings: HoldingSource = {
+    async holdings(ids) {
+      asked.push(ids);
+      return new Map(found.filter(([id]) => ids.includes(id)));
+    },
+  };
+  return { asked, holdings };
+}
+
 /** The ledger reads the credentials of the owners of all inputs and outputs, from one list. */
 describe("burning and minting at once", () => {
   /** alice and the registrar have credentials as issuers. So do bob and carol here. */
@@ -179,38 +212,8 @@ describe("burning and minting at once", () => {
     locked("of-bob", "bob"),
     locked("of-carol", "carol"),
   ];
-  const answered = (credentials: readonly string[], suffix = ""): JsonObject => ({
-    factoryId: `factory${suffix}`,
-    values: prefixed({
-      "instrument-configuration": contractId(`usd${suffix}`),
-      "issuer-credentials": contractIds(...credentials),
-    }),
-    disclosed: [...credentials, `factory${suffix}`, `usd${suffix}`].toSorted(),
-  });
   const burn = (inputs: readonly string[], owners: readonly string[], options: RulesOptions = {}, of = elements) =>
     ask(of, withInputs(burnMintFactory(owners), inputs), options);
-
-  const ownedBy = (id: string, owner: string, more: Partial<InputHolding> = {}): InputHolding => ({
-    contractId: id,
-    owner,
-    ...parties,
-    instrumentId: "USD",
-    ...more,
-  });
-  /** A ledger with these holdings. `asked` has the ids of each call. */
-  function ledgerWith(...known: readonly (InputHolding | readonly [string, "archived"])[]) {
-    const asked: (readonly string[])[] = [];
-    const found = known.map((one): readonly [string, InputHolding | "archived"] =>
-      "contractId" in one ? [one.contractId, one] : one,
-    );
-    const holdings: HoldingSource = {
-      async holdings(ids) {
-        asked.push(ids);
-        return new Map(found.filter(([id]) => ids.includes(id)));
-      },
-    };
-    return { asked, holdings };
-  }
 
   test.each<[string, readonly string[], readonly string[], readonly string[]]>([
     ["a burn without outputs has those of its inputs", ["of-bob", "of-carol"], [], ["bob", "carol"]],

@@ -143,15 +143,20 @@ describe("the list of instruments", () => {
   test("is 400 for a changed token", async () => {
     const { next = "" } = await pageOf(rules, listQuery("pageSize=1"));
     const more = ["A", "=", "==", " ", "\n", next].map((end) => next + end);
-    for (const changed of [next.slice(0, -1), next.slice(1), ...more, ` ${next}`, next.toLowerCase(), reversed(next)])
-      if (changed !== next)
-        expect({ changed, ...(await rules.ask(after(changed))) }).toEqual({ changed, ...refused(400, "pageToken") });
+    const all = [next.slice(0, -1), next.slice(1), ...more, ` ${next}`, next.toLowerCase(), reversed(next)];
+    for (const changed of all)
+      expect([changed, await rules.ask(after(changed))]).toEqual([changed, refused(400, "pageToken")]);
   });
 
-  const base64 = (text: string): string => Buffer.from(text).toString("base64url");
   test.each([
-    ...["x", "1", "null", "[]", "i-03", "😀", "A".repeat(8_192), "A".repeat(9_000)],
-    ...["[]", "null", '["registrar::1220"]', '["registrar::1220",5]', '{"0":"registrar::1220","1":"i-03"}'].map(base64),
+    "x",
+    "null",
+    "i-03",
+    "😀",
+    "A".repeat(9_000),
+    ...["[]", "null", '["registrar::1220"]', '["registrar::1220",5]', '{"0":"registrar::1220","1":"i-03"}'].map(
+      (text) => Buffer.from(text).toString("base64url"),
+    ),
   ])("is 400 for a made-up token", async (token) => {
     expect(await rules.ask(after(token))).toEqual(refused(400, "pageToken"));
   });
@@ -246,25 +251,17 @@ describe("of several configurations of one id", () => {
 describe("one instrument", () => {
   test("is of its registrar", async () => {
     const rules = rulesOn([factory(), factory(other), ...configurations(["USD"], other)]);
-    expect(await rules.ask(instrument("USD"))).toEqual(refused(404, "USD", registrar));
+    for (const id of ["USD", "usd", "US", "USD ", "null"])
+      expect(await rules.ask(instrument(id))).toEqual(refused(404, id, registrar));
     expect(await rules.body(instrument("USD", other))).toEqual(plain("USD"));
   });
 
-  test.each(["GBP", "usd", "US", "USD ", "US/D", "null"])(
-    "is 404 without a configuration, and named: %j",
-    async (id) => {
-      expect(await on("USD").ask(instrument(id))).toEqual(refused(404, id, registrar));
-    },
-  );
-
-  const ids = [
-    ..."a/b|/a|a/|/|a//b|100%|%|%41|%2F|%25|a b| | a |a+b|a?b=c|a#b|a&b|a;b|a:b|a,b|a\\b|...|é|e\u0301|日本語|😀|\n".split(
+  test.each([
+    ..."a/b|/a|a/|/|a//b|100%|%|%41|%2F|a b| a |a+b|a?b=c|a#b|a&b|a;b|a:b|a\\b|...|é|日本語|😀|\n|info|:p1|__proto__|toString".split(
       "|",
     ),
-    ..."'\"<>`{}^[]|info|instruments|:p1|*|constructor|__proto__|toString".split("|"),
     "é".repeat(1_024),
-  ];
-  test.each(ids)("may have the id %j", async (id) => {
+  ])("may have the id %j", async (id) => {
     expect(await on(id, "USD").body(instrument(id))).toEqual(plain(id));
   });
 
@@ -273,10 +270,11 @@ describe("one instrument", () => {
   });
 });
 
+const configured = (more: JsonObject, id = "usd", options?: Options) =>
+  element("InstrumentConfiguration", id, payload.configuration("USD", more), options);
+
 describe("the hints for wallets", () => {
   const hints = new Set(["paused", "pauseInfo", "showAccountInputFields", "accountInputFieldsToShow"]);
-  const configured = (more: JsonObject, id = "usd", options?: Options) =>
-    element("InstrumentConfiguration", id, payload.configuration("USD", more), options);
 
   /** Of USD: the same alone and in the list. */
   async function hintsOf(elements: readonly JsonObject[], ...lines: readonly string[]): Promise<JsonObject> {

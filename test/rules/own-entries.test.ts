@@ -169,9 +169,9 @@ describe("an entry is found", () => {
 
 describe("fields", () => {
   test("are compared together", async () => {
-    const contexts = addAll(entry("both", "list", "registrar is registrar", "kind is instrument", "owner is party"));
+    const file = addAll(entry("both", "list", "registrar is registrar", "kind is instrument", "owner is party"));
     const rules = on(
-      contexts,
+      file,
       document("match", { registrar, kind: "USD", owner: "bob" }),
       document("other-registrar", { registrar: "other", kind: "USD", owner: "alice" }),
       document("other-kind", { registrar, kind: "EUR", owner: "alice" }),
@@ -182,9 +182,9 @@ describe("fields", () => {
   });
 
   test("may be inside others, and absent or null in contracts of older packages", async () => {
-    const contexts = addAll(entry("inner", "contract-id", "details.terms.admin is registrar"));
+    const file = addAll(entry("inner", "contract-id", "details.terms.admin is registrar"));
     const rules = on(
-      contexts,
+      file,
       document("newest", { details: { terms: null } }, { createdAt: "2026-03-01T00:00:00.000000Z" }),
       document("newer", { details: null }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
       document("match", { details: { terms: { admin: registrar } } }),
@@ -194,20 +194,20 @@ describe("fields", () => {
   });
 
   test("of another type than text are reported with their path", async () => {
-    const contexts = addAll(entry("inner", "contract-id", "details.admin is registrar"));
-    const rules = on(contexts, document("wrong", { details: { admin: 5 } }));
+    const file = addAll(entry("inner", "contract-id", "details.admin is registrar"));
+    const rules = on(file, document("wrong", { details: { admin: 5 } }));
     await expect(rules.askFor("allocation/cancel")).rejects.toThrow(
       /details\.admin must be a text or an account, but is 5$/,
     );
   });
 
   test("are compared with a prefix of the value", async () => {
-    const contexts = addAll(
+    const file = addAll(
       entry("shards", "list", "prefix is party, prefix: 2") +
         entry("by-party", "map-by-party", "prefix is party, prefix: 2"),
     );
     const rules = on(
-      contexts,
+      file,
       document("al", { prefix: "al" }),
       document("bo", { prefix: "bo" }),
       document("a", { prefix: "a" }),
@@ -228,10 +228,10 @@ describe("fields", () => {
   });
 
   test("a prefix counts characters that take two code units as one", async () => {
-    const contexts = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
+    const file = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
     const id = "💶💷💴";
     const rules = on(
-      contexts,
+      file,
       element("InstrumentConfiguration", "emoji", payload.configuration(id)),
       document("two", { prefix: "💶💷" }),
       document("one", { prefix: "💶" }),
@@ -243,7 +243,7 @@ describe("fields", () => {
 });
 
 describe("of several instruments", () => {
-  const contexts = addAll(
+  const file = addAll(
     entry("one", "contract-id", "instrument is instrument") +
       entry("all", "list", "instrument is instrument") +
       entry("held", "list", "instrument is instrument", "owner is holder"),
@@ -259,7 +259,7 @@ describe("of several instruments", () => {
   const legs = [leg(account("alice"), account("bob"), "USD"), leg(account("bob"), account("carol"), "EUR")];
 
   test("a contract id is left out, a list has all, and a holder is looked up for those that it sends or receives", async () => {
-    const rules = on(contexts, ...more);
+    const rules = on(file, ...more);
     expect(ownValues(await rules.ask(settle(legs)))).toEqual({
       // The documents of holders have an instrument too, and are as new: the lowest contract id wins.
       all: contractIds("alice-USD", "alice-EUR"),
@@ -268,7 +268,7 @@ describe("of several instruments", () => {
   });
 
   test("a disclosure of an entry discloses all", async () => {
-    const disclosing = contexts.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
+    const disclosing = file.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
     const rules = on(disclosing, ...more);
     const { values, disclosed } = await rules.ask(settle(legs));
     expect(ownValues({ values: values ?? {} })).toEqual({});
@@ -278,11 +278,11 @@ describe("of several instruments", () => {
 });
 
 describe("of several contracts", () => {
-  const contexts = addAll(entry("registrar", "contract-id", "registrar is registrar"));
+  const file = addAll(entry("registrar", "contract-id", "registrar is registrar"));
 
   test("the newest on the synchronizer of the answer is used", async () => {
     const rules = on(
-      contexts,
+      file,
       document("old", { registrar }, { createdAt: "2026-01-01T00:00:00.000000Z" }),
       document("new", { registrar }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
       document("elsewhere", { registrar }, { createdAt: "2026-03-01T00:00:00.000000Z", synchronizerId: "sync-B" }),
@@ -339,8 +339,8 @@ describe("a contract that is missing", () => {
   });
 
   test("and required as a disclosure is 404 too", async () => {
-    const contexts = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
-    const rules = on(contexts);
+    const file = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
+    const rules = on(file);
     expect(await rules.askFor("mint-offer/accept")).toEqual({
       status: 404,
       message: `${label} does not exist`,

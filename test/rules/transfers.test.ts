@@ -140,10 +140,10 @@ test("the order of the disclosed contracts does not depend on that of the snapsh
   expect(await rulesOn(registryOf().toReversed()).body(call)).toEqual(await rulesOn(registryOf()).body(call));
 });
 
+const ruleOn = (options: Options) => element("TransferRule", "rule", payload.service(), options);
+
 /** Which preapprovals count: the model. A transfer is never refused because of one that cannot be used. */
 describe("a preapproval", () => {
-  const ruleOn = (options: Options) => element("TransferRule", "rule", payload.service(), options);
-
   test.each<[string, readonly JsonObject[], JsonObject]>([
     [
       "covers every instrument without allowances",
@@ -176,11 +176,8 @@ describe("a preapproval", () => {
     ["needs a rule on its synchronizer", [preapproval("it"), ruleOn(onB)], offer],
     ["needs a rule that is not in reassignment", [preapproval("it"), ruleOn({ moving: "unassigned" })], offer],
   ])("%s", async (_what, elements, expected) => {
-    const ids = elements.map((one) => /"contractId":"([^"]*)"/.exec(JSON.stringify(one))?.[1]);
-    const changes = {
-      ...(ids.includes("rule") && { rule: undefined }),
-      ...(ids.includes("factory") && { factory: undefined }),
-    };
+    const has = (id: string) => JSON.stringify(elements).includes(`"contractId":"${id}"`);
+    const changes = { ...(has("rule") && { rule: undefined }), ...(has("factory") && { factory: undefined }) };
     expect(await ask(registryOf(changes, ...elements), toBob)).toEqual(expected);
   });
 

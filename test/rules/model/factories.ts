@@ -1,6 +1,6 @@
 /** The factories: what they have in common, transfers, settlements. */
 import type { JsonObject } from "../../../src/domain/json.js";
-import { findInstruction, type Instruction, lockedHoldings } from "./answers.js";
+import { findInstruction, type Instruction, lockedHoldings } from "./instructions.js";
 import {
   type Account,
   BadRequest,

@@ -115,11 +115,11 @@ export class RandomLedger {
     const elsewhere = synchronizers.find((one) => one !== synchronizerId);
     const place = { same: synchronizerId, other: elsewhere, moving: undefined, gone: undefined }[locks.place];
     const holding = add("Holding", "00d", holdingPayload(locks.isLocked), place);
-    const instruction = add(template, idPrefix, withLock(template, payload, holding.contractId), synchronizerId);
-    if (locks.place !== "gone") return [holding, instruction];
+    const locking = add(template, idPrefix, withLock(template, payload, holding.contractId), synchronizerId);
+    if (locks.place !== "gone") return [holding, locking];
     this.#contracts.delete(holding.contractId);
     this.#elsewhere.push({ ...holding, synchronizerId });
-    return [instruction];
+    return [locking];
   }
 
   #arrive(which: number): LedgerChange[] {

@@ -1,5 +1,5 @@
 /** The table of operations of the specification, and which outcomes each operation can have. */
-import type { InstructionTemplate } from "./answers.js";
+import type { InstructionTemplate } from "./instructions.js";
 import type { IssuanceOperation, Operation, Settings } from "./requests.js";
 
 export type EntryName =
