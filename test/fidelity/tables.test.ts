@@ -1,15 +1,22 @@
 /** Tokens of other make, answered from the files in registries/, against what a real ledger accepted. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
 import { hasEvidence, read, type Transaction } from "./evidence.js";
-import type { Flow, LedgerRecording, RecordedContract } from "./recorded-ledger.js";
-import { inMemory, replies, type ReplayedStore } from "./replayed-service.js";
+import { readContext } from "./contexts.js";
+import {
+  type Flow,
+  inMemory,
+  type LedgerRecording,
+  type RecordedContract,
+  replies,
+  type ReplayedStore,
+} from "./replayed-ledger.js";
 
 function tableOf(name: string): Registry {
   const { file, problems } = parseRegistryFile(readFileSync(`registries/${name}.yaml`));
@@ -17,23 +24,10 @@ function tableOf(name: string): Registry {
   return checkedRegistry(tableRegistry(file));
 }
 
-interface Context {
-  readonly factoryId?: string;
-  readonly transferKind?: string;
-  readonly choiceContextData: { readonly values: JsonObject };
-  readonly disclosedContracts: readonly { readonly contractId: string }[];
-}
-
 /** What the ledger reads of an answer. */
-function readable(answer: unknown): object {
-  const { choiceContext = answer, factoryId, transferKind } = answer as { choiceContext?: Context } & Partial<Context>;
-  const { choiceContextData, disclosedContracts } = choiceContext as Context;
-  return {
-    factoryId,
-    transferKind,
-    values: choiceContextData.values,
-    disclosed: disclosedContracts.map(({ contractId }) => contractId).toSorted(),
-  };
+function readable(answer: JsonValue): object {
+  const { disclosed, ...others } = readContext(answer);
+  return { ...others, disclosed: disclosed.map(({ contractId }) => contractId).toSorted() };
 }
 
 /** The recording of TestTokenV2: what was asked of a registry and of the ledger, one after the other. */

@@ -5,10 +5,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { readContext } from "./answer.js";
+import { readContext } from "./contexts.js";
 import { hasEvidence } from "./evidence.js";
-import { type Flow, isActive, isStakeholder, type RecordedContract, utilityLedger } from "./recorded-ledger.js";
-import { onPostgres, replies, type Replied } from "./replayed-service.js";
+import {
+  type Flow,
+  isActive,
+  isStakeholder,
+  onPostgres,
+  type RecordedContract,
+  type Replied,
+  replies,
+  utilityLedger,
+} from "./replayed-ledger.js";
 
 type Entry =
   | "instrument-configuration"
