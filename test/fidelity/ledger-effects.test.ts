@@ -257,18 +257,4 @@ describe.skipIf(!hasEvidence)("recorded contracts (skipped without the recording
       [5, "LOAD", "0027bd11", registrar, provider, undefined, undefined, "test-sender"],
     ]);
   });
-
-  test("that are not shown but referred to are built so that they decode", () => {
-    const built = unseenContracts(ledgerEffects()).map((element) => new Decoder(templates).decode(element)?.contract);
-    expect(built.map((contract) => contract && isStored(contract) && contract.template.qualifiedName)).toEqual([
-      "Utility.Registry.App.V0.Model.Mint:MintRequest",
-      "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
-      "Utility.Registry.V0.Rule.Transfer:TransferRule",
-      "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
-      "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration",
-      "Utility.Credential.V0.Credential:Credential",
-      "Utility.Credential.V0.Credential:Credential",
-      "Utility.Credential.V0.Credential:Credential",
-    ]);
-  });
 });

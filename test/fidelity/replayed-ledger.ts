@@ -6,16 +6,12 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
-import type { Registry } from "../../src/registry/sdk/registry.js";
 import type { ServiceBinding } from "../../src/service/service-binding.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import type { StoreReader, StoreWriter } from "../../src/store/port.js";
-import { Replica } from "../../src/store/postgres/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/writer.js";
+import type { StoreReader } from "../../src/store/port.js";
 import { overRest, RefusedRequest } from "../../src/testing/answer.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
-import { clock, freshSchema } from "../fixtures/postgres-schema.js";
 import { partsOf } from "../fixtures/rules.js";
 import { quiet } from "../fixtures/run-service.js";
 import { rpcs } from "../fixtures/services.js";
@@ -116,14 +112,6 @@ function inputHolding(contractId: string, argument: JsonObject): InputHolding {
   return { contractId, owner, operator, provider, registrar, instrumentId: instrument.id };
 }
 
-export interface ReplayedStore {
-  readonly reader: StoreReader;
-  readonly writer: StoreWriter;
-  /** Makes what was written readable. */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface Replied {
   readonly status: number;
   readonly body: JsonValue;
@@ -131,52 +119,29 @@ export interface Replied {
 
 const utility = await loadRegistry(quiet());
 
-const done = (): Promise<void> => Promise.resolve();
-
-export function inMemory(): Promise<ReplayedStore> {
-  const store = new MemoryStore();
-  return Promise.resolve({ reader: store, writer: store, refresh: done, close: done });
-}
-
-/** A writer and a replica on a database of their own. */
-export async function onPostgres({ templates }: Registry = utility): Promise<ReplayedStore> {
-  const schema = await freshSchema();
-  const content = { contentId: "recording", origin: "recording" };
-  const writer = await PostgresWriter.begin(schema.database, 0, content, () => undefined);
-  const options = { templates, contentId: "recording", cacheBytes: 10_000_000, clock };
-  const replica = new Replica(schema.database, options);
-  return { reader: replica, writer, refresh: () => replica.refresh(), close: () => schema.drop() };
-}
-
 /** Asks the flows one after the other, each in its state. `contracts` are those that the mirror sees. */
 export async function replies(
   flows: readonly Flow[],
   contracts: readonly RecordedContract[],
-  createStore: (registry: Registry) => Promise<ReplayedStore> = inMemory,
   registry = utility,
+  readerOf: (store: MemoryStore) => StoreReader = (store) => store,
 ): Promise<ReadonlyMap<Flow, Replied>> {
-  const store = await createStore(registry);
-  const { reader, writer } = store;
+  const store = new MemoryStore();
   let [now, offset, next] = [0, 0, 0];
   const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   const holdings = { holdings: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
-  const executor = new QueryExecutor(registry, reader, freshness, () => now, undefined, holdings);
+  const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, holdings);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const bindings = services(executor, options);
   const updates = updatesOf(contracts, registry.templates);
   const answers = new Map<Flow, Replied>();
-  await writer.replace([], 0);
-  try {
-    for (const flow of flows) {
-      for (; (updates[next]?.offset ?? Infinity) <= flow.askedAt; next++)
-        await writer.apply(updates[next]?.changes ?? [], updates[next]?.offset ?? 0);
-      await store.refresh();
-      now = flow.time === undefined ? timeAt(contracts, flow.askedAt) : Date.parse(flow.time);
-      offset = flow.askedAt;
-      answers.set(flow, await ask(bindings, flow));
-    }
-  } finally {
-    await store.close();
+  await store.replace([], 0);
+  for (const flow of flows) {
+    for (; (updates[next]?.offset ?? Infinity) <= flow.askedAt; next++)
+      await store.apply(updates[next]?.changes ?? [], updates[next]?.offset ?? 0);
+    now = flow.time === undefined ? timeAt(contracts, flow.askedAt) : Date.parse(flow.time);
+    offset = flow.askedAt;
+    answers.set(flow, await ask(bindings, flow));
   }
   return answers;
 }
@@ -194,7 +159,7 @@ async function ask(bindings: readonly ServiceBinding[], { request: { path, body 
   if (method === undefined) throw new Error(`no operation has the path ${path}`);
   try {
     const parts = partsOf({ method, path, body, request: {} });
-    return { status: 200, body: await overRest(bindings, method)((read) => read(...parts)) };
+    return { status: 200, body: await overRest(bindings, method)((reader) => reader(...parts)) };
   } catch (error) {
     if (!(error instanceof RefusedRequest)) throw error;
     return { status: error.status, body: error.message };

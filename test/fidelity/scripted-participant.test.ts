@@ -184,18 +184,18 @@ function contentOf(message: JsonValue): unknown {
 }
 
 /** One line for each difference, such as `.update.offset: a number is recorded, a string is scripted`. */
-function differences(recorded: JsonValue, scripted: JsonValue, path = ""): string[] {
-  const [expected, given] = [typeOf(recorded), typeOf(scripted)];
-  if (expected !== given) return [`${path}: ${expected} is recorded, ${given} is scripted`];
-  if (Array.isArray(recorded) && Array.isArray(scripted)) {
-    if (recorded.length !== scripted.length)
-      return [`${path}: ${recorded.length} elements are recorded, ${scripted.length} are scripted`];
-    return recorded.flatMap((one, index) => differences(one, scripted[index] ?? null, `${path}[]`));
+function differences(recorded: JsonValue, given: JsonValue, path = ""): string[] {
+  const [expected, actual] = [typeOf(recorded), typeOf(given)];
+  if (expected !== actual) return [`${path}: ${expected} is recorded, ${actual} is scripted`];
+  if (Array.isArray(recorded) && Array.isArray(given)) {
+    if (recorded.length !== given.length)
+      return [`${path}: ${recorded.length} elements are recorded, ${given.length} are scripted`];
+    return recorded.flatMap((one, index) => differences(one, given[index] ?? null, `${path}[]`));
   }
-  if (!isObject(recorded) || !isObject(scripted)) return [];
-  const names = new Set([...Object.keys(recorded), ...Object.keys(scripted)]);
-  return [...names].flatMap((name) => {
-    const [one, other] = [recorded[name], scripted[name]];
+  if (!isObject(recorded) || !isObject(given)) return [];
+  const fields = new Set([...Object.keys(recorded), ...Object.keys(given)]);
+  return [...fields].flatMap((name) => {
+    const [one, other] = [recorded[name], given[name]];
     if (one === undefined) return [`${path}.${name}: only scripted`];
     if (other === undefined) return [`${path}.${name}: only recorded`];
     return differences(one, other, `${path}.${name}`);

@@ -11,7 +11,6 @@ import {
   type Flow,
   isActive,
   isStakeholder,
-  onPostgres,
   type RecordedContract,
   type Replied,
   replies,
@@ -99,9 +98,6 @@ const READ_AS_REGISTRAR = /^(?:I4 |M1 |M4 accept, service 7881)/;
 /** A mirror that reads as every party sees the preapproval of I4 and M1, and the credential of A6 and A7. */
 const OTHERWISE_FOR_ALL = /^(?:I4|M1|A6|A7) /;
 
-/** One instrument through every operation, and what stands outside the ordinary. */
-const ON_DATABASE = new Set(["TWO", "special", "cbtc", "exits", "more", "more2"]);
-
 const { contracts, flows, parties } = hasEvidence ? utilityLedger() : { contracts: [], flows: [], parties: {} };
 const byId = new Map(contracts.map((contract) => [contract.createdEvent.contractId, contract]));
 const { operator = "", registrar = "", registrar2 = "", provider = "", provider2 = "" } = parties;
@@ -135,11 +131,6 @@ describe.skipIf(!hasEvidence)("Registry App 0.12 on a real ledger (skipped witho
   describe("a mirror that reads as every party", () => {
     const asked = flows.filter(({ name }) => !OTHERWISE_FOR_ALL.test(name));
     expectAnswers(asked, () => replies(asked, contracts));
-  });
-
-  describe("a mirror on PostgreSQL", () => {
-    const asked = flows.filter((flow) => ON_DATABASE.has(flow.set) && !isOfRegistrars(flow));
-    expectAnswers(asked, () => replies(asked, seenBy(operator), onPostgres));
   });
 });
 

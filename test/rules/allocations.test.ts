@@ -1,6 +1,7 @@
 /** Allocations: the factory in both versions, the choices on an allocation, and on an allocation instruction. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { Recording } from "../../src/registry/recorder.js";
 import {
   allocationFactory,
   executeTransfer,
@@ -249,4 +250,14 @@ describe.each(["accept", "withdraw"] as const)("to %s an allocation instruction"
     for (const registrar of ["nobody::1220", parties.provider])
       expect(await rules.ask(onAllocationInstruction(choice, "00ff", registrar))).toEqual(refused(404, registrar));
   });
+});
+
+test("the explanation of an allocation of a paused instrument says so", async () => {
+  const paused = payload.configuration("USD", { isPaused: "Paused" });
+  const of = rulesOn(registryOf({ configuration: element("InstrumentConfiguration", "usd", paused) }));
+  const { choiceArguments } = v1 as { choiceArguments: JsonObject };
+  const query = { registrar: parties.registrar, choiceArguments, apiVersion: "v1" } as const;
+  const recording = new Recording(true);
+  await (await of.executor()).execute((registry, context) => registry.allocationFactory(context, query), recording);
+  expect(JSON.stringify(recording.last?.explanation?.notes)).toContain("paused");
 });
