@@ -1,5 +1,5 @@
 /** Answers a request as the service does over REST, from contracts of a test: without a ledger, a network or a port. */
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { AllocationService as AllocationV1 } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { AllocationService as AllocationV2 } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
@@ -21,13 +21,14 @@ import type { Operation, RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Registry } from "../registry/sdk/registry.js";
+import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { bufferOf } from "../transport/encoding/chunks.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
 import { bindingsOf } from "../transport/rest/http-rules.js";
-import { requestReader } from "../transport/rest/rest-request.js";
+import { type RequestReader, requestReader } from "../transport/rest/rest-request.js";
 
 /** A contract with what a test says of it. */
 export interface ShortContract {
@@ -142,25 +143,38 @@ export async function ask(registry: Registry, contracts: TestContracts, request:
   const { registrar, contractId = "", choiceArguments, meta } = request;
   const method = METHODS[operation][version];
   if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
-  const executor = await executorOf(registry, contracts, request);
-  const bindings = services(executor, SERVICE_OPTIONS).filter(({ service }) => service === method.parent);
+  const respond = overRest(services(await executorOf(registry, contracts, request), SERVICE_OPTIONS), method);
+  const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };
+  return respond((read) => read({ p0: registrar, p1: contractId }, { ...body, excludeDebugFields: true }));
+}
+
+/** Makes the message of a request, which REST would read with the reader. */
+type MakeMessage = (read: RequestReader) => Message;
+
+/** Calls a method as REST does, without a socket, for the JSON of the response. Rejects as `answer` does. */
+export function overRest(
+  bindings: readonly ServiceBinding[],
+  method: DescMethod,
+): (makeMessage: MakeMessage) => Promise<JsonObject> {
+  const ofMethod = bindings.filter(({ service }) => service === method.parent);
   const defects: unknown[] = [];
-  const called = operations(bindings, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
+  const called = operations(ofMethod, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
     (one) => one.method === method,
   );
   const [binding] = bindingsOf(method);
   if (called === undefined || binding === undefined) throw new Error(`${method.name} is not served`);
-  const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };
-  try {
-    const read = requestReader(method.input, binding);
-    const message = read({ p0: registrar, p1: contractId }, { ...body, excludeDebugFields: true });
-    const response = await called.call(message);
-    return JSON.parse(bufferOf(response.json()).toString()) as JsonObject;
-  } catch (error) {
-    if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
-    const { status, body: refused } = toRestError(error, binding.path.route);
-    throw new RefusedRequest(status, reasonOf(error).toLowerCase().replaceAll("_", "-"), refused.error);
-  }
+  const read = requestReader(method.input, binding);
+  return async (makeMessage) => {
+    try {
+      const response = await called.call(makeMessage(read));
+      return JSON.parse(bufferOf(response.json()).toString()) as JsonObject;
+    } catch (error) {
+      if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
+      const { status, body } = toRestError(error, binding.path.route);
+      const message = "error_description" in body ? body.error_description : body.error;
+      throw new RefusedRequest(status, reasonOf(error).toLowerCase().replaceAll("_", "-"), message);
+    }
+  };
 }
 
 /** On a store that has what the ledger has. */

@@ -1,7 +1,7 @@
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { ChangeFeed, StoreWriter } from "../../src/store/port.js";
-import { NOW } from "../rules/model/names.js";
+import { NOW } from "../rules/model/contract-arbitraries.js";
 import { VirtualClock } from "../ingest/mirror/virtual/clock.js";
 import type { Clocks } from "./documented-client.js";
 import { InProcessService } from "./in-process-service.js";

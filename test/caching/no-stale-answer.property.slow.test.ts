@@ -6,8 +6,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
-import type { Subject } from "../rules/model/run-script.js";
-import { subjects } from "../rules/model/subjects.js";
+import { type Subject, subjects } from "../rules/model/run-script.js";
 import { Figures } from "./checks.js";
 import { type Deployment, inMemory } from "./deployment.js";
 import { onPostgres } from "./on-postgres.js";

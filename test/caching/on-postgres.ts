@@ -9,7 +9,7 @@ import { Replica } from "../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { tagOf } from "../../src/store/lookup-hash.js";
 import { clock, type Schema } from "../fixtures/postgres-schema.js";
-import { NOW } from "../rules/model/names.js";
+import { NOW } from "../rules/model/contract-arbitraries.js";
 import { type Deployment, tagsSince } from "./deployment.js";
 import { InProcessService } from "./in-process-service.js";
 import type { DatabaseStep } from "./steps.js";

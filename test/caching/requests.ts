@@ -1,8 +1,8 @@
 /** Random requests: those of the model, and to operations that it does not predict; and as calls of REST. */
 import fc from "fast-check";
 import type { JsonObject } from "../../src/domain/json.js";
+import { instrument, namedRegistrar, registrars, traders } from "../rules/model/contract-arbitraries.js";
 import type { Ledger } from "../rules/model/ledger.js";
-import { instrument, namedRegistrar, registrars, traders } from "../rules/model/names.js";
 import { request as ofModel } from "../rules/model/request-arbitraries.js";
 import type { Request as ModelRequest } from "../rules/model/requests.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";

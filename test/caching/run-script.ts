@@ -1,6 +1,6 @@
 /** Runs a script: a client answers from its cache whenever docs/caching.md allows it, and must never be wrong. */
 import type { Call } from "../fixtures/protocols.js";
-import { NOW } from "../rules/model/names.js";
+import { NOW } from "../rules/model/contract-arbitraries.js";
 import type { Subject } from "../rules/model/run-script.js";
 import { EntityTags, type Figures, TaggedAnswers } from "./checks.js";
 import { Connection } from "./connection.js";

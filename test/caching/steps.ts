@@ -1,13 +1,17 @@
 /** Random scripts: what happens to the ledger, the service, the client and all that is between them. */
 import fc from "fast-check";
-import type { ContractDraft } from "../rules/model/contract-drafts.js";
-import { credential, preapproval } from "../rules/model/credential-arbitraries.js";
-import { instruction } from "../rules/model/instruction-arbitraries.js";
-import { NOW, rarely, registrars } from "../rules/model/names.js";
-import type { Step as LedgerStep } from "../rules/model/random-ledger.js";
+import {
+  type ContractDraft,
+  credential,
+  preapproval,
+  instruction,
+  NOW,
+  rarely,
+  registrars,
+} from "../rules/model/contract-arbitraries.js";
+import { type Step as LedgerStep, change, first, otherContract } from "../rules/model/random-ledger.js";
+import { subjects } from "../rules/model/run-script.js";
 import { anyRequest, type Draft } from "./requests.js";
-import { change, first, otherContract } from "../rules/model/scripts.js";
-import { subjects } from "../rules/model/subjects.js";
 
 /** `which` picks one of what there is, modulo their number. */
 export type Step =

@@ -1,7 +1,7 @@
 import type { Change, Contract, CountedOnly } from "../../src/domain/contract.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import type { Template } from "../../src/domain/template.js";
-import type { ContractDraft } from "../rules/model/contract-drafts.js";
+import type { ContractDraft } from "../rules/model/contract-arbitraries.js";
 import type { Ledger } from "../rules/model/ledger.js";
 import { RandomLedger, type Step } from "../rules/model/random-ledger.js";
 import { decode, storeChange } from "../rules/model/run-script.js";

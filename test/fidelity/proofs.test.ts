@@ -6,9 +6,9 @@ import { unverifiedBody } from "../ledger/participant/proof/proof-service.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { hasEvidence, ledgerEffects, transactionOf } from "./evidence.js";
-import { utilityLedger } from "./recorded-ledger.js";
+import { utilityLedger } from "./replayed-ledger.js";
 import { type LedgerUpdate, mainNetUpdates, participantOf, utilityProofs, utilityUpdates } from "./recorded-updates.js";
-import { exerciseIn, unseenContracts } from "./registry-of-load.js";
+import { exerciseIn, unseenContracts } from "./load-ledger.js";
 import { replay } from "./replay.js";
 
 type Prove = (updateId: string | undefined, transfer: JsonObject | undefined) => Promise<unknown>;

@@ -1,7 +1,7 @@
 /** A participant that has recorded updates, and shows each reader those events that the reader saw. */
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { type CreatedEvent, exchange, participantRecording, read, type TransactionEvent } from "./evidence.js";
-import type { LedgerRecording } from "./recorded-ledger.js";
+import type { LedgerRecording } from "./replayed-ledger.js";
 import type { Answers, HttpAnswer } from "./replay.js";
 
 const FILE = "utility-0.12-ledger.json";

@@ -8,7 +8,6 @@ import { Participant } from "../scripted-participant/participant.js";
 import { type Creation, ScriptedLedger, type Step } from "../scripted-participant/ledger.js";
 import { Listener } from "../scripted-participant/test-client.js";
 import { until } from "../fixtures/wait.js";
-import { differences } from "./differences.js";
 import {
   type CreatedEvent,
   exchange,
@@ -169,19 +168,6 @@ describe.skipIf(!hasEvidence)("the scripted participant (skipped without the rec
   });
 });
 
-test("a difference in a name, a type or a length is found at any depth", () => {
-  const value = { a: [{ b: 1, c: null }], d: "text" };
-  expect(differences(value, { a: [{ b: 7, c: null }], d: "other" })).toEqual([]);
-  expect(differences(value, { a: [{ b: "1", c: 2 }], e: "text" })).toEqual([
-    ".a[].b: a number is recorded, a string is scripted",
-    ".a[].c: null is recorded, a number is scripted",
-    ".d: only recorded",
-    ".e: only scripted",
-  ]);
-  expect(differences([1, 2], [1])).toEqual([": 2 elements are recorded, 1 are scripted"]);
-  expect(differences({}, [])).toEqual([": an object is recorded, an array is scripted"]);
-});
-
 /** Code, category, gRPC code and retry of an error; undefined for other messages. */
 function codeOf(message: JsonValue): unknown {
   const { code, errorCategory, grpcCodeValue, retryInfo } = message as JsonObject;
@@ -196,3 +182,34 @@ function contentOf(message: JsonValue): unknown {
     ([match]) => match,
   );
 }
+
+/** One line for each difference, such as `.update.offset: a number is recorded, a string is scripted`. */
+function differences(recorded: JsonValue, given: JsonValue, path = ""): string[] {
+  const [expected, actual] = [typeOf(recorded), typeOf(given)];
+  if (expected !== actual) return [`${path}: ${expected} is recorded, ${actual} is scripted`];
+  if (Array.isArray(recorded) && Array.isArray(given)) {
+    if (recorded.length !== given.length)
+      return [`${path}: ${recorded.length} elements are recorded, ${given.length} are scripted`];
+    return recorded.flatMap((one, index) => differences(one, given[index] ?? null, `${path}[]`));
+  }
+  if (!isObject(recorded) || !isObject(given)) return [];
+  const fields = new Set([...Object.keys(recorded), ...Object.keys(given)]);
+  return [...fields].flatMap((name) => {
+    const [one, other] = [recorded[name], given[name]];
+    if (one === undefined) return [`${path}.${name}: only scripted`];
+    if (other === undefined) return [`${path}.${name}: only recorded`];
+    return differences(one, other, `${path}.${name}`);
+  });
+}
+
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const typeOf = (value: JsonValue): string =>
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "an array"
+      : typeof value === "object"
+        ? "an object"
+        : `a ${typeof value}`;

@@ -1,15 +1,15 @@
 /** Tokens of other make, answered from the files in registries/, against what a real ledger accepted. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
 import { hasEvidence, read, type Transaction } from "./evidence.js";
-import type { Flow, LedgerRecording, RecordedContract } from "./recorded-ledger.js";
-import { inMemory, replies, type ReplayedStore } from "./replayed-service.js";
+import { readContext } from "./contexts.js";
+import { type Flow, type LedgerRecording, type RecordedContract, replies } from "./replayed-ledger.js";
 
 function tableOf(name: string): Registry {
   const { file, problems } = parseRegistryFile(readFileSync(`registries/${name}.yaml`));
@@ -17,23 +17,10 @@ function tableOf(name: string): Registry {
   return checkedRegistry(tableRegistry(file));
 }
 
-interface Context {
-  readonly factoryId?: string;
-  readonly transferKind?: string;
-  readonly choiceContextData: { readonly values: JsonObject };
-  readonly disclosedContracts: readonly { readonly contractId: string }[];
-}
-
 /** What the ledger reads of an answer. */
-function readable(answer: unknown): object {
-  const { choiceContext = answer, factoryId, transferKind } = answer as { choiceContext?: Context } & Partial<Context>;
-  const { choiceContextData, disclosedContracts } = choiceContext as Context;
-  return {
-    factoryId,
-    transferKind,
-    values: choiceContextData.values,
-    disclosed: disclosedContracts.map(({ contractId }) => contractId).toSorted(),
-  };
+function readable(answer: JsonValue): object {
+  const { disclosed, ...others } = readContext(answer);
+  return { ...others, disclosed: disclosed.map(({ contractId }) => contractId).toSorted() };
 }
 
 /** The recording of TestTokenV2: what was asked of a registry and of the ledger, one after the other. */
@@ -92,22 +79,21 @@ describe.skipIf(!hasEvidence)("every answer that the ledger accepted", () => {
   test.each(recordings)("%s: %s takes at most five round trips when nothing is known", async (name, recording) => {
     const { contracts, flows } = recordingIn(recording);
     const asked = flows.filter(({ status }) => status === 200);
-    const trips: number[][] = [];
-    const forgetful = async ({ templates }: Registry): Promise<ReplayedStore> => {
-      const store = await inMemory();
-      const reader = new ForgetfulReader(store.reader, { templates });
-      trips.push(reader.trips);
-      return { ...store, reader };
-    };
-    await replies(asked, contracts, forgetful, tableOf(name));
-    expect(Math.max(...trips.flat())).toBeLessThanOrEqual(5);
+    const registry = tableOf(name);
+    let trips: readonly number[] = [];
+    await replies(asked, contracts, registry, (store) => {
+      const reader = new ForgetfulReader(store, { templates: registry.templates });
+      ({ trips } = reader);
+      return reader;
+    });
+    expect(Math.max(...trips)).toBeLessThanOrEqual(5);
   });
 
   test.each(recordings)("%s: %s", async (name, recording) => {
     const { contracts, flows } = recordingIn(recording);
     const asked = flows.filter(({ status }) => status === 200);
     expect(asked.length).toBeGreaterThan(10);
-    const answers = await replies(asked, contracts, undefined, tableOf(name));
+    const answers = await replies(asked, contracts, tableOf(name));
     const compared = asked.map((flow) => {
       const replied = answers.get(flow);
       return { name: flow.name, answer: replied?.status === 200 ? readable(replied.body) : replied };

@@ -5,10 +5,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { readContext } from "./answer.js";
+import { readContext } from "./contexts.js";
 import { hasEvidence } from "./evidence.js";
-import { type Flow, isActive, isStakeholder, type RecordedContract, utilityLedger } from "./recorded-ledger.js";
-import { onPostgres, replies, type Replied } from "./replayed-service.js";
+import {
+  type Flow,
+  isActive,
+  isStakeholder,
+  type RecordedContract,
+  type Replied,
+  replies,
+  utilityLedger,
+} from "./replayed-ledger.js";
 
 type Entry =
   | "instrument-configuration"
@@ -91,9 +98,6 @@ const READ_AS_REGISTRAR = /^(?:I4 |M1 |M4 accept, service 7881)/;
 /** A mirror that reads as every party sees the preapproval of I4 and M1, and the credential of A6 and A7. */
 const OTHERWISE_FOR_ALL = /^(?:I4|M1|A6|A7) /;
 
-/** One instrument through every operation, and what stands outside the ordinary. */
-const ON_DATABASE = new Set(["TWO", "special", "cbtc", "exits", "more", "more2"]);
-
 const { contracts, flows, parties } = hasEvidence ? utilityLedger() : { contracts: [], flows: [], parties: {} };
 const byId = new Map(contracts.map((contract) => [contract.createdEvent.contractId, contract]));
 const { operator = "", registrar = "", registrar2 = "", provider = "", provider2 = "" } = parties;
@@ -127,11 +131,6 @@ describe.skipIf(!hasEvidence)("Registry App 0.12 on a real ledger (skipped witho
   describe("a mirror that reads as every party", () => {
     const asked = flows.filter(({ name }) => !OTHERWISE_FOR_ALL.test(name));
     expectAnswers(asked, () => replies(asked, contracts));
-  });
-
-  describe("a mirror on PostgreSQL", () => {
-    const asked = flows.filter((flow) => ON_DATABASE.has(flow.set) && !isOfRegistrars(flow));
-    expectAnswers(asked, () => replies(asked, seenBy(operator), onPostgres));
   });
 });
 

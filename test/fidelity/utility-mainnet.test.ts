@@ -1,9 +1,9 @@
 /** Contexts of transfers on MainNet in May 2026, Registry App 0.12: the service gives what the published backend gave. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { serving } from "../fixtures/registries.js";
-import { registry } from "../fixtures/run-service.js";
-import { readContext } from "./answer.js";
+import { onTransfer, transferFactory } from "../fixtures/calls/operations.js";
+import { rulesOn } from "../fixtures/rules.js";
+import { readContext } from "./contexts.js";
 import { hasEvidence, read } from "./evidence.js";
 
 interface Recording {
@@ -35,19 +35,16 @@ const exercisesOf = ({ transactionTrees }: Recording, choice: string) =>
 const offersOf = ({ contracts }: Recording): string[] =>
   contracts.filter((element) => templateOf(element) === "TransferOffer").map(contractIdOf);
 
-const transfers = ({ registrar }: Recording) => `${registry(registrar)}/transfer-instruction/v1`;
-
 const RESULT_CONTRACTS = "utility.digitalasset.com/enable-result-contracts";
 
 describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordings)", () => {
   test("the accept of each offer has the recorded context", async () => {
     const recorded = recording();
-    const running = await serving(recorded.contracts);
+    const rules = rulesOn(recorded.contracts);
     const offers = offersOf(recorded);
     expect(offers).toHaveLength(11);
     for (const offer of offers) {
-      const { status, body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
-      expect(status).toBe(200);
+      const body = await rules.body(onTransfer("v1", "accept", offer, recorded.registrar));
       expect(readContext(body).values).toEqual(recorded.acceptContext);
     }
   });
@@ -62,29 +59,28 @@ describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordi
 
   test("without a RegistrarService the entry enable-result-contracts is left out", async () => {
     const recorded = recording();
-    const running = await serving(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
+    const rules = rulesOn(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
     const { [RESULT_CONTRACTS]: flag, ...others } = recorded.acceptContext;
     expect(flag).toEqual({ tag: "AV_Bool", value: false });
     for (const offer of offersOf(recorded)) {
-      const { body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
+      const body = await rules.body(onTransfer("v1", "accept", offer, recorded.registrar));
       expect(readContext(body).values).toEqual(others);
     }
   });
 
   test("the factory of each recorded offer has the context with which it was exercised: two entries", async () => {
     const recorded = recording();
-    const running = await serving(recorded.contracts);
+    const rules = rulesOn(recorded.contracts);
     const offers = exercisesOf(recorded, "AllocationFactory_TransferInternal");
     expect(offers).toHaveLength(9);
     for (const { choiceArgument } of offers) {
       const { payload } = choiceArgument as unknown as {
         payload: { extraArgs: { context: { values: JsonObject } } } & JsonObject;
       };
-      const { status, body } = await running.post(`${transfers(recorded)}/transfer-factory`, {
-        choiceArguments: { ...payload, extraArgs: { context: { values: {} }, meta: { values: {} } } },
-      });
-      expect({ status, body }).toMatchObject({ status: 200, body: { transferKind: "offer" } });
-      const { values } = readContext(body);
+      const extraArgs = { context: { values: {} }, meta: { values: {} } };
+      const call = transferFactory("v1", { choiceArguments: { ...payload, extraArgs } }, recorded.registrar);
+      const { transferKind, values } = readContext(await rules.body(call));
+      expect(transferKind).toBe("offer");
       expect(Object.keys(values)).toHaveLength(2);
       expect(values).toEqual(payload.extraArgs.context.values);
     }
@@ -92,14 +88,13 @@ describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordi
 
   test("a withdrawal has an empty context, as the recorded one had, and discloses the locked holding alone", async () => {
     const recorded = recording();
-    const running = await serving(recorded.contracts);
+    const rules = rulesOn(recorded.contracts);
     const withdrawals = exercisesOf(recorded, "TransferInstruction_Withdraw");
     expect(withdrawals.map(({ choiceArgument }) => choiceArgument)).toEqual([
       { extraArgs: { context: { values: {} }, meta: { values: {} } } },
     ]);
     for (const offer of offersOf(recorded)) {
-      const { status, body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/withdraw`, {});
-      expect(status).toBe(200);
+      const body = await rules.body(onTransfer("v1", "withdraw", offer, recorded.registrar));
       const { values, disclosed } = readContext(body);
       expect(values).toEqual({});
       expect(disclosed.map(({ templateId }) => templateId.split(":").at(-1))).toEqual(["Holding"]);

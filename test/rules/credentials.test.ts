@@ -1,10 +1,14 @@
-/** The credentials of every operation: one for each requirement, none that nothing needs. See also test/registry/credentials. */
+/**
+ * The credentials of every operation: which are listed, and what is said of those that are missing. How one set of a party's
+ * credentials is preferred to another: test/registry/credentials.test.ts, and the model.
+ */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
+import { burnMintFactory, transferFactory } from "../fixtures/calls/operations.js";
+import { contractIds, prefixed } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
-import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
-import { useRegistry } from "../fixtures/registries.js";
-import { WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
+import { transferV1 } from "../fixtures/requests.js";
+import { ask, CREDENTIALS_REQUIRED, refused, type RulesOptions, rulesOn } from "../fixtures/rules.js";
 import { groupElements, partyElements, rowsOf } from "./table.js";
 
 const { issuer, registrar } = parties;
@@ -20,152 +24,144 @@ const claimOn = (subject: string, claim: string): JsonObject => {
   const [property = "", value = ""] = claim.split("=");
   return { subject, property, value };
 };
+const credential = (id: string, party: string, claims: readonly string[], more: JsonObject = {}, options?: Options) => {
+  const claimed = { claims: claims.map((claim) => claimOn(party, claim)) };
+  return element("Credential", id, payload.credential(party, [], { ...claimed, ...more }), options);
+};
 /** A credential of each person with these claims on it. */
-const each = (id: string, claims: readonly string[], more: JsonObject = {}, options: Options = {}): JsonObject[] =>
-  people.map((party) => {
-    const claimed = { claims: claims.map((claim) => claimOn(party, claim)) };
-    return element("Credential", `${id}-${party}`, payload.credential(party, [], { ...claimed, ...more }), options);
-  });
+const each = (id: string, claims: readonly string[], more: JsonObject = {}, options?: Options): JsonObject[] =>
+  people.map((party) => credential(`${id}-${party}`, party, claims, more, options));
+/** An allow-list: a credential with claims on others. The issuer holds it by default. */
+const list = (subjects: readonly string[], holder: string = issuer, more: JsonObject = {}, id = "list"): JsonObject =>
+  element(
+    "Credential",
+    id,
+    payload.credential(holder, [], { claims: subjects.map((one) => claimOn(one, "a=1")), ...more }),
+  );
 
-const rows = rowsOf("").table.filter(({ keys }) => keys.some((key) => key.endsWith("-credentials")));
 const isCredential = (one: JsonObject): boolean => JSON.stringify(one).includes("Credential:Credential");
 const world = (requirements: JsonObject, ...credentials: readonly JsonObject[]): JsonObject[] => [
   ...groupElements("", {}, requirements),
   ...partyElements.filter((one) => !isCredential(one)),
   ...credentials,
 ];
+const [one, two] = [needs(requirement(["a=1"])), needs(requirement(["a=1"]), requirement(["b=1"]))];
 
-/** The parties whose credentials stand in the answer: of USD's people and registrar. */
-const partiesOf = (disclosed: readonly string[]): string[] =>
+const rows = rowsOf("").table.filter(({ keys }) => keys.some((key) => key.endsWith("-credentials")));
+/** The ledger reads nothing for a transfer to oneself. */
+const others = rows.filter(({ name }) => !name.endsWith(", self"));
+/** The people whose credentials stand in the answer. */
+const peopleOf = (disclosed: readonly string[]): string[] =>
   people.filter((party) => disclosed.some((id) => id.startsWith(`${party}-holds`) || id.startsWith(`${party}-issues`)));
+/** What a row discloses if the credentials of each of its people have these names. */
+const listed = (disclosed: readonly string[], ...names: readonly string[]): string[] => {
+  const own = names.flatMap((name) =>
+    name === "list" ? name : peopleOf(disclosed).map((party) => `${name}-${party}`),
+  );
+  return [...disclosed.filter((id) => !/-(holds|issues)$/.test(id)), ...own].toSorted();
+};
 
-/** Whether the operation lists the credentials with these names of each of its parties, and no others. */
-const hasCredentials = (
-  names: readonly string[],
-  disclosed: readonly string[],
-  of: readonly string[],
-): readonly string[] =>
+describe.each<[string, readonly JsonObject[], RulesOptions, readonly string[]]>([
+  ["one for two requirements", [...each("a", ["a=1"]), ...each("b", ["b=1"]), ...each("c", ["a=1", "b=1"])], {}, ["c"]],
+  ["one for each requirement", [...each("a", ["a=1"]), ...each("b", ["b=1"]), ...each("d", ["d=1"])], {}, ["a", "b"]],
+  ["what there is if one is missing", each("a", ["a=1"]), {}, ["a"]],
+  ["none if there is none", [], {}, []],
   [
-    ...disclosed.filter((id) => !/-(holds|issues)$/.test(id)),
-    ...names.flatMap((name) => of.map((party) => `${name}-${party}`)),
-  ].toSorted();
+    "all, also where they are required",
+    [...each("a", ["a=1"]), ...each("b", ["b=1"])],
+    CREDENTIALS_REQUIRED,
+    ["a", "b"],
+  ],
+  [
+    "one allow-list for all, which is disclosed once",
+    [list([...people, registrar]), ...each("b", ["b=1"])],
+    {},
+    ["b", "list"],
+  ],
+])("the list has %s", (_what, credentials, options, names) => {
+  const rules = rulesOn(world(two, ...credentials), options);
 
-const stale = { validUntil: "2026-06-01T00:00:00Z" };
-const early = { validFrom: "2026-06-01T00:00:00.000001Z" };
-const ofOthers = { holder: "dave" };
-
-test("every operation with credentials is asked", () => {
-  expect(rows).toHaveLength(10 + 4 + 2 + 1 + 4);
+  test.each(rows)("$name", async ({ call, disclosed }) => {
+    expect((await rules.context(call)).disclosed).toEqual(listed(disclosed, ...names));
+  });
 });
 
-describe.each(restAndGrpc)("over %s", (_protocol, send) => {
-  const one = requirement(["a=1"]);
-  const two = [requirement(["a=1"]), requirement(["b=1"])];
+describe("where credentials are required, what is missing is named alone", () => {
+  const half = rulesOn(world(two, ...each("a", ["a=1"])), CREDENTIALS_REQUIRED);
 
-  describe.each<[string, JsonObject, readonly JsonObject[], readonly string[]]>([
-    [
-      "one that makes all claims of the requirement, not several that do together",
-      needs(requirement(["a=1", "b=1"])),
-      [...each("a", ["a=1"]), ...each("b", ["b=1"]), ...each("c", ["b=1", "a=1", "c=1"])],
-      ["c"],
-    ],
-    [
-      "none if only several make all claims",
-      needs(requirement(["a=1", "b=1"])),
-      [...each("a", ["a=1"]), ...each("b", ["b=1"])],
-      [],
-    ],
-    [
-      "one for two requirements",
-      needs(...two),
-      [...each("a", ["a=1"]), ...each("b", ["b=1"]), ...each("c", ["a=1", "b=1"])],
-      ["c"],
-    ],
-    [
-      "one for each requirement",
-      needs(...two),
-      [...each("a", ["a=1"]), ...each("b", ["b=1"]), ...each("d", ["d=1"])],
-      ["a", "b"],
-    ],
-    [
-      "one of each issuer",
-      needs(one, requirement(["a=1"], SECOND)),
-      [...each("a", ["a=1"]), ...each("b", ["a=1"], { issuer: SECOND })],
-      ["a", "b"],
-    ],
-    ["any of the issuer for a requirement without claims", needs(requirement([])), each("any", ["z=9"]), ["any"]],
-    ["one without claims for a requirement without claims", needs(requirement([])), each("any", []), ["any"]],
-    [
-      "none of another issuer for a requirement without claims",
-      needs(requirement([])),
-      each("any", [], { issuer: SECOND }),
-      [],
-    ],
-    ["none that a third party holds", needs(one), each("theirs", ["a=1"], ofOthers), []],
-    [
-      "none that a third party holds for a requirement without claims",
-      needs(requirement([])),
-      each("theirs", [], ofOthers),
-      [],
-    ],
-    ["none that has ended", needs(one), each("stale", ["a=1"], stale), []],
-    ["none that is not valid yet", needs(one), each("early", ["a=1"], early), []],
-    [
-      "a valid one beside those that are not",
-      needs(one),
-      [...each("stale", ["a=1", "b=1"], stale), ...each("early", ["a=1"], early), ...each("valid", ["a=1"])],
-      ["valid"],
-    ],
-    [
-      "one that lasts a day before one that does not",
-      needs(one),
-      [
-        ...each("brief", ["a=1"], { validUntil: "2026-06-01T23:59:59Z" }),
-        ...each("long", ["a=1"], { validUntil: "2026-06-02T00:00:00Z" }),
-      ],
-      ["long"],
-    ],
-    ["none without requirements", needs(), each("any", ["a=1"]), []],
-  ])("the list has %s", (_what, requirements, credentials, names) => {
-    const url = useRegistry(world(requirements, ...credentials));
-
-    test.each(rows)("$name", async ({ call, disclosed }) => {
-      const expected = hasCredentials(names, disclosed, partiesOf(disclosed));
-      expect(shortOutcome(await send(url(), call))).toMatchObject({ disclosed: expected });
-    });
+  test.each(others)("$name", async ({ call, disclosed }) => {
+    const answer = await half.ask(call);
+    expect(answer).toEqual(refused(404, ...peopleOf(disclosed), issuer, "b = 1"));
+    expect(answer).not.toEqual(refused(404, "a = 1"));
   });
 
-  describe("one allow-list of the issuer counts for all, and is disclosed once", () => {
-    const list = element(
-      "Credential",
-      "list",
-      payload.credential(issuer, [], { claims: [...people, registrar, "dave"].map((party) => claimOn(party, "a=1")) }),
-    );
-    const url = useRegistry(world(needs(one), list));
-
-    test.each(rows)("$name", async ({ call, disclosed }) => {
-      const expected = [...disclosed.filter((id) => !/-(holds|issues)$/.test(id)), "list"].toSorted();
-      expect(shortOutcome(await send(url(), call))).toMatchObject({ disclosed: expected });
-    });
+  test("but a transfer to oneself is answered", async () => {
+    for (const { call } of rows.filter((row) => !others.includes(row)))
+      expect(await half.ask(call)).toMatchObject({
+        transferKind: "self",
+        disclosed: ["a-alice", "factory", "rule", "usd"],
+      });
   });
+});
 
-  describe("a requirement without claims is met by what the issuer holds", () => {
-    const any = element("Credential", "list", payload.credential(issuer, []));
-    const url = useRegistry(world(needs(requirement([])), any));
+describe.each<[string, Options]>([
+  ["on another synchronizer", { synchronizerId: "sync-B" }],
+  ["unassigned", { moving: "unassigned" }],
+  ["arriving", { moving: "arriving" }],
+])("a conflict if a missing credential is %s", (_where, options) => {
+  const rules = rulesOn(world(two, ...each("a", ["a=1"]), ...each("b", ["b=1"], {}, options)));
 
-    test.each(rows)("$name", async ({ call }) => {
-      expect(shortOutcome(await send(url(), call))["disclosed"]).toContain("list");
-    });
+  test.each(others)("$name", async ({ call, disclosed }) => {
+    const [first = ""] = peopleOf(disclosed);
+    expect(await rules.ask(call)).toEqual(refused(409, first, "b = 1"));
   });
+});
 
-  describe("if credentials are required, each requirement that none meets is named", () => {
-    const url = useRegistry(world(needs(...two), ...each("a", ["a=1"])), WITH_CREDENTIALS_REQUIRED);
+const offer = transferFactory("v1", transferV1("alice", "bob"));
+const ended = { validUntil: "2026-06-01T00:00:00Z" };
+const brief = { validUntil: "2026-06-02T00:00:00Z" };
+const early = { validFrom: "2026-06-01T00:00:00.000001Z" };
+const ofAlice = (id: string, claims: readonly string[], more: JsonObject = {}, options?: Options) =>
+  credential(id, "alice", claims, more, options);
+/** More: the model, and test/registry/credentials.test.ts. */
+describe("the list of a party has", () => {
+  const any = needs(requirement([]));
+  const theirs = { holder: "dave" };
+  const ofSecond = { issuer: SECOND };
+  const elsewhere: Options = { synchronizerId: "sync-B" };
 
-    // The ledger reads nothing for a transfer to oneself.
-    test.each(rows.filter(({ name }) => !name.endsWith(", self")))("$name", async ({ call, disclosed }) => {
-      const answer = shortOutcome(await send(url(), call));
-      expect(answer).toEqual(refused(404, ...partiesOf(disclosed), issuer, "b = 1"));
-      expect(answer).not.toEqual(refused(404, "a = 1"));
-    });
+  test.each<[string, JsonObject, readonly JsonObject[], readonly string[]]>([
+    ["any of the issuer for a requirement without claims", any, [ofAlice("any", ["z=9"])], ["any"]],
+    ["what the issuer holds for it", any, [list([])], ["list"]],
+    ["none of another issuer or holder for it", any, [ofAlice("a", [], ofSecond), ofAlice("b", [], theirs)], []],
+    ["none that a third party holds", one, [ofAlice("theirs", ["a=1"], theirs)], []],
+    ["none that has ended, or not begun", one, [ofAlice("a", ["a=1"], ended), ofAlice("b", ["a=1"], early)], []],
+    ["none without requirements", needs(), [ofAlice("any", ["a=1"])], []],
+    ["one of its own before an allow-list", one, [list(["alice"]), ofAlice("own", ["a=1"], brief)], ["own"]],
+    ["an allow-list before one that has ended", one, [list(["alice"]), ofAlice("own", ["a=1"], ended)], ["list"]],
+    ["no allow-list that does not name it", one, [list(["bob", "carol"])], []],
+    ["no allow-list that another party of it holds", one, [list(["alice", "carol"], "carol")], []],
+    ["no allow-list that the registrar holds", one, [list(["alice"], registrar)], []],
+    ["no allow-list of another issuer", one, [list(["alice"], SECOND, ofSecond)], []],
+    ["no allow-list that the issuer holds of another", one, [list(["alice"], issuer, ofSecond)], []],
+    [
+      "no conflict for one elsewhere that makes no missing claim",
+      two,
+      [ofAlice("a", ["a=1"]), ofAlice("b", ["a=1", "c=1"], {}, elsewhere)],
+      ["a"],
+    ],
+  ])("%s", async (_what, requirements, credentials, ids) => {
+    const { values } = await rulesOn(world(requirements, ...credentials)).context(offer);
+    expect(values).toMatchObject(prefixed({ "sender-credentials": contractIds(...ids) }));
   });
+});
+
+test("burning and minting has what each owner has, in this order, and nothing of the registrar", async () => {
+  const call = burnMintFactory(["bob", "alice", "carol", "bob"]);
+  const have = [...each("b", ["b=1"]).slice(0, 2), ...each("a", ["a=1"]), credential("own", registrar, ["a=1"])];
+  expect(await ask(world(two, ...have), call)).toMatchObject({
+    values: prefixed({ "issuer-credentials": contractIds("a-bob", "b-bob", "a-alice", "b-alice", "a-carol") }),
+    disclosed: ["a-alice", "a-bob", "a-carol", "b-alice", "b-bob", "factory", "usd"],
+  });
+  expect(await ask(world(two, ...have), call, CREDENTIALS_REQUIRED)).toEqual(refused(404, "carol", issuer, "b = 1"));
 });

@@ -1,21 +1,16 @@
 /** Everything of one answer names one operator, one provider and one registrar: the ledger refuses a mixed set. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
-import { element, type Options, parties, payload } from "../fixtures/elements.js";
-import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
-import { useRegistry } from "../fixtures/registries.js";
+import { Recording } from "../../src/registry/recorder.js";
+import { type Options, parties } from "../fixtures/elements.js";
 import { transferV1 } from "../fixtures/requests.js";
+import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
 import { complete, type GroupNames, groupElements, type Row, rowsOf, without } from "./table.js";
 
 const older: Options = { createdAt: "2026-01-01T09:00:00.000000Z" };
 const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };
 const [first, second] = [rowsOf(""), rowsOf("-2")];
-const usd = {
-  factory: element("AllocationFactory", "other-factory", payload.service({ provider: "provider-2::1220" }), newer),
-};
-
 const keysOf = ({ values }: JsonObject): string[] => Object.keys(values as JsonObject);
 const expectRow = (answer: JsonObject, { keys, disclosed }: Row): void => {
   expect(answer).toMatchObject({ disclosed });
@@ -30,186 +25,123 @@ const rowNamed = (rows: readonly Row[], name: string): Row => {
   return found;
 };
 
-/** The factory and the rule of a group. */
-const servicesOf = (suffix: string, options: Options) =>
-  groupElements(suffix, {}, {}, options).filter((one) =>
-    /:(AllocationFactory|TransferRule)"/.test(JSON.stringify(one)),
-  );
-
 const differences: readonly (readonly [string, GroupNames])[] = [
   ["another provider", { provider: "provider-2::1220" }],
   ["another operator", { operator: "operator-2::1220" }],
 ];
 
-describe.each(restAndGrpc)("over %s", (_protocol, send) => {
-  const ask = askOver(send);
+describe.each(differences)("a second group of %s under the registrar", (_what, names) => {
+  describe.each([
+    ["newer", newer],
+    ["older", older],
+  ])("and %s", (age, options) => {
+    const rules = rulesOn([...complete(), ...groupElements("-2", names, {}, options)]);
+    const answerTo = ({ call }: Pick<Row, "call">) => rules.ask(call);
+    const [newest, other] = age === "newer" ? [second, first] : [first, second];
 
-  describe.each(differences)("a second group of %s under the registrar", (_what, names) => {
-    describe.each([
-      ["newer", newer],
-      ["older", older],
-    ])("and %s", (age, options) => {
-      const url = useRegistry([...complete(), ...groupElements("-2", names, {}, options)]);
-      const answerTo = async ({ call }: Pick<Row, "call">) => shortOutcome(await send(url(), call));
-      const [newest, other] = age === "newer" ? [second, first] : [first, second];
-
-      test.each([...first.onInstructions, ...second.onInstructions])(
-        "an instruction has its own group: $name ($disclosed)",
-        async (row) => {
-          expectRow(await answerTo(row), row);
-        },
-      );
-
-      test.each([...first.factories, ...second.factories].filter(isSettlement))(
-        "a settlement has the group of its allocations: $disclosed",
-        async (row) => {
-          expectRow(await answerTo(row), row);
-        },
-      );
-
-      const unnamed = [...withoutDirect(newest.factories), ...newest.creations].filter((row) => !isSettlement(row));
-
-      test.each(unnamed)("without inputs the newest configuration has the group: $name", async (row) => {
+    test.each([...first.onInstructions, ...second.onInstructions])(
+      "an instruction has its own group: $name ($disclosed)",
+      async (row) => {
         expectRow(await answerTo(row), row);
-      });
+      },
+    );
 
-      test.each(unnamed)("inputs that cannot be read leave it: $name", async ({ call, ...row }) => {
-        expectRow(await answerTo({ call: withInputs(call, ["00ff"]) }), { ...row, call });
-      });
+    test.each([...first.factories, ...second.factories].filter(isSettlement))(
+      "a settlement has the group of its allocations: $disclosed",
+      async (row) => {
+        expectRow(await answerTo(row), row);
+      },
+    );
 
-      const inputs = [newest === first ? "locked-2" : "locked"];
-      const named = [...withoutDirect(other.factories), ...other.creations].filter(
-        ({ name }) => /factory|burn request/.test(name) && name !== "settlement-factory",
-      );
+    const unnamed = [...withoutDirect(newest.factories), ...newest.creations].filter((row) => !isSettlement(row));
 
-      test.each(named)("the first input that can be read has the group: $name", async ({ call, ...row }) => {
-        expectRow(await answerTo({ call: withInputs(call, ["00ff", ...inputs]) }), { ...row, call });
-      });
+    test.each(unnamed)("without inputs the newest configuration has the group: $name", async (row) => {
+      expectRow(await answerTo(row), row);
+    });
+
+    test.each(unnamed)("inputs that cannot be read leave it: $name", async ({ call, ...row }) => {
+      expectRow(await answerTo({ call: withInputs(call, ["00ff"]) }), { ...row, call });
+    });
+
+    const inputs = [newest === first ? "locked-2" : "locked"];
+    const named = [...withoutDirect(other.factories), ...other.creations].filter(
+      ({ name }) => /factory|burn request/.test(name) && name !== "settlement-factory",
+    );
+
+    test.each(named)("the first input that can be read has the group: $name", async ({ call, ...row }) => {
+      expectRow(await answerTo({ call: withInputs(call, ["00ff", ...inputs]) }), { ...row, call });
     });
   });
+});
 
-  test("where one group has the instrument, no input decides", async () => {
-    const elements = [
-      ...complete(),
-      ...without("usd-2", groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
-    ];
-    const row = rowNamed(first.table, "v1 transfer-factory, offer");
-    expectRow(await ask(elements, withInputs(row.call, ["locked-2"])), row);
-  });
+test("where one group has the instrument, no input decides", async () => {
+  const elements = [
+    ...complete(),
+    ...without("usd-2", groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
+  ];
+  const row = rowNamed(first.table, "v1 transfer-factory, offer");
+  expectRow(await ask(elements, withInputs(row.call, ["locked-2"])), row);
+});
 
-  test.each(["v1 transfer-factory, offer", "v1 allocation-factory", "burn-mint-factory", "mint offer create"])(
-    "a newer factory of a group without the instrument is passed over: %s",
-    async (name) => {
-      const row = rowNamed(first.table, name);
-      expectRow(await ask([...complete(), usd.factory], row.call), row);
-    },
+test.each([
+  ["factory", "v1 transfer-factory, offer", "AllocationFactory"],
+  ["rule", "v1 transfer accept", "TransferRule"],
+  ["usd", "v1 transfer accept", "InstrumentConfiguration"],
+  ["usd", "mint offer accept", "InstrumentConfiguration"],
+  ["rule", "v1 allocation execute-transfer", "TransferRule"],
+])("that of another group does not replace a missing %s: %s", async (missing, name, named) => {
+  const row = rowNamed(second.table, name);
+  const elements = [
+    ...complete(),
+    ...without(`${missing}-2`, groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
+  ];
+  expect(await ask(elements, row.call)).toEqual(
+    refused(404, named, `(operator ${parties.operator}, provider provider-2::1220)`),
   );
+});
+
+describe("a transfer to oneself of an instrument without a configuration", () => {
+  const elements = [
+    ...without("usd", complete()),
+    ...without("usd-2", groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
+  ];
+  const { call } = rowNamed(first.table, "v2 transfer-factory, self");
 
   test.each([
-    ["factory", "v1 transfer-factory, offer", "AllocationFactory"],
-    ["rule", "v1 transfer accept", "TransferRule"],
-    ["usd", "v1 transfer accept", "InstrumentConfiguration"],
-    ["usd", "mint offer accept", "InstrumentConfiguration"],
-    ["rule", "v1 allocation execute-transfer", "TransferRule"],
-  ])("that of another group does not replace a missing %s: %s", async (missing, name, named) => {
-    const row = rowNamed(second.table, name);
-    const elements = [
-      ...complete(),
-      ...without(`${missing}-2`, groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
-    ];
-    expect(await ask(elements, row.call)).toEqual(
-      refused(404, named, `(operator ${parties.operator}, provider provider-2::1220)`),
-    );
-  });
-
-  test("the service of another group says nothing", async () => {
-    const others = element(
-      "RegistrarService",
-      "other",
-      payload.service({ provider: "p2", enableResultContracts: true }),
-    );
-    const row = rowNamed(first.table, "v1 transfer reject");
-    expect(keysOf(await ask([...without("service", complete()), others], row.call))).toEqual([]);
-  });
-
-  describe("a transfer to oneself of an instrument without a configuration", () => {
-    const elements = [
-      ...without("usd", complete()),
-      ...without("usd-2", groupElements("-2", { provider: "provider-2::1220" }, {}, newer)),
-    ];
-    const { call } = rowNamed(first.table, "v2 transfer-factory, self");
-
-    test.each([
-      ["is of the newest factory", [], "-2"],
-      ["is of the newest factory if no input can be read", ["00ff"], "-2"],
-      ["is of the first input that can be read", ["00ff", "locked"], ""],
-    ])("%s", async (_what, inputs, suffix) => {
-      expect(await ask(elements, withInputs(call, inputs))).toMatchObject({
-        factoryId: `factory${suffix}`,
-        transferKind: "self",
-        disclosed: [`factory${suffix}`, `rule${suffix}`],
-      });
+    ["is of the newest factory", [], "-2"],
+    ["is of the newest factory if no input can be read", ["00ff"], "-2"],
+    ["is of the first input that can be read", ["00ff", "locked"], ""],
+  ])("%s", async (_what, inputs, suffix) => {
+    expect(await ask(elements, withInputs(call, inputs))).toMatchObject({
+      factoryId: `factory${suffix}`,
+      transferKind: "self",
+      disclosed: [`factory${suffix}`, `rule${suffix}`],
     });
   });
+});
 
-  describe("a direct transfer", () => {
-    const call = transferFactory("v1", transferV1("alice", "carol"));
-    const ofSecond = groupElements("-2", { operator: "operator-2::1220" }, {}, newer);
-    const approves = element(
-      "TransferPreapproval",
-      "carol-approves-2",
-      payload.preapproval("carol", ["USD"], { operator: "operator-2::1220" }),
-    );
+test("allocations of two groups cannot be settled together", async () => {
+  const elements = [...complete(), ...groupElements("-2", { provider: "provider-2::1220" })];
+  const row = rowNamed(first.table, "settlement-factory");
+  const both = JSON.parse(
+    JSON.stringify(row.call.body).replace(/\{"allocationCid":"allocation",[^}]*\}/, (one) =>
+      [one, one.replace('"allocation"', '"allocation-2"')].join(),
+    ),
+  ) as JsonObject;
+  const call = { ...row.call, body: both, request: { ...(row.call.request as JsonObject), ...both } };
+  expect(await ask(elements, call)).toEqual(refused(400, "allocation", "allocation-2", "provider-2::1220"));
+});
 
-    test("needs a preapproval of the group's operator", async () => {
-      expect(await ask([...complete(), ...ofSecond], call)).toMatchObject({
-        transferKind: "offer",
-        factoryId: "factory-2",
-      });
-      expect(await ask([...complete(), ...ofSecond, approves], call)).toMatchObject({
-        transferKind: "direct",
-        factoryId: "carol-approves-2",
-        disclosed: ["alice-holds", "carol-approves-2", "carol-holds", "rule-2", "usd-2"],
-      });
-    });
-
-    test("needs rule and configuration of one group", async () => {
-      const elements = [...complete(), ...without("rule-2", ofSecond), approves];
-      expect(await ask(elements, call)).toMatchObject({ transferKind: "offer", factoryId: "factory-2" });
-    });
-
-    test("a preapproval names no provider", async () => {
-      const ofProvider = groupElements("-2", { provider: "provider-2::1220" }, {}, newer);
-      expect(await ask([...complete(), ...ofProvider], call)).toMatchObject({
-        transferKind: "direct",
-        factoryId: "carol-approves",
-        disclosed: ["alice-holds", "carol-approves", "carol-holds", "rule-2", "usd-2"],
-      });
-    });
-  });
-
-  test("allocations of two groups cannot be settled together", async () => {
-    const elements = [...complete(), ...groupElements("-2", { provider: "provider-2::1220" })];
-    const row = rowNamed(first.table, "settlement-factory");
-    const both = JSON.parse(
-      JSON.stringify(row.call.body).replace(/\{"allocationCid":"allocation",[^}]*\}/, (one) =>
-        [one, one.replace('"allocation"', '"allocation-2"')].join(),
-      ),
-    ) as JsonObject;
-    const call = { ...row.call, body: both, request: { ...(row.call.request as JsonObject), ...both } };
-    expect(await ask(elements, call)).toEqual(refused(400, "allocation", "allocation-2", "provider-2::1220"));
-  });
-
-  test("of two factories and two rules of the group the newest wins, ties by contract id", async () => {
-    const { call } = rowNamed(first.table, "v1 transfer-factory, self");
-    expect(
-      await ask(
-        [...complete(), ...servicesOf("-b", newer), ...servicesOf("-a", newer), ...servicesOf("-c", older)],
-        call,
-      ),
-    ).toMatchObject({
-      factoryId: "factory-a",
-      disclosed: ["alice-holds", "factory-a", "rule-a", "usd"],
-    });
-  });
+test("an explanation says that another group may be meant, and why others are passed over", async () => {
+  const rules = rulesOn([...complete(), ...groupElements("-2", { provider: "provider-2::1220" }, {}, newer)]);
+  const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };
+  const query = { registrar: parties.registrar, choiceArguments, apiVersion: "v1" } as const;
+  const recording = new Recording(true);
+  await (await rules.executor()).execute((registry, context) => registry.transferFactory(context, query), recording);
+  const { notes = [], searches = [] } = recording.last?.explanation ?? {};
+  expect(JSON.stringify(notes)).toContain("Several providers have instrument");
+  const others = searches
+    .flatMap(({ candidates }) => candidates)
+    .filter(({ contract }) => contract.contractId === "factory");
+  expect(others).toMatchObject([{ reason: expect.stringContaining("provider::1220") as unknown }]);
 });

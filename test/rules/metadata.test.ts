@@ -1,15 +1,13 @@
-/** The metadata operations over HTTP. */
-import { rename, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
-import { text as textOf } from "node:stream/consumers";
-import { beforeAll, afterAll, describe, expect, test } from "vitest";
+/** Metadata: registry info, instruments by pages and alone, their pauses and the operator's hints. */
+import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { failure, short } from "../fixtures/context.js";
-import { element, parties, payload } from "../fixtures/elements.js";
-import { serving } from "../fixtures/registries.js";
-import { type Answer, registry, type Running, serve } from "../fixtures/run-service.js";
-import { until } from "../fixtures/wait.js";
+import { info, instrument as instrumentOf, instruments as instrumentsOf } from "../fixtures/calls/operations.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import type { Call } from "../fixtures/protocols.js";
+import { ask, refused, type Rules, rulesOn } from "../fixtures/rules.js";
 
+const { registrar } = parties;
+const other = "other::1220";
 /** The APIs of the token standard, with their minor versions. */
 const supportedApis = {
   "splice-api-token-metadata-v1": 2,
@@ -26,260 +24,155 @@ const supportedApis = {
   "splice-api-token-transfer-events-v2": 1,
 };
 
-const info = (registrar?: string): string => `${registry(registrar)}/metadata/v1/info`;
-const instruments = (query = "", registrar?: string): string =>
-  `${registry(registrar)}/metadata/v1/instruments${query === "" ? "" : `?${query}`}`;
-const instrument = (id: string, registrar?: string): string =>
-  `${registry(registrar)}/metadata/v1/instruments/${encodeURIComponent(id)}`;
+const instrument = (id: string, of: string = registrar): Call => instrumentOf(of, id);
+const listQuery = (query: string, of: string = registrar): Call => {
+  const call = instrumentsOf(of);
+  return { ...call, path: `${call.path}?${query}` };
+};
+const instruments = instrumentsOf(registrar);
 
-const other = "other::1220";
-const factory = (registrar: string = parties.registrar): JsonObject =>
-  element("AllocationFactory", `factory of ${registrar}`, payload.service({ registrar }));
-
+const factory = (of: string = registrar, options?: Options): JsonObject =>
+  element("AllocationFactory", `factory of ${of}`, payload.service({ registrar: of }), options);
 /** A configuration of each id. */
-const configurations = (ids: readonly string[], registrar: string = parties.registrar): JsonObject[] =>
-  ids.map((id) =>
-    element("InstrumentConfiguration", `${id} of ${registrar}`, payload.configuration(id, { registrar })),
-  );
+const configurations = (ids: readonly string[], of: string = registrar): JsonObject[] =>
+  ids.map((id) => element("InstrumentConfiguration", `${id} of ${of}`, payload.configuration(id, { registrar: of })));
+const on = (...ids: readonly string[]): Rules => rulesOn([factory(), ...configurations(ids)]);
 
 /** An instrument without name, symbol and decimals. */
 const plain = (id: string): JsonObject => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 
 interface Page {
-  readonly ids: string[];
+  readonly ids: readonly string[];
   readonly next: string | undefined;
 }
-
-function pageIn({ status, body }: Answer): Page {
-  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  const { instruments: listed, nextPageToken: next } = body as unknown as {
+async function pageOf(rules: Rules, call: Call): Promise<Page> {
+  const { instruments: listed, nextPageToken: next } = (await rules.body(call)) as unknown as {
     readonly instruments: readonly { readonly id: string }[];
     readonly nextPageToken?: string;
   };
   return { ids: listed.map(({ id }) => id), next };
 }
+const after = (next: string | undefined, more = "", of?: string): Call =>
+  listQuery(`pageToken=${encodeURIComponent(next ?? "none")}${more}`, of);
 
-const token = (next: string | undefined): string => `pageToken=${encodeURIComponent(next ?? "none")}`;
-
-/** The ids of all pages, from a token on. */
-async function pages(running: Running, pageSize: number, registrar?: string): Promise<string[][]> {
-  const found: string[][] = [];
+/** The ids of all pages. */
+async function pages(rules: Rules, pageSize: number): Promise<(readonly string[])[]> {
+  const found: (readonly string[])[] = [];
   let next: string | undefined = "";
-  while (next !== undefined) {
-    const page = pageIn(await running.get(instruments(`pageSize=${pageSize}&${token(next)}`, registrar)));
+  while (next !== undefined && found.length < 1_000) {
+    const page: Page = await pageOf(rules, after(next, `&pageSize=${pageSize}`));
     found.push(page.ids);
     ({ next } = page);
-    if (found.length > 1_000) throw new Error("the pages do not end");
   }
   return found;
 }
-
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
-
 /** `i-00`, `i-01`, … */
 const numbered = (count: number, digits = 2): string[] =>
   Array.from({ length: count }, (_, index) => `i-${String(index).padStart(digits, "0")}`);
 
-describe("info", () => {
-  test("has the registrar and the supported APIs", async () => {
-    const running = await serving([factory(), ...configurations(["USD"])]);
-    const { status, headers, body } = await running.get(info());
-    expect(status).toBe(200);
-    expect(headers.get("content-type")).toMatch(/^application\/json/);
-    expect(body).toEqual({ adminId: parties.registrar, supportedApis });
+describe("a registrar", () => {
+  test("has its name and the supported APIs; it needs neither instruments nor a factory on a synchronizer", async () => {
+    const rules = rulesOn([factory(registrar, { moving: "unassigned" })]);
+    expect(await rules.body(info(registrar))).toEqual({ adminId: registrar, supportedApis });
+    expect(await rules.body(instruments)).toEqual({ instruments: [] });
   });
 
-  test("needs no instrument, and no factory on a synchronizer", async () => {
-    const away = element("AllocationFactory", "factory", payload.service(), { moving: "unassigned" });
-    const running = await serving([away]);
-    expect((await running.get(info())).body).toEqual({ adminId: parties.registrar, supportedApis });
-    expect((await running.get(instruments())).body).toEqual({ instruments: [] });
+  test("that has no factory is not served, whatever configurations it has", async () => {
+    const rules = rulesOn([factory(), ...configurations(["USD"], "nobody::1220")]);
+    for (const call of [info("nobody::1220"), instrumentsOf("nobody::1220"), instrument("USD", "nobody::1220")])
+      expect(await rules.ask(call)).toEqual(refused(404, "nobody::1220"));
   });
 
-  test("accepts the party as it is, and percent-encoded", async () => {
-    const running = await serving([factory()]);
-    for (const party of ["registrar::1220", "registrar%3A%3A1220", "registrar%3a%3a1220"]) {
-      const path = `/api/token-standard/v0/registrars/${party}/registry/metadata/v1/info`;
-      expect((await running.get(path)).body).toMatchObject({ adminId: "registrar::1220" });
-    }
-  });
+  test.each(["registrar::122", "registrar::12200", "Registrar::1220", " registrar::1220"])(
+    "is not matched by a part of its name, or in another case: %j",
+    async (name) => {
+      expect(await on("USD").ask(info(name))).toEqual(refused(404, name));
+    },
+  );
 });
 
-describe("a registrar that is not served", () => {
-  test.each<[string, string]>([
-    ["info", info("nobody::1220")],
-    ["instruments", instruments("", "nobody::1220")],
-    ["an instrument", instrument("USD", "nobody::1220")],
-  ])("is 404, and the message names it: %s", async (_what, path) => {
-    const running = await serving([factory(), ...configurations(["USD"]), ...configurations(["USD"], "nobody::1220")]);
-    expect(short(await running.get(path))).toEqual(failure(404, "nobody::1220"));
-  });
-
-  test("is not matched by a part of its name, or in another case", async () => {
-    const running = await serving([factory(), ...configurations(["USD"])]);
-    for (const registrar of ["registrar::122", "registrar::12200", "Registrar::1220", " registrar::1220"]) {
-      expect((await running.get(info(registrar))).status).toBe(404);
-    }
-  });
-});
-
-describe("instruments", () => {
-  let running: Running;
+describe("the list of instruments", () => {
   const many = numbered(60);
-  beforeAll(async () => {
-    const shuffled = many.toSorted((a, b) => (reversed(a) < reversed(b) ? -1 : 1));
-    running = await serve([
-      factory(),
-      factory(other),
-      ...configurations(shuffled),
-      ...configurations(["X", "Y"], other),
-    ]);
-  });
-  afterAll(() => running.close());
+  const shuffled = many.toSorted((a, b) => (reversed(a) < reversed(b) ? -1 : 1));
+  const rules = rulesOn([factory(), factory(other), ...configurations(shuffled), ...configurations(["X", "Y"], other)]);
 
-  test("are sorted by id, 25 per page by default", async () => {
-    const first = pageIn(await running.get(instruments()));
+  test("is sorted by id, 25 per page by default", async () => {
+    const first = await pageOf(rules, instruments);
     expect(first.ids).toEqual(many.slice(0, 25));
-    const second = pageIn(await running.get(instruments(token(first.next))));
+    const second = await pageOf(rules, after(first.next));
     expect(second.ids).toEqual(many.slice(25, 50));
-    const third = await running.get(instruments(token(second.next)));
-    expect(pageIn(third)).toEqual({ ids: many.slice(50), next: undefined });
-    expect(third.body).not.toHaveProperty("nextPageToken");
+    expect(await pageOf(rules, after(second.next))).toEqual({ ids: many.slice(50), next: undefined });
+    expect(await pageOf(rules, after(first.next))).toEqual(second);
   });
 
-  test("have all known fields, and no others", async () => {
-    const { status, headers, body } = await running.get(instruments("", other));
-    expect(status).toBe(200);
-    expect(headers.get("content-type")).toMatch(/^application\/json/);
-    expect(body).toEqual({ instruments: [plain("X"), plain("Y")] });
+  test("has all known fields, and no others", async () => {
+    expect(await rules.body(instrumentsOf(other))).toEqual({ instruments: [plain("X"), plain("Y")] });
   });
 
-  test.each([1, 7, 20, 59, 60, 61, 1_000])("have the requested page size: %i", async (pageSize) => {
+  test.each([1, 7, 20, 59, 60, 61, 1_000])("has pages of the requested size: %i", async (pageSize) => {
     const expected: string[][] = [];
     for (let from = 0; from < many.length; from += pageSize) expected.push(many.slice(from, from + pageSize));
-    expect(await pages(running, pageSize)).toEqual(expected);
+    expect(await pages(rules, pageSize)).toEqual(expected);
   });
 
-  test("start from the beginning for an empty token", async () => {
-    expect(pageIn(await running.get(instruments("pageSize=2&pageToken="))).ids).toEqual(many.slice(0, 2));
+  test("begins anew with an empty token, and takes another size with a token", async () => {
+    const { ids, next } = await pageOf(rules, listQuery("page_size=3&page_token=&unknown=1&registrarParty=nobody"));
+    expect(ids).toEqual(many.slice(0, 3));
+    expect((await pageOf(rules, after(next, "&pageSize=2"))).ids).toEqual(many.slice(3, 5));
   });
 
-  test("accept proto field names and unknown parameters", async () => {
-    const query = "page_size=2&page_token=&unknown=1&unknown=2&registrarParty=nobody";
-    expect(pageIn(await running.get(instruments(query))).ids).toEqual(many.slice(0, 2));
+  test.each(["0", "-1", "x", "1.5", "", "%205", "1&pageSize=2", "1&page_size=2", "2147483648", "-2147483649", "null"])(
+    "is 400 for pageSize=%s, of any registrar",
+    async (size) => {
+      for (const of of [registrar, "nobody::1220"])
+        expect(await rules.ask(listQuery(`pageSize=${size}`, of))).toEqual(
+          refused(400, size.includes("page_size") ? "page" : "pageSize"),
+        );
+    },
+  );
+
+  test("is 400 for a token of another registrar, or two", async () => {
+    const { next } = await pageOf(rules, listQuery("pageSize=1", other));
+    expect(await rules.ask(after(next))).toEqual(refused(400, "pageToken"));
+    expect((await pageOf(rules, after(next, "", other))).ids).toEqual(["Y"]);
+    const { next: own = "" } = await pageOf(rules, listQuery("pageSize=1"));
+    expect(await rules.ask(after(own, `&pageToken=${own}`))).toEqual(refused(400, "pageToken"));
   });
 
-  test("accept another size with a token", async () => {
-    const { next } = pageIn(await running.get(instruments("pageSize=3")));
-    expect(pageIn(await running.get(instruments(`pageSize=2&${token(next)}`))).ids).toEqual(many.slice(3, 5));
-  });
-
-  test("are the same each time a token is used", async () => {
-    const { next } = pageIn(await running.get(instruments("pageSize=3")));
-    const [first, second] = [await running.get(instruments(token(next))), await running.get(instruments(token(next)))];
-    expect(second.body).toEqual(first.body);
-  });
-
-  test("accept trailing and double slashes in the path", async () => {
-    for (const path of [`${instruments()}/?pageSize=1`, `/${instruments("pageSize=1")}`]) {
-      expect(pageIn(await running.get(path)).ids).toEqual(["i-00"]);
-    }
-  });
-
-  test.each([
-    "pageSize=0",
-    "pageSize=-1",
-    "pageSize=x",
-    "pageSize=1.5",
-    "pageSize=",
-    "pageSize=%205",
-    "pageSize=1&pageSize=2",
-    "pageSize=25&pageSize=25",
-    "pageSize=1099511627776",
-    "pageSize=2147483648",
-    "pageSize=-2147483649",
-    "pageSize=99999999999999999999",
-    "pageSize=null",
-    "pageSize=true",
-  ])("are 400 for %s", async (query) => {
-    expect(short(await running.get(instruments(query)))).toEqual(failure(400, "pageSize"));
-  });
-
-  test("are 400 for a size under both names", async () => {
-    expect((await running.get(instruments("pageSize=1&page_size=2"))).status).toBe(400);
-  });
-
-  test("are 400 for a wrong size, even if the registrar is unknown", async () => {
-    expect((await running.get(instruments("pageSize=0", "nobody::1220"))).status).toBe(400);
-  });
-
-  test("are 400 for a token of another registrar", async () => {
-    const { next } = pageIn(await running.get(instruments("pageSize=1", other)));
-    expect(next).toBeDefined();
-    expect(short(await running.get(instruments(token(next))))).toEqual(failure(400, "pageToken"));
-    expect(pageIn(await running.get(instruments(token(next), other))).ids).toEqual(["Y"]);
-  });
-
-  test("are 400 for a changed token", async () => {
-    const { next = "" } = pageIn(await running.get(instruments("pageSize=1")));
-    const changed = [
-      next.slice(0, -1),
-      next.slice(1),
-      `${next}A`,
-      `${next}=`,
-      `${next}==`,
-      `${next} `,
-      ` ${next}`,
-      `${next}\n`,
-      next.toLowerCase(),
-      `${next}${next}`,
-      reversed(next),
-    ];
-    for (const pageToken of changed.filter((one) => one !== next)) {
-      const answer = await running.get(instruments(`pageToken=${encodeURIComponent(pageToken)}`));
-      expect({ pageToken, ...short(answer) }).toEqual({ pageToken, ...failure(400, "pageToken") });
-    }
+  test("is 400 for a changed token", async () => {
+    const { next = "" } = await pageOf(rules, listQuery("pageSize=1"));
+    const more = ["A", "=", "==", " ", "\n", next].map((end) => next + end);
+    const all = [next.slice(0, -1), next.slice(1), ...more, ` ${next}`, next.toLowerCase(), reversed(next)];
+    for (const changed of all)
+      expect([changed, await rules.ask(after(changed))]).toEqual([changed, refused(400, "pageToken")]);
   });
 
   test.each([
     "x",
-    "1",
     "null",
-    "[]",
     "i-03",
     "😀",
-    Buffer.from("[]").toString("base64url"),
-    Buffer.from("null").toString("base64url"),
-    Buffer.from('["registrar::1220"]').toString("base64url"),
-    Buffer.from('["registrar::1220",5]').toString("base64url"),
-    Buffer.from('{"0":"registrar::1220","1":"i-03"}').toString("base64url"),
-    "A".repeat(8_192),
     "A".repeat(9_000),
-  ])("are 400 for a made-up token", async (pageToken) => {
-    const answer = await running.get(instruments(`pageToken=${encodeURIComponent(pageToken)}`));
-    expect(short(answer)).toEqual(failure(400, "pageToken"));
+    ...["[]", "null", '["registrar::1220"]', '["registrar::1220",5]', '{"0":"registrar::1220","1":"i-03"}'].map(
+      (text) => Buffer.from(text).toString("base64url"),
+    ),
+  ])("is 400 for a made-up token", async (token) => {
+    expect(await rules.ask(after(token))).toEqual(refused(400, "pageToken"));
   });
 
-  test("are 400 for two tokens", async () => {
-    const { next } = pageIn(await running.get(instruments("pageSize=1")));
-    const answer = await running.get(instruments(`${token(next)}&${token(next)}`));
-    expect(short(answer)).toEqual(failure(400, "pageToken"));
-  });
-
-  test("are at most 1,000 per page", async () => {
+  test("has at most 1,000 per page", async () => {
     const thousands = numbered(1_005, 4);
-    const large = await serving([factory(), ...configurations(thousands)]);
-    for (const pageSize of [1_000, 1_001, 5_000, 2_147_483_647]) {
-      const first = pageIn(await large.get(instruments(`pageSize=${pageSize}`)));
+    const large = on(...thousands);
+    for (const pageSize of [1_000, 1_001, 2_147_483_647]) {
+      const first = await pageOf(large, listQuery(`pageSize=${pageSize}`));
       expect(first.ids).toEqual(thousands.slice(0, 1_000));
-      const second = pageIn(await large.get(instruments(`pageSize=${pageSize}&${token(first.next)}`)));
-      expect(second).toEqual({ ids: thousands.slice(1_000), next: undefined });
+      expect(await pageOf(large, after(first.next))).toEqual({ ids: thousands.slice(1_000), next: undefined });
     }
   });
 
-  test("are paged whatever characters their ids contain", async () => {
-    const ids = [
-      "",
+  test("is paged whatever characters the ids contain, and however long they are", async () => {
+    const awkward = [
       " ",
       "a",
       "A",
@@ -296,242 +189,165 @@ describe("instruments", () => {
       "日本語",
       "\n",
     ];
-    const awkward = ids.filter((id) => id !== "");
-    const found = await pages(await serving([factory(), ...configurations(awkward)]), 1);
-    expect(found.flat().toSorted()).toEqual(awkward.toSorted());
-    expect(found).toHaveLength(awkward.length);
+    const ids = [...awkward, ...numbered(3).map((id) => `${id}${"é".repeat(500)}`)];
+    const found = await pages(on(...ids), 1);
+    expect(found).toHaveLength(ids.length);
+    expect(found.flat().toSorted()).toEqual(ids.toSorted());
   });
 
-  test("are paged with long ids", async () => {
-    const ids = numbered(3).map((id) => `${id}${"é".repeat(500)}`);
-    expect(await pages(await serving([factory(), ...configurations(ids)]), 1)).toEqual(ids.map((id) => [id]));
-  });
-});
-
-async function swap(running: Running, ids: readonly string[]): Promise<void> {
-  const elements = [factory(), ...configurations(ids)];
-  await writeFile(`${running.path}.next`, elements.map((one) => `${JSON.stringify(one)}\n`).join(""));
-  await rename(`${running.path}.next`, running.path);
-  await until("the change is served", async () => {
-    const { ids: served } = pageIn(await running.get(instruments("pageSize=1000")));
-    return JSON.stringify(served) === JSON.stringify(ids.toSorted());
-  });
-}
-
-describe("while instruments are added and removed", () => {
-  test("none of the others is skipped or listed twice", async () => {
-    const running = await serving([factory(), ...configurations(["b", "d", "f", "h", "j"])]);
-    const first = pageIn(await running.get(instruments("pageSize=2")));
+  test("skips and repeats none while others are added and removed", async () => {
+    const first = await pageOf(on("b", "d", "f", "h", "j"), listQuery("pageSize=2"));
     expect(first.ids).toEqual(["b", "d"]);
     // "a", "c" and "e" are added; "d", the last id of this page, is removed.
-    await swap(running, ["a", "b", "c", "e", "f", "h", "j"]);
-    const second = pageIn(await running.get(instruments(`pageSize=2&${token(first.next)}`)));
+    const second = await pageOf(on("a", "b", "c", "e", "f", "h", "j"), after(first.next, "&pageSize=2"));
     expect(second.ids).toEqual(["e", "f"]);
-    await swap(running, ["a", "h", "j", "k"]);
-    const third = pageIn(await running.get(instruments(`pageSize=2&${token(second.next)}`)));
-    expect(third.ids).toEqual(["h", "j"]);
-    await swap(running, ["a", "b"]);
-    expect((await running.get(instruments(`pageSize=2&${token(third.next)}`))).body).toEqual({ instruments: [] });
-    expect((await running.get(instruments(`pageSize=2&${token(first.next)}`))).body).toEqual({ instruments: [] });
+    expect((await pageOf(on("a", "h", "j", "k"), after(second.next, "&pageSize=2"))).ids).toEqual(["h", "j"]);
+    expect(await on("a", "b").body(after(first.next))).toEqual({ instruments: [] });
   });
 });
 
-/** Configurations with the same id and different additional ids. */
-const usd = (contractId: string, isin: string, createdAt: string, more: { readonly moving?: "unassigned" } = {}) =>
+/** Configurations of USD with different additional ids. */
+const usd = (contractId: string, isin: string, options?: Options): JsonObject =>
   element(
     "InstrumentConfiguration",
     contractId,
-    payload.configuration("USD", {
-      additionalIdentifiers: [{ source: "isin", id: isin, scheme: "ISIN" }],
-    }),
-    { createdAt, ...more },
+    payload.configuration("USD", { additionalIdentifiers: [{ source: "isin", id: isin, scheme: "ISIN" }] }),
+    options,
   );
+const at = (createdAt: string, more: Options = {}): Options => ({ createdAt, ...more });
 
 describe("of several configurations of one id", () => {
-  test("the newest counts, and the instrument is listed once", async () => {
-    const running = await serving([
-      factory(),
-      usd("old", "old-isin", "2026-01-05T09:00:00.000001Z"),
-      usd("new", "new-isin", "2026-01-05T09:00:00.000003Z"),
-      usd("middle", "middle-isin", "2026-01-05T09:00:00.000002Z"),
-      ...configurations(["EUR"]),
-    ]);
-    expect((await running.get(instruments())).body).toEqual({ instruments: [plain("EUR"), plain("USD")] });
-    expect((await running.get(instrument("USD"))).body).toEqual(plain("USD"));
-    expect((await running.get(instrument("new-isin"))).body).toEqual(plain("USD"));
-    for (const id of ["old-isin", "middle-isin"]) {
-      expect(short(await running.get(instrument(id)))).toEqual(failure(404, id));
-    }
-  });
-
-  test("of those created at the same time the lowest contract id counts", async () => {
-    const createdAt = "2026-01-05T09:00:00Z";
-    const running = await serving([factory(), usd("b", "isin-b", createdAt), usd("a", "isin-a", createdAt)]);
-    expect((await running.get(instrument("isin-a"))).status).toBe(200);
-    expect((await running.get(instrument("isin-b"))).status).toBe(404);
-  });
-
-  test("one in reassignment counts too", async () => {
-    const running = await serving([
-      factory(),
-      usd("old", "old-isin", "2026-01-05T09:00:00Z"),
-      usd("new", "new-isin", "2026-01-06T09:00:00Z", { moving: "unassigned" }),
-    ]);
-    expect((await running.get(instruments())).body).toEqual({ instruments: [plain("USD")] });
-    expect((await running.get(instrument("new-isin"))).body).toEqual(plain("USD"));
+  test.each<[string, readonly JsonObject[], string, readonly string[]]>([
+    [
+      "the newest counts",
+      [
+        usd("a", "old", at("2026-01-05T09:00:00.000001Z")),
+        usd("b", "new", at("2026-01-05T09:00:00.000003Z")),
+        usd("c", "middle", at("2026-01-05T09:00:00.000002Z")),
+      ],
+      "new",
+      ["old", "middle"],
+    ],
+    [
+      "the lowest contract id counts of those created at the same time",
+      [usd("b", "high"), usd("a", "low")],
+      "low",
+      ["high"],
+    ],
+    [
+      "one in reassignment counts too",
+      [usd("a", "old"), usd("b", "new", at("2026-02-06T09:00:00Z", { moving: "unassigned" }))],
+      "new",
+      ["old"],
+    ],
+  ])("%s, and the instrument is listed once", async (_what, elements, found, lost) => {
+    const rules = rulesOn([factory(), ...elements, ...configurations(["EUR"])]);
+    expect(await rules.body(instruments)).toEqual({ instruments: [plain("EUR"), plain("USD")] });
+    for (const id of ["USD", found]) expect(await rules.body(instrument(id))).toEqual(plain("USD"));
+    for (const id of lost) expect(await rules.ask(instrument(id))).toEqual(refused(404, id, registrar));
   });
 });
-
-/** A configuration in reassignment. */
-const moving = (id: string, how: "unassigned" | "arriving"): JsonObject =>
-  element("InstrumentConfiguration", id, payload.configuration(id), { moving: how });
 
 describe("one instrument", () => {
-  test("is found and listed while it is in reassignment", async () => {
-    const running = await serving([factory(), moving("EUR", "arriving"), moving("USD", "unassigned")]);
-    expect((await running.get(instruments())).body).toEqual({ instruments: [plain("EUR"), plain("USD")] });
-    expect((await running.get(instrument("EUR"))).body).toEqual(plain("EUR"));
-    expect((await running.get(instrument("USD"))).body).toEqual(plain("USD"));
+  test("is of its registrar", async () => {
+    const rules = rulesOn([factory(), factory(other), ...configurations(["USD"], other)]);
+    for (const id of ["USD", "usd", "US", "USD ", "null"])
+      expect(await rules.ask(instrument(id))).toEqual(refused(404, id, registrar));
+    expect(await rules.body(instrument("USD", other))).toEqual(plain("USD"));
   });
-
-  test("is found by its default id and each other id, and has the default id", async () => {
-    const additionalIdentifiers = [
-      { source: "isin", id: "US0000000001", scheme: "ISIN" },
-      { source: "figi", id: "BBG000000001", scheme: "FIGI" },
-      { source: "again", id: "USD", scheme: "Again" },
-    ];
-    const running = await serving([
-      factory(),
-      element("InstrumentConfiguration", "usd", payload.configuration("USD", { additionalIdentifiers })),
-    ]);
-    for (const id of ["USD", "US0000000001", "BBG000000001"]) {
-      const { status, body } = await running.get(instrument(id));
-      expect({ id, status, body }).toEqual({ id, status: 200, body: plain("USD") });
-    }
-    expect((await running.get(instruments())).body).toEqual({ instruments: [plain("USD")] });
-  });
-
-  test("is found by its default id before another's additional id", async () => {
-    const additionalIdentifiers = [{ source: "isin", id: "USD", scheme: "ISIN" }];
-    const running = await serving([
-      factory(),
-      element("InstrumentConfiguration", "a", payload.configuration("A", { additionalIdentifiers }), {
-        createdAt: "2026-02-05T09:00:00Z",
-      }),
-      element("InstrumentConfiguration", "usd", payload.configuration("USD")),
-    ]);
-    expect((await running.get(instrument("USD"))).body).toEqual(plain("USD"));
-    expect((await running.get(instrument("A"))).body).toEqual(plain("A"));
-  });
-
-  test("of another registrar is not found", async () => {
-    const running = await serving([factory(), factory(other), ...configurations(["USD"], other)]);
-    expect(short(await running.get(instrument("USD")))).toEqual(failure(404, "USD", parties.registrar));
-    expect((await running.get(instrument("USD", other))).body).toEqual(plain("USD"));
-  });
-
-  test.each(["GBP", "usd", "US", "USD ", "US/D", "null"])(
-    "without a configuration is 404, and the message names it: %j",
-    async (id) => {
-      const running = await serving([factory(), ...configurations(["USD"])]);
-      expect(short(await running.get(instrument(id)))).toEqual(failure(404, id, parties.registrar));
-    },
-  );
 
   test.each([
-    "a/b",
-    "/a",
-    "a/",
-    "/",
-    "a//b",
-    "//",
-    "100%",
-    "%",
-    "%41",
-    "%2F",
-    "%25",
-    "a b",
-    " ",
-    " a ",
-    "a+b",
-    "a?b=c",
-    "a#b",
-    "a&b",
-    "a;b",
-    "a:b",
-    "a,b",
-    "a\\b",
-    "a.b",
-    "...",
-    "é",
-    "e\u0301",
-    "日本語",
-    "😀",
-    "'\"<>`{}|^[]",
-    "\n",
-    "info",
-    "instruments",
-    ":p1",
-    "*",
-    "constructor",
-    "__proto__",
-    "toString",
+    ..."a/b|/a|a/|/|a//b|100%|%|%41|%2F|a b| a |a+b|a?b=c|a#b|a&b|a;b|a:b|a\\b|...|é|日本語|😀|\n|info|:p1|__proto__|toString".split(
+      "|",
+    ),
     "é".repeat(1_024),
   ])("may have the id %j", async (id) => {
-    const running = await serving([factory(), ...configurations([id, "USD"])]);
-    const { status, body } = await running.get(instrument(id));
-    expect({ status, body }).toEqual({ status: 200, body: plain(id) });
+    expect(await on(id, "USD").body(instrument(id))).toEqual(plain(id));
   });
 
-  test.each([".", ".."])("may have the id %j, which most clients resolve as a path segment", async (id) => {
-    const running = await serving([factory(), ...configurations([id])]);
-    const path = `${instruments()}/${id.replaceAll(".", "%2E")}`;
-    expect(await raw(running.url, path)).toEqual({ status: 200, body: plain(id) });
-  });
-
-  test("cannot have an oversized id, or one that is not valid text", async () => {
-    const running = await serving([factory(), ...configurations(["USD"])]);
-    expect(short(await running.get(instrument("a".repeat(1_025))))).toEqual(failure(400, "instrumentId"));
-    const broken = await running.get(`${instruments()}/%E0%A4%A`);
-    expect(short(broken)).toEqual(failure(400));
+  test("cannot have an oversized id", async () => {
+    expect(await on("USD").ask(instrument("a".repeat(1_025)))).toEqual(refused(400, "instrumentId"));
   });
 });
 
-describe("a GET", () => {
-  const paths: readonly [string, string][] = [
-    ["info", info()],
-    ["instruments", instruments("pageSize=1")],
-    ["instrument", instrument("USD")],
-  ];
+const configured = (more: JsonObject, id = "usd", options?: Options) =>
+  element("InstrumentConfiguration", id, payload.configuration("USD", more), options);
 
-  test.each(paths)("may have a JSON content type, any Authorization and any Accept: %s", async (_what, path) => {
-    const running = await serving([factory(), ...configurations(["USD"])]);
-    const expected = await running.get(path);
-    expect(expected.status).toBe(200);
-    for (const headers of [
-      { "content-type": "application/json" },
-      { "content-type": "application/json; charset=utf-8", authorization: "Bearer a.b.c" },
-      { "content-type": "text/plain" },
-      { accept: "*/*" },
-      { accept: "application/json", origin: "https://wallet.example" },
-    ]) {
-      const response = await fetch(running.url + path, { headers });
-      expect({ status: response.status, body: await response.json() }).toEqual({ status: 200, body: expected.body });
-    }
+describe("the hints for wallets", () => {
+  const hints = new Set(["paused", "pauseInfo", "showAccountInputFields", "accountInputFieldsToShow"]);
+
+  /** Of USD: the same alone and in the list. */
+  async function hintsOf(elements: readonly JsonObject[], ...lines: readonly string[]): Promise<JsonObject> {
+    const file = [`${registrar}:`, "  USD:", ...lines.map((line) => `    ${line}`)].join("\n");
+    const rules = rulesOn([factory(), ...elements], lines.length === 0 ? {} : { instruments: file });
+    const body = await rules.body(instrument("USD"));
+    expect(await rules.body(instruments)).toEqual({ instruments: [body] });
+    return Object.fromEntries(Object.entries(body).filter(([name]) => hints.has(name)));
+  }
+
+  test.each<[string, JsonValue | undefined, JsonObject]>([
+    ["the name of the constructor", "Paused", { paused: true }],
+    ["true", true, { paused: true }],
+    ["an empty object", {}, { paused: true }],
+    ["a record", { reason: "audit" }, { paused: true }],
+    ["a variant", { tag: "Paused", value: {} }, { paused: true }],
+    ["absent", undefined, {}],
+    ["null", null, {}],
+    ["false", false, {}],
+    ["another name", "Running", {}],
+    ["an empty list", [], {}],
+    ["a number", 1, {}],
+  ])("isPaused, if it is %s", async (_what, isPaused, expected) => {
+    expect(await hintsOf([configured(isPaused === undefined ? {} : { isPaused })])).toEqual(expected);
   });
 
-  test.each(paths)("is the only method: %s", async (_what, path) => {
-    const running = await serving([factory(), ...configurations(["USD"])]);
-    const { status, headers } = await running.post(path, {});
-    expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "GET, HEAD" });
+  test.each<[JsonValue, JsonValue, JsonObject]>([
+    [null, "Paused", { paused: true }],
+    ["Paused", null, {}],
+  ])("are those of the newest configuration: %j, then %j", async (old, young, expected) => {
+    const elements = [
+      configured({ isPaused: young }, "young", at("2026-02-05T09:00:00Z")),
+      configured({ isPaused: old }),
+    ];
+    expect(await hintsOf(elements)).toEqual(expected);
+  });
+
+  test.each<[string, JsonObject, readonly string[], JsonObject]>([
+    [
+      "all",
+      { isPaused: "Paused" },
+      [
+        "pauseInfo: {reason: Annual meeting, until: 2026-12-01T08:00:00Z}",
+        "showAccountInputFields: true",
+        "accountInputFieldsToShow: [accountId, provider]",
+      ],
+      {
+        paused: true,
+        pauseInfo: { reason: "Annual meeting", until: "2026-12-01T08:00:00Z" },
+        showAccountInputFields: true,
+        accountInputFieldsToShow: ["accountId", "provider"],
+      },
+    ],
+    [
+      "no pauseInfo while it is not paused",
+      {},
+      ["pauseInfo: {reason: Annual meeting}", "showAccountInputFields: false"],
+      { showAccountInputFields: false },
+    ],
+    [
+      "only what the file has",
+      { isPaused: "Paused" },
+      ["pauseInfo: {until: 2026-12-01T08:00:00Z}"],
+      { paused: true, pauseInfo: { until: "2026-12-01T08:00:00Z" } },
+    ],
+    ["an empty list, which hides all fields", {}, ["accountInputFieldsToShow: []"], { accountInputFieldsToShow: [] }],
+  ])("of the operator: %s", async (_what, more, lines, expected) => {
+    expect(await hintsOf([configured(more)], ...lines)).toEqual(expected);
+  });
+
+  test("the operator may say of an instrument what the ledger does not", async () => {
+    const file = `${registrar}:\n  USD: { name: Dollar, symbol: $, decimals: 2 }`;
+    const answer = await ask([factory(), configured({})], instrument("USD"), { instruments: file });
+    expect(answer).toEqual({ ...plain("USD"), name: "Dollar", symbol: "$", decimals: 2 });
   });
 });
-
-/** A GET whose path is not normalised by the client. */
-async function raw(url: string, path: string): Promise<{ readonly status: number; readonly body: JsonValue }> {
-  const { hostname, port, host } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-  const [head = "", body = ""] = (await textOf(socket)).split("\r\n\r\n");
-  return { status: Number(head.split(" ")[1]), body: JSON.parse(body) as JsonValue };
-}

@@ -10,11 +10,10 @@ import { Replica } from "../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writer.js";
 import { ForgetfulReader, half } from "../fixtures/forgetful-reader.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
-import { registrars } from "./model/names.js";
-import { Outcomes, possibleOutcomes } from "./model/outcomes.js";
-import { runScript, type Subject } from "./model/run-script.js";
-import { script } from "./model/scripts.js";
-import { subjects } from "./model/subjects.js";
+import { registrars } from "./model/contract-arbitraries.js";
+import { script } from "./model/random-ledger.js";
+import { runScript, type Subject, subjects } from "./model/run-script.js";
+import { Outcomes, possibleOutcomes } from "./model/table.js";
 
 /** Each run sends 24 to 40 requests to each reader of a store. */
 const MEMORY_RUNS = 450;

@@ -1,28 +1,19 @@
-/** Entries that the contexts file defines, over REST and gRPC: how they are found, their values, and what is missing. */
+/** Entries that the contexts file defines: how they are found, their values, and what is missing. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { contractId, contractIds, map } from "../fixtures/context.js";
-import { contextsFile, elementOf, lines } from "../fixtures/contexts.js";
-import { element, type Options, parties, payload } from "../fixtures/elements.js";
-import { serving } from "../fixtures/registries.js";
-import { account, leg, transferV2 } from "../fixtures/requests.js";
-import type { Running } from "../fixtures/run-service.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
 import {
-  ask,
-  askAll,
-  askFor,
-  burnMint,
-  disclosedBy,
-  execute,
-  isExit,
-  ofEach,
-  registryWithInstructions,
-  settle,
-  transfer,
-  valuesOf,
-  withdrawAllocation,
-} from "../fixtures/utility-calls.js";
+  burnMintFactory,
+  executeTransfer,
+  onAllocation,
+  settlementFactory,
+  transferFactory,
+} from "../fixtures/calls/operations.js";
+import { contractId, contractIds, map } from "../fixtures/context.js";
+import { elementOf, lines } from "../fixtures/contexts.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import type { Call } from "../fixtures/protocols.js";
+import { account, leg, settlement, transferV1, transferV2 } from "../fixtures/requests.js";
+import { type Answer, contexts, type Contexts, isExit, ofEach, ownValues } from "./every-context.js";
 
 const DOCUMENT = "own-app#Own.App:Document";
 const { provider, registrar } = parties;
@@ -52,15 +43,9 @@ const addAll = (entries: string, options = ""): string => {
   );
 };
 
-async function servingWith(contexts: string, ...added: readonly JsonObject[]): Promise<Running> {
-  return serving([...registryWithInstructions(), ...added], { config: { contexts: await contextsFile(contexts) } });
-}
-
-/** The values under bare names that do not stand in the built-in contexts, in order of their names. */
-function ownValues(answer: JsonObject): JsonObject {
-  const builtIn = /^utility\.|^(?:instrument-configuration|transfer-rule|(?:sender|receiver)-credentials)$/;
-  return Object.fromEntries(Object.entries(valuesOf(answer)).filter(([key]) => !builtIn.test(key)));
-}
+/** The registry with documents, and a contexts file. */
+const on = (file: string, ...added: readonly JsonObject[]): Contexts => contexts(file, {}, ...added);
+const settle = (legs: readonly JsonObject[]): Call => settlementFactory(settlement(legs, []));
 
 describe("an entry is found", () => {
   const entries = [
@@ -133,30 +118,30 @@ describe("an entry is found", () => {
   };
 
   test("by each value of the request, in every operation, in each form", async () => {
-    const running = await servingWith(addAll(entries), ...documents);
-    expect(await askAll(running, ownValues)).toEqual(ofEach(expected));
-    const disclosed = await askAll(running, (answer) => disclosedBy(answer).filter((id) => id.startsWith("of-")));
+    const rules = on(addAll(entries), ...documents);
+    expect(await rules.askAll(ownValues)).toEqual(ofEach(expected));
+    const disclosed = await rules.askAll(({ disclosed: all = [] }) => all.filter((id) => id.startsWith("of-")));
     const ids = ["of-alice", "of-bob", "of-provider", "of-registrar", "of-usd"];
     expect(disclosed).toEqual(ofEach((name) => ids.filter((id) => JSON.stringify(expected(name)).includes(`"${id}"`))));
   });
 
   test("and left out if there is no contract, but lists and maps are there", async () => {
-    const running = await servingWith(addAll(entries));
+    const rules = on(addAll(entries));
     const empty = { ...none, parties: contractIds(), "party-map": map({}) };
-    expect(await askAll(running, ownValues)).toEqual(ofEach(() => empty));
+    expect(await rules.askAll(ownValues)).toEqual(ofEach(() => empty));
   });
 
   test("without the parties of special accounts", async () => {
-    const running = await servingWith(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
+    const rules = on(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
     const mint = transferFactory("v2", transferV2(account(null, null, "cip-112/mint"), account("bob")));
-    const values = ownValues(await ask(running, mint));
+    const values = ownValues(await rules.ask(mint));
     expect(values).not.toHaveProperty("sender");
     expect(values).toMatchObject({ senders: contractIds(), parties: contractIds("of-bob") });
   });
 
   test("by the owners of the inputs and the outputs, in a burn-mint factory; the registrar is none", async () => {
-    const running = await servingWith(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
-    expect(ownValues(await ask(running, burnMint("bob", "alice", "bob")))).toMatchObject({
+    const rules = on(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
+    expect(ownValues(await rules.ask(burnMintFactory(["bob", "alice", "bob"])))).toMatchObject({
       holders: contractIds("of-bob", "of-alice"),
     });
   });
@@ -175,58 +160,60 @@ describe("an entry is found", () => {
       element("DvpLegAllocation", "unnamed", payload.allocation("alice", "bob", "USD", "locked")),
       element("DvpLegAllocation", "unknown", payload.allocation("alice", "bob", "GBP", "locked")),
     ];
-    const running = await servingWith(entryOfProvider, ...more);
-    expect(ownValues(await ask(running, execute("named")))).toEqual({ provider: contractId("of-other") });
-    expect(ownValues(await ask(running, execute("unnamed")))).toEqual({ provider: contractId("of-provider") });
-    expect(ownValues(await ask(running, withdrawAllocation("unknown")))).toEqual({});
+    const rules = on(entryOfProvider, ...more);
+    expect(ownValues(await rules.ask(executeTransfer("named")))).toEqual({ provider: contractId("of-other") });
+    expect(ownValues(await rules.ask(executeTransfer("unnamed")))).toEqual({ provider: contractId("of-provider") });
+    expect(ownValues(await rules.ask(onAllocation("v1", "withdraw", "unknown")))).toEqual({});
   });
 });
 
 describe("fields", () => {
   test("are compared together", async () => {
-    const contexts = addAll(entry("both", "list", "registrar is registrar", "kind is instrument", "owner is party"));
-    const running = await servingWith(
-      contexts,
+    const file = addAll(entry("both", "list", "registrar is registrar", "kind is instrument", "owner is party"));
+    const rules = on(
+      file,
       document("match", { registrar, kind: "USD", owner: "bob" }),
       document("other-registrar", { registrar: "other", kind: "USD", owner: "alice" }),
       document("other-kind", { registrar, kind: "EUR", owner: "alice" }),
       document("other-owner", { registrar, kind: "USD", owner: "dave" }),
       document("no-kind", { registrar, owner: "alice" }),
     );
-    expect(ownValues(await askFor(running, "transfer-factory/offer"))).toEqual({ both: contractIds("match") });
+    expect(ownValues(await rules.askFor("transfer-factory/offer"))).toEqual({ both: contractIds("match") });
   });
 
   test("may be inside others, and absent or null in contracts of older packages", async () => {
-    const contexts = addAll(entry("inner", "contract-id", "details.terms.admin is registrar"));
-    const running = await servingWith(
-      contexts,
+    const file = addAll(entry("inner", "contract-id", "details.terms.admin is registrar"));
+    const rules = on(
+      file,
       document("newest", { details: { terms: null } }, { createdAt: "2026-03-01T00:00:00.000000Z" }),
       document("newer", { details: null }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
       document("match", { details: { terms: { admin: registrar } } }),
       document("oldest", {}, { createdAt: "2025-01-01T00:00:00.000000Z" }),
     );
-    expect(ownValues(await askFor(running, "allocation/cancel"))).toEqual({ inner: contractId("match") });
+    expect(ownValues(await rules.askFor("allocation/cancel"))).toEqual({ inner: contractId("match") });
   });
 
   test("of another type than text are reported with their path", async () => {
-    const contexts = addAll(entry("inner", "contract-id", "details.admin is registrar"));
-    const starting = servingWith(contexts, document("wrong", { details: { admin: 5 } }));
-    await expect(starting).rejects.toThrow(/ndjson:\d+: details\.admin must be a text or an account, but is 5$/);
+    const file = addAll(entry("inner", "contract-id", "details.admin is registrar"));
+    const rules = on(file, document("wrong", { details: { admin: 5 } }));
+    await expect(rules.askFor("allocation/cancel")).rejects.toThrow(
+      /details\.admin must be a text or an account, but is 5$/,
+    );
   });
 
   test("are compared with a prefix of the value", async () => {
-    const contexts = addAll(
+    const file = addAll(
       entry("shards", "list", "prefix is party, prefix: 2") +
         entry("by-party", "map-by-party", "prefix is party, prefix: 2"),
     );
-    const running = await servingWith(
-      contexts,
+    const rules = on(
+      file,
       document("al", { prefix: "al" }),
       document("bo", { prefix: "bo" }),
       document("a", { prefix: "a" }),
     );
     const valuesFor = async (sender: string, receiver: string) =>
-      ownValues(await ask(running, transfer(sender, receiver)));
+      ownValues(await rules.ask(transferFactory("v1", transferV1(sender, receiver))));
     expect(await valuesFor("alice", "bob")).toEqual({
       shards: contractIds("al", "bo"),
       "by-party": map({ alice: contractId("al"), bob: contractId("bo") }),
@@ -241,22 +228,22 @@ describe("fields", () => {
   });
 
   test("a prefix counts characters that take two code units as one", async () => {
-    const contexts = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
+    const file = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
     const id = "💶💷💴";
-    const running = await servingWith(
-      contexts,
+    const rules = on(
+      file,
       element("InstrumentConfiguration", "emoji", payload.configuration(id)),
       document("two", { prefix: "💶💷" }),
       document("one", { prefix: "💶" }),
     );
-    expect(ownValues(await ask(running, settle([leg(account("alice"), account("bob"), id)], [])))).toEqual({
+    expect(ownValues(await rules.ask(settle([leg(account("alice"), account("bob"), id)])))).toEqual({
       "by-id": contractIds("two"),
     });
   });
 });
 
 describe("of several instruments", () => {
-  const contexts = addAll(
+  const file = addAll(
     entry("one", "contract-id", "instrument is instrument") +
       entry("all", "list", "instrument is instrument") +
       entry("held", "list", "instrument is instrument", "owner is holder"),
@@ -272,8 +259,8 @@ describe("of several instruments", () => {
   const legs = [leg(account("alice"), account("bob"), "USD"), leg(account("bob"), account("carol"), "EUR")];
 
   test("a contract id is left out, a list has all, and a holder is looked up for those that it sends or receives", async () => {
-    const running = await servingWith(contexts, ...more);
-    expect(ownValues(await ask(running, settle(legs, [])))).toEqual({
+    const rules = on(file, ...more);
+    expect(ownValues(await rules.ask(settle(legs)))).toEqual({
       // The documents of holders have an instrument too, and are as new: the lowest contract id wins.
       all: contractIds("alice-USD", "alice-EUR"),
       held: contractIds("alice-USD", "bob-USD", "bob-EUR", "carol-EUR"),
@@ -281,32 +268,32 @@ describe("of several instruments", () => {
   });
 
   test("a disclosure of an entry discloses all", async () => {
-    const disclosing = contexts.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
-    const running = await servingWith(disclosing, ...more);
-    const { values, disclosed } = await ask(running, settle(legs, []));
-    expect(ownValues({ values: values ?? null })).toEqual({});
+    const disclosing = file.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
+    const rules = on(disclosing, ...more);
+    const { values, disclosed } = await rules.ask(settle(legs));
+    expect(ownValues({ values: values ?? {} })).toEqual({});
     for (const id of ["alice-USD", "alice-EUR", "bob-USD", "bob-EUR", "carol-EUR"]) expect(disclosed).toContain(id);
     for (const id of ["carol-USD", "usd-doc", "eur-doc"]) expect(disclosed).not.toContain(id);
   });
 });
 
 describe("of several contracts", () => {
-  const contexts = addAll(entry("registrar", "contract-id", "registrar is registrar"));
+  const file = addAll(entry("registrar", "contract-id", "registrar is registrar"));
 
   test("the newest on the synchronizer of the answer is used", async () => {
-    const running = await servingWith(
-      contexts,
+    const rules = on(
+      file,
       document("old", { registrar }, { createdAt: "2026-01-01T00:00:00.000000Z" }),
       document("new", { registrar }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
       document("elsewhere", { registrar }, { createdAt: "2026-03-01T00:00:00.000000Z", synchronizerId: "sync-B" }),
       document("moving", { registrar }, { createdAt: "2026-04-01T00:00:00.000000Z", moving: "unassigned" }),
     );
-    expect(await askAll(running, ownValues)).toEqual(ofEach(() => ({ registrar: contractId("new") })));
+    expect(await rules.askAll(ownValues)).toEqual(ofEach(() => ({ registrar: contractId("new") })));
   });
 });
 
 /** The own values of an answer, or its error. */
-const outcomeOf = (answer: JsonObject): JsonObject => ("code" in answer ? answer : ownValues(answer));
+const outcomeOf = (answer: Answer): Answer | JsonObject => ("status" in answer ? answer : ownValues(answer));
 
 describe("a contract that is missing", () => {
   const entries = entry("doc", "contract-id", "registrar is registrar", "instrument is instrument");
@@ -314,48 +301,48 @@ describe("a contract that is missing", () => {
   const label = `the Own.App:Document for ${registrar}, USD (entry doc)`;
 
   test("is 404 if it is required, naming it; reject, withdraw and cancel go through", async () => {
-    const running = await servingWith(addAll(entries, ", required: true"));
-    const missing = { code: "NotFound", message: `${label} does not exist` };
-    expect(await askAll(running, outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : missing)));
+    const rules = on(addAll(entries, ", required: true"));
+    const missing = { status: 404, message: `${label} does not exist` };
+    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : missing)));
   });
 
   test("is 409 if it is required and elsewhere; otherwise it is left out", async () => {
     const elsewhere = document("elsewhere", fields, { synchronizerId: "sync-B" });
-    const required = await servingWith(addAll(entries, ", required: true"), elsewhere);
+    const required = on(addAll(entries, ", required: true"), elsewhere);
     const message = `${label} (contract elsewhere) is on synchronizer sync-B, but the contracts it is needed with are on sync-A`;
-    const conflict = { code: "Aborted", message };
-    expect(await askAll(required, outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : conflict)));
-    const optional = await servingWith(addAll(entries), elsewhere);
-    expect(await askAll(optional, outcomeOf)).toEqual(ofEach(() => ({})));
+    const conflict = { status: 409, message };
+    expect(await required.askAll(outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : conflict)));
+    const optional = on(addAll(entries), elsewhere);
+    expect(await optional.askAll(outcomeOf)).toEqual(ofEach(() => ({})));
   });
 
   test.each(["", ", required: true"])("is 409 if it is in reassignment (%s)", async (options) => {
     const moving = document("moving", fields, { moving: "unassigned" });
-    const running = await servingWith(addAll(entries, options), moving);
+    const rules = on(addAll(entries, options), moving);
     const message = `${label} (contract moving) is being reassigned between synchronizers: retry when it has arrived`;
-    const conflict = { code: "Aborted", message };
+    const conflict = { status: 409, message };
     // The ledger reads nothing for a transfer to oneself.
     const isLeftOut = (name: string) => options === "" && name === "transfer-factory/self";
-    expect(await askAll(running, outcomeOf)).toEqual(ofEach((name) => (isLeftOut(name) ? {} : conflict)));
+    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isLeftOut(name) ? {} : conflict)));
   });
 
   test("of one party of several: 404 if it is required, and names the party; otherwise the others are there", async () => {
     const ofParties = entry("list", "list", "owner is party");
     const alice = document("of-alice", { owner: "alice" });
-    const optional = await servingWith(addAll(ofParties), alice);
-    expect(ownValues(await askFor(optional, "transfer-factory/offer"))).toEqual({ list: contractIds("of-alice") });
-    const required = await servingWith(addAll(ofParties, ", required: true"), alice);
-    expect(await askFor(required, "transfer-factory/offer")).toEqual({
-      code: "NotFound",
+    const optional = on(addAll(ofParties), alice);
+    expect(ownValues(await optional.askFor("transfer-factory/offer"))).toEqual({ list: contractIds("of-alice") });
+    const required = on(addAll(ofParties, ", required: true"), alice);
+    expect(await required.askFor("transfer-factory/offer")).toEqual({
+      status: 404,
       message: "the Own.App:Document for bob (entry list) does not exist",
     });
   });
 
   test("and required as a disclosure is 404 too", async () => {
-    const contexts = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
-    const running = await servingWith(contexts);
-    expect(await askFor(running, "mint-offer/accept")).toEqual({
-      code: "NotFound",
+    const file = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
+    const rules = on(file);
+    expect(await rules.askFor("mint-offer/accept")).toEqual({
+      status: 404,
       message: `${label} does not exist`,
     });
   });

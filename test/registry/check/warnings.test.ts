@@ -78,7 +78,7 @@ test.each(Object.entries(defectsAt(NOW)))("%s", async (_name, defect) => {
   const refused: [string, number | undefined][] = [];
   for (const [operation, { path, body }] of operationCalls) {
     const verb = operation === "metadata" ? "GET" : "POST";
-    const { succeeds, status } = await explain(`${verb} ${path}`, body ?? {});
+    const { succeeds, status } = await explain(`${verb} ${path}`, (body ?? {}) as JsonObject);
     if (!succeeds) refused.push([operation, STATUSES.get(status)]);
   }
   expect(Object.fromEntries(refused)).toEqual(Object.fromEntries(named));

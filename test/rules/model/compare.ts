@@ -1,8 +1,150 @@
-/** Compares an answer of the registry with the model's. */
-import { distinct } from "./choice-arguments.js";
+/** Sends a request of the model to the registry, and compares the answer with the model's. */
+import { RegistryError } from "../../../src/domain/errors.js";
+import type { QueryExecutor } from "../../../src/registry/executor.js";
+import { supportedApisOf } from "../../../src/registry/instrument-directory.js";
+import type { Recording } from "../../../src/registry/recorder.js";
+import type {
+  AnyValue,
+  ContextAnswer,
+  Contract,
+  NamedValue,
+  Registry,
+  RequestContext,
+  UtilityOperations,
+} from "../../../src/registry/sdk/registry.js";
+import { distinct } from "./arguments.js";
 import type { CredentialChoice } from "./credentials.js";
-import type { Actual, ActualAnswer, Value } from "./execute.js";
-import type { Expected, ExpectedContext, ExpectedValue } from "./expected.js";
+import type { Expected, ExpectedContext, ExpectedValue, Request, Status } from "./requests.js";
+
+/** A context value: contract ids and flags without their tags, which `untagged` has checked. */
+export type Value = string | boolean | readonly Value[] | ReadonlyMap<string, Value>;
+
+export type Actual =
+  | { readonly status: 400 | 404 | 409; readonly message: string }
+  | { readonly status: 200; readonly answer: ActualAnswer };
+
+export interface ActualAnswer {
+  readonly factoryId?: string;
+  readonly transferKind?: string;
+  /** In order. */
+  readonly values?: readonly { readonly key: string; readonly value: Value }[];
+  /** Contract ids, in order. */
+  readonly disclosed?: readonly string[];
+  readonly contractIds?: readonly string[];
+  readonly instruments?: readonly { readonly id: string; readonly paused: boolean }[];
+  readonly supportedApis?: Readonly<Record<string, number>>;
+  readonly party?: string;
+}
+
+const statusOf: Readonly<Record<string, Status>> = { invalid: 400, "not-found": 404, conflict: 409 };
+
+const created = {
+  "mint-offer/create": "mint-offer",
+  "mint-request/create": "mint-request",
+  "burn-offer/create": "burn-offer",
+  "burn-request/create": "burn-request",
+} as const;
+
+/** Throws an error that is no RegistryError, and one that a client could not have caused. */
+export async function execute(executor: QueryExecutor, request: Request, recording?: Recording): Promise<Actual> {
+  try {
+    return { status: 200, answer: await send(executor, request, recording) };
+  } catch (error) {
+    const status = error instanceof RegistryError ? statusOf[error.reason] : undefined;
+    if (!(error instanceof RegistryError) || status === undefined) throw error;
+    return { status, message: error.message };
+  }
+}
+
+async function send(executor: QueryExecutor, request: Request, recording?: Recording): Promise<ActualAnswer> {
+  const ask = async <T>(query: (registry: Registry, context: RequestContext) => T): Promise<T> =>
+    (await executor.execute(query, recording)).value;
+  const askUtility = async <T>(query: (utility: UtilityOperations, context: RequestContext) => T): Promise<T> =>
+    (await executor.executeUtility(query, recording)).value;
+  switch (request.operation) {
+    case "transfer-factory":
+      return factoryOf(await ask((registry, context) => registry.transferFactory(context, request)));
+    case "allocation-factory":
+      return factoryOf(await ask((registry, context) => registry.allocationFactory(context, request)));
+    case "settlement-factory":
+      return factoryOf(await ask((registry, context) => registry.settlementFactory(context, request)));
+    case "mint-offer/create":
+    case "mint-request/create":
+    case "burn-offer/create":
+    case "burn-request/create":
+    case "burn-mint-factory": {
+      const { operation, registrar, instrument: instrumentId, holders } = request;
+      const query = { registrar, instrumentId, holders };
+      return factoryOf(
+        await askUtility((utility, context) =>
+          operation === "burn-mint-factory"
+            ? utility.burnMintFactory(context, query)
+            : utility.issuanceFactory(context, created[operation], query),
+        ),
+      );
+    }
+    case "instrument-configuration": {
+      const found = await askUtility((utility, context) => utility.instrumentConfiguration(context, request));
+      return { contractIds: [found.contractId] };
+    }
+    case "instrument-configurations": {
+      const all = await askUtility((utility, context) => utility.instrumentConfigurations(context));
+      return { contractIds: all.map(({ contractId }) => contractId) };
+    }
+    case "instruments": {
+      const all = await ask((registry, context) => registry.instruments(context, request.registrar));
+      return { instruments: all.map(({ id, paused = false }) => ({ id, paused })) };
+    }
+    case "supported-apis":
+      return { supportedApis: await ask((registry, context) => supportedApisOf(registry, context, request.registrar)) };
+    case "operator":
+      return { party: await askUtility((utility, context) => utility.operator(context)) };
+    case "transfer-instruction/accept":
+    case "transfer-instruction/reject":
+    case "transfer-instruction/withdraw":
+    case "allocation/execute-transfer":
+    case "allocation/withdraw":
+    case "allocation/cancel":
+    case "allocation-instruction/accept":
+    case "allocation-instruction/withdraw":
+      return contextOf(await ask((registry, context) => registry.choiceContext(context, request.operation, request)));
+    default: {
+      const query = { registrar: undefined, contractId: request.contractId };
+      return contextOf(
+        await askUtility((utility, context) => utility.issuanceContext(context, request.operation, query)),
+      );
+    }
+  }
+}
+
+const factoryOf = (
+  answer: ContextAnswer & { readonly factoryId: string; readonly transferKind?: string },
+): ActualAnswer => {
+  const { factoryId, transferKind } = answer;
+  return { ...contextOf(answer), factoryId, ...(transferKind !== undefined && { transferKind }) };
+};
+
+function contextOf({ values, disclosed }: ContextAnswer): ActualAnswer {
+  return { values: values.flatMap(namedValue), disclosed: disclosed.map(({ contractId }: Contract) => contractId) };
+}
+
+/** A value stands under its name, and then under its alias if it has one. */
+const namedValue = ({ name, alias, value }: NamedValue) =>
+  (alias === undefined ? [name] : [name, alias]).map((key) => ({ key, value: untagged(value) }));
+
+function untagged(value: AnyValue): Value {
+  switch (value.tag) {
+    case "AV_ContractId":
+    case "AV_Bool":
+      return value.value;
+    case "AV_List":
+      return value.value.map(untagged);
+    case "AV_Map":
+      return new Map(value.value.map(({ name, value: inner }) => [name, untagged(inner)]));
+    default:
+      throw new Error(`no entry of the specification has a value with the tag ${value.tag}`);
+  }
+}
 
 /** What differs, one sentence each; empty if the answer is as expected. */
 export function differences(expected: Expected, actual: Actual): string[] {

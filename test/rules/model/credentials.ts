@@ -1,7 +1,7 @@
 /** Which credentials meet a party's requirements, as "Credentials" in the specification defines it. */
 import type { JsonValue } from "../../../src/domain/json.js";
+import { distinct } from "./arguments.js";
 import { contractsOf, type Ledger, type LedgerContract, microseconds, read, readList, readText } from "./ledger.js";
-import { distinct } from "./choice-arguments.js";
 
 /** What one credential has to meet: claims as `property=value`. */
 export interface Requirement {

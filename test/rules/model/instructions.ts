@@ -1,7 +1,7 @@
 /** The instructions on the ledger: transfer offers, allocations, and offers and requests to mint and burn. */
 import type { Template } from "../../fixtures/elements.js";
-import { type Account, partyAccount } from "./accounts.js";
-import type { Disclosure } from "./build-context.js";
+import { type Account, partyAccount } from "./arguments.js";
+import type { Disclosure } from "./context.js";
 import { contractsOf, type Ledger, type LedgerContract, read, readList, readText } from "./ledger.js";
 
 export interface Instruction {

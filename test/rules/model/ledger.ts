@@ -1,6 +1,7 @@
-/** A ledger as a plain list of active contracts, and what the specification reads from their payloads. */
+/** A ledger as a plain list of active contracts, what the specification reads from their payloads, and their versions. */
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import type { Template } from "../../fixtures/elements.js";
+import type { Settings } from "./requests.js";
 
 export interface LedgerContract {
   readonly contractId: string;
@@ -103,4 +104,13 @@ export const ofGroup = (contracts: readonly LedgerContract[], group: Group): Led
 export function isPaused({ payload }: LedgerContract): boolean {
   const value = read(payload, "isPaused");
   return value === "Paused" || value === true || isObject(value);
+}
+
+/** Whether a contract is of a package version before this one. A package that is not listed counts as current. */
+export function isOlder({ packageVersions }: Settings, { packageId }: LedgerContract, before: string): boolean {
+  const version = packageVersions.get(packageId);
+  if (version === undefined) return false;
+  const [numbers, others] = [version.split(".").map(Number), before.split(".").map(Number)];
+  const index = numbers.findIndex((number, at) => number !== others[at]);
+  return index !== -1 && (numbers[index] ?? 0) < (others[index] ?? 0);
 }

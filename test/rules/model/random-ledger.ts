@@ -1,9 +1,27 @@
-/** A ledger that random steps change. It knows every contract, and says what a store has to be told. */
+/** Random scripts: a ledger that random steps change, and the requests after each step. */
+import fc from "fast-check";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, type Template } from "../../fixtures/elements.js";
-import type { ContractDraft } from "./contract-drafts.js";
+import {
+  configurationOf,
+  type ContractDraft,
+  credential,
+  factoryOf,
+  instruction,
+  instrument,
+  oneOfEach,
+  preapproval,
+  registrar,
+  registrars,
+  reward,
+  right,
+  ruleOf,
+  serviceOf,
+  synchronizers,
+  weighted,
+} from "./contract-arbitraries.js";
 import { isObject, type Ledger, type LedgerContract, read } from "./ledger.js";
-import { synchronizers } from "./names.js";
+import { request, type RequestDraft } from "./request-arbitraries.js";
 
 /** What has happened to one contract. */
 export type LedgerChange =
@@ -97,11 +115,11 @@ export class RandomLedger {
     const elsewhere = synchronizers.find((one) => one !== synchronizerId);
     const place = { same: synchronizerId, other: elsewhere, moving: undefined, gone: undefined }[locks.place];
     const holding = add("Holding", "00d", holdingPayload(locks.isLocked), place);
-    const instruction = add(template, idPrefix, withLock(template, payload, holding.contractId), synchronizerId);
-    if (locks.place !== "gone") return [holding, instruction];
+    const locking = add(template, idPrefix, withLock(template, payload, holding.contractId), synchronizerId);
+    if (locks.place !== "gone") return [holding, locking];
     this.#contracts.delete(holding.contractId);
     this.#elsewhere.push({ ...holding, synchronizerId });
-    return [instruction];
+    return [locking];
   }
 
   #arrive(which: number): LedgerChange[] {
@@ -161,3 +179,77 @@ const holdingPayload = (isLocked: boolean): JsonObject => ({
   amount: "1.0000000000",
   lock: isLocked ? { lockers: { map: [["gold::1220", {}]] }, context: "", observers: { map: [] } } : null,
 });
+
+export interface Script {
+  readonly first: readonly ContractDraft[];
+  readonly steps: readonly { readonly changes: readonly Step[]; readonly requests: readonly RequestDraft[] }[];
+}
+
+/** What a registrar needs to be served; each part is missing once in a while. */
+const registryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> => {
+  const of = fc.constant(ownRegistrar);
+  const parts = [
+    factoryOf(of),
+    serviceOf(of),
+    configurationOf(of, fc.constant("USD")),
+    configurationOf(of, fc.constant("EUR")),
+    ruleOf(of),
+  ].map((part) => fc.option(part, { freq: 15, nil: undefined }));
+  return fc.tuple(...parts).map((drawn) => drawn.flatMap((part) => part ?? []));
+};
+
+/** The same on the second synchronizer, with a preapproval. */
+const secondRegistryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> =>
+  fc.tuple(registryOf(ownRegistrar), preapproval).map(([parts, approval]) =>
+    [...parts, approval].map((draft) => {
+      const placement = { ...draft.placement, synchronizerId: synchronizers[1] };
+      return Object.assign({}, draft, { placement });
+    }),
+  );
+
+/** A contract of any template but the instructions. */
+export const otherContract = weighted(
+  [5, credential],
+  [2, configurationOf(registrar, instrument)],
+  [1, factoryOf(registrar)],
+  [1, ruleOf(registrar)],
+  [1, serviceOf(registrar)],
+  [2, preapproval],
+  [1, reward],
+  [1, right],
+);
+
+/** The contracts that a ledger begins with. */
+export const first: fc.Arbitrary<ContractDraft[]> = fc
+  .tuple(
+    registryOf(registrars[0]),
+    registryOf(registrars[1]),
+    fc.option(secondRegistryOf(registrars[0]), { freq: 2, nil: [] }),
+    fc.array(preapproval, { maxLength: 2 }),
+    oneOfEach,
+    fc.array(credential, { maxLength: 20 }),
+    fc.array(otherContract, { maxLength: 8 }),
+  )
+  .map((parts) => parts.flat());
+
+/** What happens to one contract. */
+export const change: fc.Arbitrary<Step> = weighted(
+  [3, fc.record({ does: fc.constant("create" as const), draft: fc.oneof(instruction, otherContract) })],
+  [1, fc.record({ does: fc.constant("archive" as const), which: fc.nat() })],
+  [2, fc.record({ does: fc.constant("reassign" as const), which: fc.nat() })],
+);
+
+export const script: fc.Arbitrary<Script> = fc
+  .record({
+    // An empty ledger, once in a while.
+    first: fc.option(first, { freq: 12, nil: [] }),
+    steps: fc.array(
+      fc.record({
+        changes: fc.array(change, { maxLength: 4 }),
+        requests: fc.array(request, { minLength: 8, maxLength: 8 }),
+      }),
+      { minLength: 3, maxLength: 5 },
+    ),
+  })
+  // The error of a failed run has the request and the ledger; the drafts say nothing more.
+  .map((drawn) => Object.assign(drawn, { [fc.toStringMethod]: () => "a script" }));

@@ -1,21 +1,81 @@
 /** Runs a random script on a store, and compares every answer with the model's. */
-import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
-import { isDeepStrictEqual } from "node:util";
 import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
+import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
 import { Recording } from "../../../src/registry/recorder.js";
 import type { Registry } from "../../../src/registry/sdk/registry.js";
+import { compileContexts } from "../../../src/registry/utility/contexts.js";
+import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import type { StoreReader, StoreWriter } from "../../../src/store/port.js";
+import { isDeepStrictEqual } from "node:util";
 import { expectedAnswer } from "./answers.js";
-import { differences } from "./compare.js";
-import { type Actual, execute } from "./execute.js";
+import { type Actual, differences, execute } from "./compare.js";
+import { NOW } from "./contract-arbitraries.js";
 import type { Ledger, LedgerContract } from "./ledger.js";
-import { type LedgerChange, RandomLedger, elementOf } from "./random-ledger.js";
-import type { Outcomes } from "./outcomes.js";
-import type { Request } from "./requests.js";
-import type { Script } from "./scripts.js";
-import type { Settings } from "./settings.js";
+import { elementOf, type LedgerChange, packageVersions, RandomLedger, type Script } from "./random-ledger.js";
+import type { Request, Settings } from "./requests.js";
+import type { Outcomes } from "./table.js";
+
+const byDefault: Settings = {
+  now: NOW,
+  // At least the worst case that has to be supported, and small enough to be exceeded.
+  limits: { legs: 60, allocations: 50, instruments: 25, accounts: 60, parties: 100 },
+  credentialsRequired: false,
+  rewards: "off",
+  packageVersions: new Map(),
+  blocklist: false,
+  rejectsUnknown: false,
+};
+
+/** `file` is the parsed content of the operator's contexts file. */
+function subject(settings: Partial<Settings>, file?: object): Subject {
+  const all = { ...byDefault, ...settings };
+  return {
+    registry: utilityRegistry({
+      settlementLimits: all.limits,
+      rejectsUnknownAllocations: all.rejectsUnknown,
+      contexts: compileContexts(file),
+    }),
+    settings: all,
+  };
+}
+
+/** The operations on which a blocklist counts: all but reject, withdraw and cancel. */
+const blocklistOperations = [
+  "transfer-factory/*",
+  "allocation-factory",
+  "settlement-factory",
+  "burn-mint-factory",
+  "transfer-instruction/accept",
+  "allocation/execute-transfer",
+  ...["mint-offer", "mint-request", "burn-offer", "burn-request"].flatMap((name) => [
+    `${name}/create`,
+    `${name}/accept`,
+  ]),
+];
+const blocklist = {
+  operations: blocklistOperations,
+  add: [{ entry: "transfer-rule", keys: ["blocklist"], when: "checkBlocklist" }],
+};
+
+/** All but one, which counts as current although it is the oldest. */
+const listed = new Map([...packageVersions].filter(([id]) => id !== "app-v0-0.5.0"));
+
+export const subjects: Readonly<Record<string, Subject>> = {
+  "by default": subject({}),
+  "with required credentials, rewards and a blocklist": subject(
+    { credentialsRequired: true, rewards: "on", blocklist: true, rejectsUnknown: true },
+    { changes: [{ credentials: "required", rewards: true }, blocklist] },
+  ),
+  "with versions of packages, and rewards for older ones": subject(
+    { rewards: { appPackageBefore: "0.9.2" }, packageVersions: listed },
+    {
+      packages: Object.fromEntries(listed),
+      changes: [{ when: { package: "utility-registry-app-v0", before: "0.9.2" }, rewards: true }],
+    },
+  ),
+};
 
 /** The registry under test, and the settings by which the model describes it. */
 export interface Subject {
