@@ -14,7 +14,7 @@ import { startApp } from "../../../src/app/app.js";
 import { parties } from "../../fixtures/elements.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { scrape, valueOf } from "../../telemetry/exposition.js";
+import { scrape, valueOf } from "../../telemetry/starting.js";
 
 export interface TestService {
   readonly url: string;
