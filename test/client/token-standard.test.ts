@@ -11,17 +11,15 @@ import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
 import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/build.js";
 import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
 import * as context from "../fixtures/context.js";
-import { type Running, serveFile, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
+import { type Running, serveFile, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 let running: Running;
 let strict: Running;
-let rewarding: Running;
 beforeAll(async () => {
   running = await serveFile(undefined);
   strict = await serveFile(undefined, WITH_CREDENTIALS_REQUIRED);
-  rewarding = await serveFile(undefined, WITH_REWARDS);
 });
-afterAll(() => Promise.all([running, strict, rewarding].map((one) => one.close())));
+afterAll(() => Promise.all([running, strict].map((one) => one.close())));
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -130,24 +128,6 @@ describe("a wallet", () => {
     });
   });
 
-  test("gets the receiver's preapproval as the factory of a direct transfer", async () => {
-    const answer = short(await factory(transferFactory, transferV1(alice, bob, "ACME-EUR")));
-    expect(answer).toMatchObject({ factoryId: contractId("preapproval of bob"), transferKind: "direct" });
-    // Holders of euros need no credentials.
-    expect(answer["values"]).toMatchObject(
-      context.prefixed({ "sender-credentials": references(), "receiver-credentials": references() }),
-    );
-  });
-
-  test("gets the factory of a transfer to itself", async () => {
-    const answer = short(await factory(transferFactory, transferV1(alice, alice, "ACME-BOND")));
-    expect(answer).toMatchObject({ transferKind: "self", factoryId: contractId(`factory of ${acme}`) });
-    expect(answer["values"]).toEqual({
-      ...context.prefixed({ ...accepting, "receiver-credentials": references("credential alice") }),
-      ...enabled,
-    });
-  });
-
   const transferInstructionId = contractId("offer bond to bob");
   const held = "holding bond to bob";
 
@@ -155,21 +135,6 @@ describe("a wallet", () => {
     expect(short(await choice(onTransfer("accept"), { transferInstructionId }))).toEqual({
       values: { ...context.prefixed(accepting), ...enabled },
       disclosed: ids(...disclosedToAccept, held),
-    });
-  });
-
-  test("accepts a transfer where the contexts file turns rewards on", async () => {
-    const client = clientOf(acme, { at: rewarding });
-    expect(short(await choice(onTransfer("accept"), { transferInstructionId }, client))).toEqual({
-      values: {
-        ...context.prefixed({
-          ...accepting,
-          "app-reward-configuration": reference("rewards of acme"),
-          "featured-app-right": reference("featured right of acme"),
-        }),
-        ...enabled,
-      },
-      disclosed: ids(...disclosedToAccept, "rewards of acme", "featured right of acme", held),
     });
   });
 
@@ -188,21 +153,6 @@ describe("a wallet", () => {
         "sender-credentials": references("credential alice"),
       }),
       disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
-    });
-  });
-
-  test("gets empty lists for a party without credentials, to add its own", async () => {
-    const offered = short(await factory(transferFactory, transferV1(carol, bob, "ACME-BOND")));
-    expect(offered).toMatchObject({
-      transferKind: "offer",
-      values: context.prefixed({ "sender-credentials": references() }),
-    });
-    const accepted = short(
-      await choice(onTransfer("accept"), { transferInstructionId: contractId("offer bond to dave") }),
-    );
-    expect(accepted["values"]).toEqual({
-      ...context.prefixed({ ...accepting, "receiver-credentials": references() }),
-      ...enabled,
     });
   });
 
@@ -259,73 +209,48 @@ describe("a wallet gets the same response", () => {
   });
 });
 
-/** Returns the reason of a rejection: the error body. */
-const catchReason = async (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
+/** What each error names. */
+const errors: readonly (readonly [what: string, call: () => Promise<unknown>, names: readonly string[]])[] = [
+  ["a registrar that is not served", () => clientOf(nobody).get("/registry/metadata/v1/info"), [nobody]],
+  ["an unknown instrument", () => getInstrument("NOK-CASH"), ["NOK-CASH"]],
+  [
+    "an unknown contract",
+    () => choice(onTransfer("accept"), { transferInstructionId: contractId("nothing") }),
+    [contractId("nothing")],
+  ],
+  [
+    "a contract of another registrar",
+    () => choice(onTransfer("reject"), { transferInstructionId: contractId("offer cash to carol") }),
+    [contractId("offer cash to carol")],
+  ],
+  [
+    "a transfer in reassignment",
+    () => choice(onTransfer("accept"), { transferInstructionId: contractId("offer moving") }, clientOf(nordic)),
+    [contractId("offer moving"), "reassign"],
+  ],
+  ["a field that is missing", () => factory(transferFactory, {}), ["choiceArguments.transfer"]],
+  [
+    "another admin",
+    () => factory(transferFactory, { ...transferV1(alice, bob, "ACME-BOND"), expectedAdmin: nordic }),
+    ["expectedAdmin", nordic, acme],
+  ],
+  [
+    "a page token of elsewhere",
+    () => clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageToken: "elsewhere" } }),
+    ["pageToken"],
+  ],
+  [
+    "a missing credential, its holder and its issuer, where credentials are required",
+    () => factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND"), clientOf(acme, { at: strict })),
+    [carol, party("identity-verifier"), "isHolderOf", "ACME-BOND"],
+  ],
+];
+
+test.each(errors)("a wallet gets an error that names %s", async (_what, call, names) => {
+  const reason: unknown = await call().then(
     () => "a response",
-    (reason: unknown) => reason,
+    (rejected: unknown) => rejected,
   );
-/** An error body whose message contains all texts. */
-const naming = (...names: readonly string[]): JsonObject => {
   const { status: _, ...body } = context.failure(0, ...names);
-  return body;
-};
-
-describe("a wallet gets an error", () => {
-  test("for a registrar that is not served", async () => {
-    const client = clientOf(nobody);
-    const reason = naming(nobody);
-    expect(await catchReason(client.get("/registry/metadata/v1/info"))).toEqual(reason);
-    expect(await catchReason(client.get("/registry/metadata/v1/instruments"))).toEqual(reason);
-    const theirs = JSON.parse(
-      JSON.stringify(transferV1(alice, bob, "ACME-BOND")).replaceAll(acme, nobody),
-    ) as JsonObject;
-    expect(await catchReason(factory(transferFactory, theirs, client))).toEqual(reason);
-  });
-
-  test("for an unknown instrument", async () => {
-    expect(await catchReason(getInstrument("NOK-CASH"))).toEqual(naming("NOK-CASH"));
-    expect(await catchReason(factory(transferFactory, transferV1(alice, bob, "NOK-CASH")))).toEqual(naming("NOK-CASH"));
-  });
-
-  test("for an unknown contract: never seen, of another registrar, of another template", async () => {
-    const unseen = contractId("nothing");
-    expect(await catchReason(choice(onTransfer("accept"), { transferInstructionId: unseen }))).toEqual(naming(unseen));
-    const theirs = contractId("offer cash to carol");
-    expect(await catchReason(choice(onTransfer("reject"), { transferInstructionId: theirs }))).toEqual(naming(theirs));
-    const other = contractId("offer bond to bob");
-    expect(await catchReason(choice(onAllocation("cancel"), { allocationId: other }))).toEqual(naming(other));
-  });
-
-  test("that names invalid arguments", async () => {
-    expect(await catchReason(factory(transferFactory, {}))).toEqual(naming("choiceArguments.transfer"));
-    const terms = transferV1(alice, bob, "ACME-BOND");
-    const ofNordic = { ...terms, expectedAdmin: nordic };
-    expect(await catchReason(factory(transferFactory, ofNordic))).toEqual(naming("expectedAdmin", nordic, acme));
-    expect(await catchReason(factory(allocationFactory, { allocation: {} }))).toEqual(
-      naming("choiceArguments.allocation"),
-    );
-    const nothing = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageSize: 0 } });
-    expect(await catchReason(nothing)).toEqual(naming("pageSize"));
-    const elsewhere = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageToken: "elsewhere" } });
-    expect(await catchReason(elsewhere)).toEqual(naming("pageToken"));
-  });
-
-  test("that names a missing credential, its holder and its issuer, where credentials are required", async () => {
-    const client = clientOf(acme, { at: strict });
-    const reason = naming(carol, party("identity-verifier"), "isHolderOf", "ACME-BOND");
-    expect(await catchReason(factory(transferFactory, transferV1(carol, bob, "ACME-BOND"), client))).toEqual(reason);
-    expect(await catchReason(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND"), client))).toEqual(reason);
-    // Dave's credential has expired: he cannot accept, but can reject.
-    const transferInstructionId = contractId("offer bond to dave");
-    const accepted = await catchReason(choice(onTransfer("accept"), { transferInstructionId }, client));
-    expect(accepted).toEqual(naming(party("dave")));
-    expect(await choice(onTransfer("reject"), { transferInstructionId }, client)).toHaveProperty("choiceContextData");
-  });
-
-  test.each(["accept", "reject", "withdraw"] as const)("for a transfer in reassignment: %s", async (name) => {
-    const transferInstructionId = contractId("offer moving");
-    const call = choice(onTransfer(name), { transferInstructionId }, clientOf(nordic));
-    expect(await catchReason(call)).toEqual(naming(transferInstructionId, "reassign"));
-  });
+  expect(reason).toEqual(body);
 });
