@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sendHttp1 } from "../fixtures/requests-in-forms.js";
-import { type ServedConsole, serveConsole } from "./serve-console.js";
+import { type ServedConsole, serveConsole } from "./console-in-browser.js";
 
 const MAX_BYTES = 150 * 1024;
 const TOKEN = "a-token-of-the-test";

@@ -4,7 +4,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { party } from "../../demo/element.js";
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { type ServedConsole, serveConsole } from "../console/serve-console.js";
+import { type ServedConsole, serveConsole } from "../console/console-in-browser.js";
 
 let served: ServedConsole;
 beforeAll(async () => {
