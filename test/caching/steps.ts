@@ -1,13 +1,157 @@
-/** Random scripts: what happens to the ledger, the service, the client and all that is between them. */
+/** Random scripts: what happens to the ledger, the service and the client, and what the client asks. */
 import fc from "fast-check";
+import type { JsonObject } from "../../src/domain/json.js";
+import type { Ledger } from "../rules/model/ledger.js";
+import { request as ofModel } from "../rules/model/request-arbitraries.js";
+import type { Request as ModelRequest } from "../rules/model/requests.js";
+import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
+import { account, get, meta, utility } from "../fixtures/calls/build.js";
+import { info, instrument as instrumentCall, instruments } from "../fixtures/calls/metadata.js";
+import {
+  allocationFactory,
+  burnMintFactory,
+  createIssuance,
+  executeTransfer,
+  type Form,
+  type IssuanceChoice,
+  type Kind,
+  onAllocation,
+  onAllocationInstruction,
+  onIssuance,
+  onTransfer,
+  settlementFactory,
+  transferFactory,
+} from "../fixtures/calls/operations.js";
+import type { Call } from "../fixtures/protocols.js";
+
 import type { ContractDraft } from "../rules/model/contract-drafts.js";
 import { credential, preapproval } from "../rules/model/credential-arbitraries.js";
 import { instruction } from "../rules/model/instruction-arbitraries.js";
-import { NOW, rarely, registrars } from "../rules/model/names.js";
+import { instrument, namedRegistrar, NOW, rarely, registrars, traders } from "../rules/model/names.js";
 import type { Step as LedgerStep } from "../rules/model/random-ledger.js";
-import { anyRequest, type Draft } from "./requests.js";
 import { change, first, otherContract } from "../rules/model/scripts.js";
 import { subjects } from "../rules/model/subjects.js";
+
+type OtherRequest =
+  | { readonly operation: "packages" }
+  | { readonly operation: "configuration-page"; readonly page: number; readonly size: number }
+  | { readonly operation: "instrument"; readonly registrar: string; readonly id: string }
+  | { readonly operation: "instrument-page"; readonly registrar: string; readonly size: number };
+export type Request = ModelRequest | OtherRequest;
+
+/** A request that names contracts of the ledger as it is when the request is sent. */
+type Draft = (ledger: Ledger) => Request;
+
+const size = fc.constantFrom(1, 3);
+const named = <T extends string>(operation: T) => fc.constant(operation);
+const other: fc.Arbitrary<OtherRequest> = fc.oneof(
+  fc.record({ operation: named("packages") }),
+  fc.record({ operation: named("configuration-page"), page: fc.constantFrom(0, 1), size }),
+  fc.record({ operation: named("instrument"), registrar: namedRegistrar, id: instrument }),
+  fc.record({ operation: named("instrument-page"), registrar: namedRegistrar, size }),
+);
+
+/** The limit of the model's settings. */
+const PARTIES = 60;
+
+/** A settlement of so many parties that its response has no list of tags. */
+const large = fc.constantFrom(...registrars.slice(0, 2)).map((registrar): Request => {
+  const parties = Array.from({ length: PARTIES }, (_, index) => traders[index] ?? `owner-${index}::1220`);
+  const extraArgs = { context: { values: {} }, meta };
+  const legs = parties.map((party, index): JsonObject => ({
+    sender: account(party),
+    receiver: account(parties[(index + 1) % PARTIES] ?? party),
+    instrumentId: "USD",
+  }));
+  const settlement = { executors: ["executor::1220"], id: "trade", cid: null, meta };
+  const choiceArguments = { settlement, transferLegs: legs, allocations: [], actors: ["executor::1220"], extraArgs };
+  return { operation: "settlement-factory", registrar, choiceArguments };
+});
+
+const always =
+  (drawn: Request): Draft =>
+  () =>
+    drawn;
+
+const anyRequest: fc.Arbitrary<Draft> = fc.oneof(
+  { weight: 16, arbitrary: ofModel },
+  { weight: 2, arbitrary: other.map(always) },
+  { weight: 1, arbitrary: large.map(always) },
+);
+
+const configurations = InstrumentConfigurationService.method;
+const CONFIGURATIONS = "/api/utilities/v0/contract/instrument-configuration";
+
+export function toCall(request: Request): Call {
+  switch (request.operation) {
+    case "transfer-factory":
+      return transferFactory(versionOf(request.choiceArguments), bodyOf(request), request.registrar);
+    case "allocation-factory":
+      return allocationFactory(versionOf(request.choiceArguments), bodyOf(request), request.registrar);
+    case "settlement-factory":
+      return settlementFactory(bodyOf(request), request.registrar);
+    case "burn-mint-factory":
+      return burnMintFactory(request.holders, request.instrument, request.registrar);
+    case "instrument-configuration":
+      return utility(configurations.getInstrumentConfiguration, "/contract/instrument-configuration", {
+        registrar: request.registrar,
+        instrumentIdentifier: { ...request.identifier },
+      });
+    case "instrument-configurations":
+      return get(configurations.getAllInstrumentConfigurations, `${CONFIGURATIONS}/all`);
+    case "instruments":
+      return instruments(request.registrar);
+    case "supported-apis":
+      return info(request.registrar);
+    case "operator":
+      return get(OperatorService.method.getOperator, "/api/utilities/v0/operator");
+    case "packages":
+      return get(OperatorService.method.getAllPackages, "/api/utilities/v0/package/all");
+    case "configuration-page": {
+      const { page, size } = request;
+      const path = `${CONFIGURATIONS}/paginated?page=${page}&size=${size}`;
+      return get(configurations.listInstrumentConfigurations, path, { page, size });
+    }
+    case "instrument":
+      return instrumentCall(request.registrar, request.id);
+    case "instrument-page":
+      return instruments(request.registrar, { pageSize: request.size });
+    case "allocation/execute-transfer":
+      return executeTransfer(request.contractId, request.registrar);
+    default:
+      return toChoiceCall(request);
+  }
+}
+
+type ChoiceRequest = Extract<Request, { readonly contractId: string } | { readonly holders: readonly string[] }>;
+
+/** Names of operations are paths such as `mint-offer/accept`. */
+function toChoiceCall(request: ChoiceRequest): Call {
+  const [on = "", name = ""] = request.operation.split("/");
+  if ("holders" in request) {
+    const [kind, form] = on.split("-") as [Kind, Form];
+    return createIssuance(kind, form, request.holders[0] ?? "", request.instrument, request.registrar);
+  }
+  const { contractId } = request;
+  if (!("registrar" in request)) {
+    const [kind, form] = on.split("-") as [Kind, Form];
+    return onIssuance(kind, form, name as IssuanceChoice, contractId);
+  }
+  const { registrar } = request;
+  if (on === "allocation-instruction")
+    return onAllocationInstruction(name as "accept" | "withdraw", contractId, registrar);
+  if (on === "allocation") return onAllocation("v2", name as "withdraw" | "cancel", contractId, registrar);
+  return onTransfer("v1", name as "accept" | "reject" | "withdraw", contractId, registrar);
+}
+
+const versionOf = (choice: object): "v1" | "v2" => ("expectedAdmin" in choice ? "v1" : "v2");
+
+/** The responses of some have no debug fields. */
+const bodyOf = ({ choiceArguments }: { readonly choiceArguments: JsonObject }): JsonObject => ({
+  choiceArguments,
+  excludeDebugFields: JSON.stringify(choiceArguments).length % 2 === 0,
+});
 
 /** `which` picks one of what there is, modulo their number. */
 export type Step =
