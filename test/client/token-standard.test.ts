@@ -54,15 +54,9 @@ const references = (...labels: readonly string[]): JsonObject => ({ tag: "AV_Lis
 const ids = (...labels: readonly string[]): string[] => labels.map(contractId).toSorted((a, b) => (a < b ? -1 : 1));
 
 const rule = `rule of ${acme}`;
-/** The context of a transfer of bonds from alice to bob, and what it discloses. */
-const accepting = {
-  "instrument-configuration": reference("configuration of ACME-BOND"),
-  "sender-credentials": references("credential alice"),
-  "receiver-credentials": references("credential bob"),
-  "transfer-rule": reference(rule),
-};
-const disclosedToAccept = ["configuration of ACME-BOND", "credential alice", "credential bob", rule];
-const enabled = context.resultContracts(true);
+const transferInstructionId = contractId("offer bond to bob");
+const allocationId = contractId("allocation bond leg");
+const held = "holding bond to bob";
 
 const transferFactory = "/registry/transfer-instruction/v1/transfer-factory";
 const allocationFactory = "/registry/allocation-instruction/v1/allocation-factory";
@@ -71,111 +65,90 @@ const onTransfer = (name: "accept" | "reject" | "withdraw") =>
 const onAllocation = (name: "execute-transfer" | "withdraw" | "cancel") =>
   `/registry/allocations/v1/{allocationId}/choice-contexts/${name}` as const;
 
-const supportedApis = {
-  "splice-api-token-metadata-v1": 2,
-  "splice-api-token-holding-v1": 1,
-  "splice-api-token-holding-v2": 1,
-  "splice-api-token-transfer-instruction-v1": 1,
-  "splice-api-token-transfer-instruction-v2": 1,
-  "splice-api-token-allocation-v1": 1,
-  "splice-api-token-allocation-v2": 1,
-  "splice-api-token-allocation-instruction-v1": 1,
-  "splice-api-token-allocation-instruction-v2": 1,
-  "splice-api-token-allocation-request-v1": 1,
-  "splice-api-token-allocation-request-v2": 1,
-  "splice-api-token-transfer-events-v2": 1,
-};
+const supportedApis = Object.fromEntries(
+  ["metadata-v1", "holding-v1", "holding-v2", "transfer-events-v2"]
+    .concat(
+      ["transfer-instruction", "allocation", "allocation-instruction", "allocation-request"].flatMap((api) => [
+        `${api}-v1`,
+        `${api}-v2`,
+      ]),
+    )
+    .map((api) => [`splice-api-token-${api}`, api === "metadata-v1" ? 2 : 1]),
+);
 const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 
 describe("a wallet", () => {
-  test("lists the instruments, with and without pages", async () => {
-    const client = clientOf(acme);
-    expect(await client.get("/registry/metadata/v1/instruments")).toEqual({
-      instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")],
-    });
-    const first = await client.get("/registry/metadata/v1/instruments", { query: { pageSize: 1 } });
-    expect(first).toEqual({
-      instruments: [instrument("ACME-BOND")],
-      nextPageToken: expect.stringMatching(/./) as string,
-    });
-    const query = { pageSize: 1, pageToken: first.nextPageToken ?? "" };
-    expect(await client.get("/registry/metadata/v1/instruments", { query })).toEqual({
-      instruments: [instrument("ACME-EUR")],
-    });
-    expect(await clientOf(nordic).get("/registry/metadata/v1/instruments")).toEqual({
-      instruments: [instrument("NOK-CASH")],
-    });
-  });
-
-  test("reads the registry info", async () => {
-    expect(await clientOf(acme).get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
-  });
-
-  test("reads one instrument, by its id and by another identifier", async () => {
-    expect(await getInstrument("ACME-BOND")).toEqual(instrument("ACME-BOND"));
+  test("lists the instruments page by page, and reads one by another identifier", async () => {
+    const list = (query: Record<string, string | number>) =>
+      clientOf(acme).get("/registry/metadata/v1/instruments", { query });
+    expect(await list({})).toEqual({ instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")] });
+    const { nextPageToken = "", ...first } = await list({ pageSize: 1 });
+    expect(first).toEqual({ instruments: [instrument("ACME-BOND")] });
+    expect(await list({ pageSize: 1, pageToken: nextPageToken })).toEqual({ instruments: [instrument("ACME-EUR")] });
     expect(await getInstrument("EU000A1ACME7")).toEqual(instrument("ACME-EUR"));
   });
 
-  test("gets the factory of an offered transfer", async () => {
-    expect(short(await factory(transferFactory, transferV1(alice, bob, "ACME-BOND")))).toEqual({
-      factoryId: contractId(`factory of ${acme}`),
-      transferKind: "offer",
-      values: context.prefixed({
-        "instrument-configuration": reference("configuration of ACME-BOND"),
-        "sender-credentials": references("credential alice"),
-      }),
-      disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
+  test.each<[string, () => TokenStandardClient]>([
+    ["without a token", () => clientOf(acme)],
+    ["with a slash at the end of the base URL", () => clientOf(acme, { end: "/" })],
+    ["with the colons of the party escaped", () => clientOf(encodeURIComponent(acme))],
+    ["with an unneeded token", () => clientOf(acme, { token: "eyJhbGciOiJub25lIn0.e30." })],
+  ])("reads the registry info and ends a transfer %s", async (_how, client) => {
+    expect(await client().get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
+    expect(short(await choice(onTransfer("reject"), { transferInstructionId }, client()))).toEqual({
+      values: context.resultContracts(true),
+      disclosed: ids(held),
     });
   });
 
-  const transferInstructionId = contractId("offer bond to bob");
-  const held = "holding bond to bob";
-
-  test("accepts a transfer", async () => {
-    expect(short(await choice(onTransfer("accept"), { transferInstructionId }))).toEqual({
-      values: { ...context.prefixed(accepting), ...enabled },
-      disclosed: ids(...disclosedToAccept, held),
-    });
+  const offered = {
+    factoryId: contractId(`factory of ${acme}`),
+    values: context.prefixed({
+      "instrument-configuration": reference("configuration of ACME-BOND"),
+      "sender-credentials": references("credential alice"),
+    }),
+    disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
+  };
+  const executed = context.prefixed({
+    "instrument-configuration": reference("configuration of ACME-BOND"),
+    "sender-credentials": references("credential alice"),
+    "receiver-credentials": references("credential bob"),
+    "transfer-rule": reference(rule),
   });
+  const disclosedToExecute = ["configuration of ACME-BOND", "credential alice", "credential bob", rule];
 
-  test.each([
-    ["reject", enabled],
-    ["withdraw", {}],
-  ] as const)("ends a transfer: %s", async (name, values) => {
-    expect(short(await choice(onTransfer(name), { transferInstructionId }))).toEqual({ values, disclosed: ids(held) });
-  });
-
-  test("gets the factory of an allocation", async () => {
-    expect(short(await factory(allocationFactory, allocateV1(alice, bob, "ACME-BOND")))).toEqual({
-      factoryId: contractId(`factory of ${acme}`),
-      values: context.prefixed({
-        "instrument-configuration": reference("configuration of ACME-BOND"),
-        "sender-credentials": references("credential alice"),
-      }),
-      disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
-    });
-  });
-
-  const allocationId = contractId("allocation bond leg");
-
-  test("executes the transfer of an allocation", async () => {
-    expect(short(await choice(onAllocation("execute-transfer"), { allocationId }))).toEqual({
-      values: context.prefixed(accepting),
-      disclosed: ids(...disclosedToAccept, "holding bond leg"),
-    });
-  });
-
-  test.each(["withdraw", "cancel"] as const)("ends an allocation: %s", async (name) => {
-    expect(short(await choice(onAllocation(name), { allocationId }))).toEqual({
-      values: {},
-      disclosed: ids("holding bond leg"),
-    });
-  });
+  test.each<[string, () => Promise<JsonObject>, object]>([
+    [
+      "the factory of an offered transfer",
+      () => factory(transferFactory, transferV1(alice, bob, "ACME-BOND")),
+      { ...offered, transferKind: "offer" },
+    ],
+    ["the factory of an allocation", () => factory(allocationFactory, allocateV1(alice, bob, "ACME-BOND")), offered],
+    [
+      "the context to accept a transfer",
+      () => choice(onTransfer("accept"), { transferInstructionId }),
+      { values: { ...executed, ...context.resultContracts(true) }, disclosed: ids(...disclosedToExecute, held) },
+    ],
+    [
+      "the context to withdraw a transfer",
+      () => choice(onTransfer("withdraw"), { transferInstructionId }),
+      { values: {}, disclosed: ids(held) },
+    ],
+    [
+      "the context to execute the transfer of an allocation",
+      () => choice(onAllocation("execute-transfer"), { allocationId }),
+      { values: executed, disclosed: ids(...disclosedToExecute, "holding bond leg") },
+    ],
+    [
+      "the context to withdraw an allocation",
+      () => choice(onAllocation("withdraw"), { allocationId }),
+      { values: {}, disclosed: ids("holding bond leg") },
+    ],
+  ])("gets %s", async (_what, call, expected) => expect(short(await call())).toEqual(expected));
 
   test("gets disclosed contracts ready for submission, with debug fields unless excluded", async () => {
     const { disclosedContracts } = await choice(onAllocation("cancel"), { allocationId });
     const [holding, ...others] = disclosedContracts as readonly JsonObject[];
-    const blob = expect.stringMatching(/^[A-Za-z0-9+/]+=*$/) as string;
     const templateId = expect.stringMatching(
       /^[0-9a-f]{64}:Utility\.Registry\.Holding\.V0\.Holding:Holding$/,
     ) as string;
@@ -183,7 +156,7 @@ describe("a wallet", () => {
     expect(others).toEqual([]);
     expect(holding).toEqual({
       ...common,
-      createdEventBlob: blob,
+      createdEventBlob: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/) as string,
       debugPackageName: "utility-registry-holding-v0",
       debugPayload: expect.objectContaining({ owner: alice, amount: "40.0000000000" }) as JsonObject,
       debugCreatedAt: expect.stringMatching(/^2026-01-0\dT.*417Z$/) as string,
@@ -191,21 +164,6 @@ describe("a wallet", () => {
     const client = clientOf(acme);
     const without = await client.post(onAllocation("cancel"), { excludeDebugFields: true }, { path: { allocationId } });
     expect(without.disclosedContracts).toEqual([{ ...common, createdEventBlob: holding?.["createdEventBlob"] }]);
-  });
-});
-
-describe("a wallet gets the same response", () => {
-  test.each<[string, () => TokenStandardClient]>([
-    ["with a slash at the end of the base URL", () => clientOf(acme, { end: "/" })],
-    ["with the colons of the party escaped", () => clientOf(encodeURIComponent(acme))],
-    ["with an unneeded token", () => clientOf(acme, { token: "eyJhbGciOiJub25lIn0.e30." })],
-  ])("%s", async (_how, client) => {
-    expect(await client().get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
-    const transferInstructionId = contractId("offer bond to bob");
-    const plain = await choice(onTransfer("reject"), { transferInstructionId });
-    expect(await choice(onTransfer("reject"), { transferInstructionId }, client())).toEqual(plain);
-    const terms = transferV1(alice, bob, "ACME-BOND");
-    expect(await factory(transferFactory, terms, client())).toEqual(await factory(transferFactory, terms));
   });
 });
 
