@@ -43,7 +43,7 @@ test.each<[string, Page, number]>([
 
 test("the buf curl request of docs/clients.md returns the answer shown", async () => {
   const command = clientsPage.block("sh", "npx buf curl ");
-  const answer = JSON.parse(clientsPage.from("npx buf curl ").block("json")) as JsonValue;
+  const answer = JSON.parse(clientsPage.from("```sh\nnpx buf curl ").block("json")) as JsonValue;
   const line = command.replace("npx buf", "node_modules/.bin/buf").replace("http://localhost:8080", running.url);
   const { stdout } = await promisify(execFile)("sh", ["-c", line]);
   expect(JSON.parse(stdout)).toEqual(expandShortened(answer));

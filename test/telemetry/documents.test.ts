@@ -230,54 +230,23 @@ function baseOf(name: string): string {
   return metrics.has(base) ? base : name;
 }
 
-const keywords = new Set(["by", "without", "and", "or", "unless", "bool", "offset"]);
-const functions = new Set(
-  words("sum count min max avg topk rate increase changes absent histogram_quantile label_values"),
-);
-
 interface Expression {
-  readonly selectors: { readonly metric: string; readonly matchers: { label: string; value: string }[] }[];
+  readonly selectors: readonly { readonly metric: string; readonly matchers: { label: string; value: string }[] }[];
   /** Labels in `by` and `without`. */
-  readonly grouped: string[];
+  readonly grouped: readonly string[];
 }
 
-/** The metrics and labels of an expression in PromQL. Throws for syntax that it does not know. */
+/** The metrics and labels of an expression in PromQL. */
 function read(text: string): Expression {
-  const grouped: Expression["grouped"] = [];
-  const selectors: Expression["selectors"] = [];
-  const inner = text
-    .replaceAll(/\[[^\]]*\]/g, "")
-    .replaceAll(/\b(?:by|without)\s*\(([^)]*)\)/g, (_all, labels: string) => {
-      grouped.push(...labels.split(",").map((label) => label.trim()));
-      return " ";
-    })
-    // The second argument is a label.
-    .replaceAll(/,\s*(\w+)\)$/g, (all, label: string) => {
-      if (!text.startsWith("label_values(")) return all;
-      grouped.push(label);
-      return ")";
-    });
-  const rest = inner.replaceAll(
-    /([a-zA-Z_:][\w:]*)\s*(\{[^}]*\}|\()?/g,
-    (all, name: string, suffix: string | undefined) => {
-      if (suffix === "(") {
-        if (!functions.has(name)) throw new Error(`${name} is an unknown function: ${text}`);
-        return "(";
-      }
-      if (keywords.has(name)) return suffix ?? "";
-      selectors.push({ metric: name, matchers: matchersOf(suffix ?? "", all) });
-      return "0";
+  const selectors = [...text.matchAll(/\b((?:offledger|nodejs|process)_\w+|up)\b(\{[^}]*\})?/g)].map(
+    ([, metric = "", braces = ""]) => {
+      const matchers = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)];
+      return { metric, matchers: matchers.map(([, label = "", value = ""]) => ({ label, value })) };
     },
   );
-  if (!/^[\s\d.()+\-*/<>=!,]*$/.test(rest)) throw new Error(`not understood: ${rest} in ${text}`);
-  const depth = rest.split("").reduce((sum, one) => sum + (one === "(" ? 1 : one === ")" ? -1 : 0), 0);
-  if (depth !== 0) throw new Error(`unbalanced brackets: ${text}`);
+  const groups = [...text.matchAll(/\b(?:by|without)\s*\(([^)]*)\)|^label_values\(.*,\s*(\w+)\)$/g)];
+  const grouped = groups.flatMap(([, labels, label]) => (labels ?? label ?? "").split(",").map((one) => one.trim()));
+  if (/\b(?!(?:offledger|nodejs|process)_|up\b)\w+\{/.test(text)) throw new Error(`a metric of others in ${text}`);
+  if (selectors.length === 0) throw new Error(`no metric in ${text}`);
   return { selectors, grouped };
-}
-
-function matchersOf(braces: string, all: string): { label: string; value: string }[] {
-  const found = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)];
-  const left = braces.replaceAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g, "");
-  if (!/^[{},\s]*$/.test(left)) throw new Error(`not understood: ${all}`);
-  return found.map(([, label = "", value = ""]) => ({ label, value }));
 }

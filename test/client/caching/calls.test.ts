@@ -1,6 +1,6 @@
 /** Calls of a registry with a cache: which are answered from it, what callers get, and what is sent to the service. */
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createContextValues, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
@@ -86,16 +86,19 @@ test("concurrent equal calls are one request, and each caller has its own limits
     ask({ signal: leaving.signal }),
     ask({ headers: { "x-request-id": "own" } }),
     ask({ timeoutMs: 50 }),
+    // Interceptors may do anything that they say.
+    ask({ contextValues: createContextValues() }),
   ];
   const codes = calls.map(codeOf);
   leaving.abort();
   expect(await codes[1]).toBe(Code.Canceled);
   expect(await codes[3]).toBe(Code.DeadlineExceeded);
-  // Those with headers or a timeout of their own are sent separately.
-  expect(registry.sent.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
+  // Those with headers, a timeout or values of their own are sent separately.
+  expect(registry.sent.map(({ signal }) => signal.aborted)).toEqual([false, false, true, false]);
   held.open();
   const first = await calls[0];
   const own = await calls[2];
+  await calls[4];
   expect(first).toEqual(own);
   expect(first).not.toBe(own);
 });
