@@ -43,13 +43,13 @@ export type Request = ModelRequest | OtherRequest;
 /** A request that names contracts of the ledger as it is when the request is sent. */
 type Draft = (ledger: Ledger) => Request;
 
-const size = fc.constantFrom(1, 3);
+const pageSize = fc.constantFrom(1, 3);
 const named = <T extends string>(operation: T) => fc.constant(operation);
 const other: fc.Arbitrary<OtherRequest> = fc.oneof(
   fc.record({ operation: named("packages") }),
-  fc.record({ operation: named("configuration-page"), page: fc.constantFrom(0, 1), size }),
+  fc.record({ operation: named("configuration-page"), page: fc.constantFrom(0, 1), size: pageSize }),
   fc.record({ operation: named("instrument"), registrar: namedRegistrar, id: instrument }),
-  fc.record({ operation: named("instrument-page"), registrar: namedRegistrar, size }),
+  fc.record({ operation: named("instrument-page"), registrar: namedRegistrar, size: pageSize }),
 );
 
 /** The limit of the model's settings. */

@@ -43,6 +43,8 @@ async function choice(path: PostPath, ids: Record<string, string>, client = clie
   return { ...(await client.post(path, { meta: {}, excludeDebugFields: false }, { path: ids })) };
 }
 
+const listInstruments = (query: Record<string, string | number>) =>
+  clientOf(acme).get("/registry/metadata/v1/instruments", { query });
 const getInstrument = (instrumentId: string) =>
   clientOf(acme).get("/registry/metadata/v1/instruments/{instrumentId}", { path: { instrumentId } });
 
@@ -79,12 +81,12 @@ const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, su
 
 describe("a wallet", () => {
   test("lists the instruments page by page, and reads one by another identifier", async () => {
-    const list = (query: Record<string, string | number>) =>
-      clientOf(acme).get("/registry/metadata/v1/instruments", { query });
-    expect(await list({})).toEqual({ instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")] });
-    const { nextPageToken = "", ...first } = await list({ pageSize: 1 });
+    expect(await listInstruments({})).toEqual({ instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")] });
+    const { nextPageToken = "", ...first } = await listInstruments({ pageSize: 1 });
     expect(first).toEqual({ instruments: [instrument("ACME-BOND")] });
-    expect(await list({ pageSize: 1, pageToken: nextPageToken })).toEqual({ instruments: [instrument("ACME-EUR")] });
+    expect(await listInstruments({ pageSize: 1, pageToken: nextPageToken })).toEqual({
+      instruments: [instrument("ACME-EUR")],
+    });
     expect(await getInstrument("EU000A1ACME7")).toEqual(instrument("ACME-EUR"));
   });
 

@@ -1,5 +1,4 @@
 /** The page at /docs in a browser. */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { contractId, party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -7,10 +6,6 @@ import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Browser, chromium, type Page } from "./chromium.js";
 
-const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as {
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
-};
 const nordic = party("nordic-registrar");
 const burnOfferId = contractId("burn offer");
 
@@ -44,7 +39,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     expect(requested.filter((url) => url.endsWith("/docs/json"))).toHaveLength(1);
   }
 
-  test.each(["/docs", "/docs/", "//docs", "/docs/static/index.html"])("loads at %s", async (path) => {
+  test.each(["/docs", "//docs", "/docs/static/index.html"])("loads at %s", async (path) => {
     const page = await open(path);
     expect(await page.evaluate("document.title")).toBe("offledger");
     expect(await page.texts(".info .title")).toEqual([expect.stringContaining("offledger")]);
@@ -65,21 +60,6 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     expect(await page.texts(".auth-wrapper .authorize")).toEqual([]);
   });
 
-  test("lists every operation of the document", async () => {
-    const page = await open("/docs");
-    for (const { name } of document.tags) await page.click(`.opblock-tag[data-tag="${name}"]`);
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const listed = `[...document.querySelectorAll(".opblock")].map((block) =>
-      block.querySelector(".opblock-summary-method").textContent + " " +
-      block.querySelector(".opblock-summary-path").dataset.path)`;
-    await page.shows(`.opblock-summary-path[data-path="/readyz"]`);
-    expect(((await page.evaluate(listed)) as string[]).toSorted()).toEqual(operations.toSorted());
-    expect(operations.length).toBeGreaterThan(40);
-    await expectNoProblem(page);
-  });
-
   const transfer = {
     sender: party("bob"),
     receiver: party("carol"),
@@ -91,19 +71,9 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     meta: { values: {} },
   };
   const body = { choiceArguments: { expectedAdmin: nordic, transfer, extraArgs: { context: {}, meta: {} } } };
-  const text: unknown = expect.any(String);
   type Parameters = Readonly<Record<string, string>>;
 
   test.each<[tag: string, id: string, Parameters, status: string, answer: object, body?: JsonObject]>([
-    ["operator v0", "getOperator", {}, "200", { partyId: party("utility-operator") }],
-    ["metadata v1", "getRegistryInfo", { registrarParty: nordic }, "200", { adminId: nordic }],
-    [
-      "metadata v1",
-      "listInstruments",
-      { registrarParty: nordic, pageSize: "1" },
-      "200",
-      { instruments: [{ id: "NOK-CASH" }] },
-    ],
     // Without a body, and a contract id of full length.
     ["burn v0", "getBurnOfferCancelContext", { burnOfferId }, "200", { choiceContextData: { values: {} } }],
     [
@@ -115,15 +85,13 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       body,
     ],
     // As it opens.
-    ["transfer instruction v2", "getTransferFactoryV2", {}, "200", { factoryId: text }],
-    ["allocation v2", "getSettlementFactory", {}, "200", { factoryId: text }],
-    ["burn v0", "getBurnRequestAcceptContext", {}, "200", { choiceContextData: { values: {} } }],
+    ["transfer instruction v2", "getTransferFactoryV2", {}, "200", { factoryId: expect.any(String) as string }],
     [
       "metadata v1",
       "getRegistryInfo",
       { registrarParty: "nobody::1220" },
       "404",
-      { error: expect.stringContaining("nobody::1220") as string },
+      { error: expect.any(String) as string },
     ],
   ])("sends %s %s with %j", async (tag, id, parameters, status, answer, sent) => {
     const page = await open("/docs");

@@ -6,14 +6,14 @@ import { calls, successfulCalls } from "../fixtures/calls/index.js";
 import { matchesRoute, type OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import { rpcs } from "../fixtures/services.js";
 import { openApi30 } from "./openapi-3.0.js";
-import { additions, asBytes, file, hasDocuments, operations, own, published, registrar, routes } from "./published.js";
+import { additions, asBytes, hasDocuments, operations, own, ownDocument, published, routes } from "./published.js";
 
 const paths = operations.map(([route]) => route);
 
 describe("the document", () => {
   test("is valid OpenAPI 3.0 with a description for everything", () => {
     const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
-    ajv.validate(openApi30, file);
+    ajv.validate(openApi30, ownDocument);
     expect(ajv.errors ?? []).toEqual([]);
   });
 
@@ -21,7 +21,7 @@ describe("the document", () => {
     const all = [...own.operations.values()];
     const ids = all.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    const tags = (file as unknown as { readonly tags: readonly { readonly name: string }[] }).tags;
+    const tags = (ownDocument as unknown as { readonly tags: readonly { readonly name: string }[] }).tags;
     const used = new Set(all.flatMap(({ tags: named = [] }) => named));
     expect(new Set(tags.map(({ name }) => name))).toEqual(used);
   });
@@ -35,30 +35,30 @@ describe("the document", () => {
   });
 
   test("resolves every reference, and uses every component", () => {
-    const references = JSON.stringify(file).match(/"#\/[^"]*"/g) ?? [];
+    const references = JSON.stringify(ownDocument).match(/"#\/[^"]*"/g) ?? [];
     const found = new Set(references.map((one) => one.slice(1, -1)));
     for (const $ref of found) expect(own.resolve({ $ref })).toBeTypeOf("object");
-    const declared = Object.entries(file.components).flatMap(([kind, named]) =>
+    const declared = Object.entries(ownDocument.components).flatMap(([kind, named]) =>
       Object.keys(named).map((name) => `#/components/${kind}/${name}`),
     );
     expect([...found].toSorted()).toEqual(declared.toSorted());
   });
 
   test("describes every field, and requires only fields that exist", () => {
-    const undescribed = Object.entries(file.components.schemas).flatMap(([name, { properties = {} }]) =>
+    const undescribed = Object.entries(ownDocument.components.schemas).flatMap(([name, { properties = {} }]) =>
       Object.entries(properties).flatMap(([field, { description = "" }]) =>
         description === "" ? [`${name}.${field}`] : [],
       ),
     );
     expect(undescribed).toEqual([]);
-    for (const { properties = {}, required = [] } of Object.values(file.components.schemas)) {
+    for (const { properties = {}, required = [] } of Object.values(ownDocument.components.schemas)) {
       expect(Object.keys(properties)).toEqual(expect.arrayContaining([...required]));
     }
   });
 
   test("declares that no credentials are required", () => {
-    expect((file as unknown as JsonObject)["security"]).toEqual([]);
-    expect(file.components).not.toHaveProperty("securitySchemes");
+    expect((ownDocument as unknown as JsonObject)["security"]).toEqual([]);
+    expect(ownDocument.components).not.toHaveProperty("securitySchemes");
     expect(operations.filter(([, { responses, security }]) => security !== undefined || "401" in responses)).toEqual(
       [],
     );
@@ -90,7 +90,8 @@ const ofOtherVersion: ReadonlySet<string> = new Set([
 
 describe("the requests of the calls", () => {
   const ajv = new Ajv({ strict: false, validateFormats: false });
-  const isValid = (schema: object, value: unknown) => ajv.validate({ ...schema, components: file.components }, value);
+  const isValid = (schema: object, value: unknown) =>
+    ajv.validate({ ...schema, components: ownDocument.components }, value);
 
   test.each(Object.entries(successfulCalls))("%s is valid", (name, { method, path, body }) => {
     const { requestBody, parameters = [] } = own.operation(routeOf(method));
@@ -145,12 +146,10 @@ test.each([
     "getAllocationCancelContextV2",
     "GetChoiceContextRequest",
   ],
-  ["/api/utilities/v0/registry/mint/v0/offer", "getMintOfferCreateContext", "OfferMintRequest"],
-  ["/api/utilities/v0/registry/transfer/v0/proof", "verifyTransferProof", "VerifyTransferProofRequest"],
 ])("POST %s is %s and takes %s", (path: string, id: string, request: string, choiceArguments?: string) => {
   const { operationId, requestBody } = own.operation(`POST ${path}`);
   expect([operationId, requestBody?.content["application/json"]?.schema]).toEqual([id, named(request)]);
-  const { properties = {} } = file.components.schemas[request] ?? {};
+  const { properties = {} } = ownDocument.components.schemas[request] ?? {};
   expect(properties["choiceArguments"]?.allOf).toEqual(choiceArguments && [named(choiceArguments)]);
 });
 
@@ -166,7 +165,6 @@ describe.skipIf(!hasDocuments)("the paths", () => {
 
   test("that are not published are version 2 of the token standard, Utilities API 2.2.0, health and the stream", () => {
     const known = new Set(routes.map(({ route }) => route));
-    const R = `${registrar}/registry`;
     expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
       "GET /api/offledger/v1/watch",
       "GET /api/utilities/v0/contract/instrument-configuration/paginated",
@@ -216,7 +214,7 @@ describe.skipIf(!hasDocuments)("the document of the service", () => {
   test.each(routes)("has the published request of $route", ({ route, api, operation }) => {
     const [theirs, ours] = [bodyOf(operation), bodyOf(own.operation(route))];
     expect(ours === undefined).toBe(theirs === undefined);
-    const found = theirs === undefined || ours === undefined ? [] : deviations([api, theirs], [own, ours], "request");
+    const found = theirs === undefined || ours === undefined ? [] : deviations(api, theirs, ours, "request");
     expect(found).toEqual([]);
     // Token-standard documents leave the base path, with the registrar, open.
     const inBase = route.includes("{registrarParty}") ? ["path registrarParty string"] : [];
@@ -225,7 +223,7 @@ describe.skipIf(!hasDocuments)("the document of the service", () => {
 
   test.each(routes.filter(({ route }) => route !== asBytes))("has the published response of $route", (one) => {
     const ours = responseOf(own.operation(one.route));
-    const found = deviations([one.api, responseOf(one.operation)], [own, ours], "response");
+    const found = deviations(one.api, responseOf(one.operation), ours, "response");
     const instrument = one.route.includes("/instruments/{instrumentId}") ? additions.map((name) => `.${name}`) : [];
     const instruments = one.route.endsWith("/instruments") ? additions.map((name) => `.instruments[].${name}`) : [];
     expect(found).toEqual([...instrument, ...instruments].map((path) => `${path} is not published`));
@@ -242,7 +240,9 @@ describe.skipIf(!hasDocuments)("the document of the service", () => {
 describe.skipIf(!hasDocuments)("a request", () => {
   test.each(
     Object.entries(successfulCalls).flatMap(([name, call]) =>
-      routes.filter(({ route }) => route === routeOf(call.method)).map((one) => ({ name, call, ...one })),
+      routes
+        .filter(({ route }) => route === routeOf(call.method))
+        .map(({ api, operation }) => ({ name, call, api, operation })),
     ),
   )("$name conforms to the published schema", (one) => {
     const schema = bodyOf(one.operation);
@@ -252,9 +252,6 @@ describe.skipIf(!hasDocuments)("a request", () => {
     expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
   });
 });
-
-/** A schema and its document. */
-type Part = readonly [api: OpenApi, schema: Schema];
 
 /** A schema with its references and allOf merged. */
 interface Shape {
@@ -280,7 +277,13 @@ function mergeSchema(api: OpenApi, schema: Schema): Shape {
 }
 
 /** Lists the differences between a published schema and ours, one per line. */
-function deviations([api, theirs]: Part, [own, ours]: Part, direction: "request" | "response", path = ""): string[] {
+function deviations(
+  api: OpenApi,
+  theirs: Schema,
+  ours: Schema,
+  direction: "request" | "response",
+  path = "",
+): string[] {
   const [their, our] = [mergeSchema(api, theirs), mergeSchema(own, ours)];
   const names = Object.keys(their.properties);
   const types = their.type === our.type ? [] : [`${path} is ${our.type}, not ${their.type}`];
@@ -301,10 +304,10 @@ function deviations([api, theirs]: Part, [own, ours]: Part, direction: "request"
       const known = our.properties[name];
       return known === undefined
         ? [`${path}.${name} is missing`]
-        : deviations([api, schema], [own, known], direction, `${path}.${name}`);
+        : deviations(api, schema, known, direction, `${path}.${name}`);
     }),
     ...(their.items === undefined || our.items === undefined || their.type !== "array"
       ? []
-      : deviations([api, their.items], [own, our.items], direction, `${path}[]`)),
+      : deviations(api, their.items, our.items, direction, `${path}[]`)),
   ];
 }

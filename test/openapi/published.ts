@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { type Document, OpenApi } from "../fixtures/openapi.js";
 
-export const file = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as Document;
-export const own = new OpenApi(file);
+export const ownDocument = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as Document;
+export const own = new OpenApi(ownDocument);
 /** Streams have no response that could be compared: test/transport/watch has theirs. */
 const isStream = (route: string): boolean => "text/event-stream" in (own.response(route, 200)?.content ?? {});
 export const operations = [...own.operations].filter(([route]) => !isStream(route));

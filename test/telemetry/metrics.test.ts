@@ -160,6 +160,14 @@ describe("requests", () => {
   });
 });
 
+/** What a process exports after these transfers. */
+async function seriesOf(transfers: (metrics: TransferMetrics) => void): Promise<string[]> {
+  const registry = new Registry();
+  transfers(new TransferMetrics(registry));
+  const counter = await registry.getSingleMetric("offledger_transfer_factories_total")?.get();
+  return (counter?.values ?? []).map(({ labels, value }) => [...Object.values(labels), value].join(" "));
+}
+
 describe("transfers", () => {
   test("with a database are counted once, however often their query runs", async () => {
     const database = await freshDatabase();
@@ -189,14 +197,6 @@ describe("transfers", () => {
       String.raw`{registrar="o\"dd\\ party\n{a=\"b\"}::1220",instrument="E\"U\\R\n",transfer_kind="offer"} 1`,
     );
   });
-
-  /** What a process exports after these transfers. */
-  async function seriesOf(transfers: (metrics: TransferMetrics) => void): Promise<string[]> {
-    const registry = new Registry();
-    transfers(new TransferMetrics(registry));
-    const counter = await registry.getSingleMetric("offledger_transfer_factories_total")?.get();
-    return (counter?.values ?? []).map(({ labels, value }) => [...Object.values(labels), value].join(" "));
-  }
 
   test("past 1,000 series are counted as other, with their kind", async () => {
     const series = await seriesOf((metrics) => {

@@ -137,15 +137,16 @@ test("the metrics have a series for each operation and code; beyond 2,000 the co
   expect(more).toEqual([]);
 });
 
+function keeping() {
+  let time = 0;
+  const log = new RefusalLog(() => ++time);
+  const keep = (requestId: string, choiceArguments: JsonObject = {}, causes: readonly Cause[] = [credentials]) =>
+    log.observer(refused(causes, { requestId }, choiceArguments));
+  return { log, keep, ids: () => log.latest().map(({ requestId }) => requestId) };
+}
+const padding = (bytes: number, of = "x"): JsonObject => ({ padding: of.repeat(bytes) });
+
 describe("what is kept", () => {
-  function keeping() {
-    let time = 0;
-    const log = new RefusalLog(() => ++time);
-    const keep = (requestId: string, choiceArguments: JsonObject = {}, causes: readonly Cause[] = [credentials]) =>
-      log.observer(refused(causes, { requestId }, choiceArguments));
-    return { log, keep, ids: () => log.latest().map(({ requestId }) => requestId) };
-  }
-  const padding = (bytes: number, of = "x"): JsonObject => ({ padding: of.repeat(bytes) });
   const OVERHEAD = '{"choiceArguments":{"padding":""}}'.length;
 
   test("are the latest 200, and the latest of an id", () => {
@@ -156,7 +157,7 @@ describe("what is kept", () => {
     expect(ids()).toEqual(["twice", ...Array.from({ length: 199 }, (_, at) => `id-${204 - at}`)]);
     expect(log.find("twice")?.time).toBe(207);
     expect(log.find("id-5")).toBeUndefined();
-    log.observer({ ...refused([]), requestId: "granted", refusal: undefined } as CompletedRequest);
+    log.observer({ ...refused([]), requestId: "granted", refusal: undefined });
     expect(log.find("granted")).toBeUndefined();
   });
 
@@ -182,11 +183,15 @@ describe("what is kept", () => {
 
   test("are the first causes, as many as there is room for, and the begin of a message", () => {
     const { log, keep } = keeping();
-    keep("id", {}, Array<Cause>(500).fill({ code: "a", message: "x".repeat(1_000) }));
+    keep(
+      "id",
+      {},
+      Array.from({ length: 500 }, () => ({ code: "a", message: "x".repeat(1_000) })),
+    );
     expect(log.find("id")?.causes).toHaveLength(7);
     const completed = refused([credentials]);
     const refusal = { ...completed.refusal, message: "x".repeat(5_000) } as Refusal;
-    log.observer({ ...completed, refusal } as CompletedRequest);
+    log.observer({ ...completed, refusal });
     expect(log.latest()[0]?.message).toHaveLength(4_000);
   });
 });

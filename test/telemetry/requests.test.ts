@@ -3,9 +3,10 @@ import { fromJson, toJson } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readParentSpan, requestIdOf, statusName } from "../../src/telemetry/request-record.js";
+import { type CompletedRequest, readParentSpan, requestIdOf, statusName } from "../../src/telemetry/request-record.js";
 import { acme } from "../fixtures/calls/build.js";
 import { callNamed, failingCalls } from "../fixtures/calls/index.js";
+import type { observedService } from "../fixtures/observed-service.js";
 import { type Call, sendRest } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { nameOf, protocolClients, type Send } from "./protocol-clients.js";
@@ -24,7 +25,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const chunked: Send = async (url, { path, body }, headers = {}) => {
   const stream = new Blob([JSON.stringify(body)]).stream();
   const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: stream };
-  return (await fetch(url + path, { ...init, duplex: "half" } as RequestInit)).ok ? undefined : Code.NotFound;
+  return (await fetch(url + path, { ...init, duplex: "half" })).ok ? undefined : Code.NotFound;
 };
 
 describe("a request", () => {
@@ -88,9 +89,20 @@ describe("a request", () => {
 
 async function observing(...args: Parameters<typeof observe>): Promise<Observed> {
   const observed = await observe(...args);
-  onTestFinished(observed.close);
+  onTestFinished(() => observed.close());
   return observed;
 }
+
+/** A service that nobody asks. */
+const served = async () => ({ url: "", close: async () => undefined });
+
+/** A service that has failed in some ways. */
+const failed: typeof observedService = async (observers) => {
+  const completed = { request: { headers: {}, ip: "::1" }, requestId: "a", operation: "a.B/C", protocol: "rest" };
+  for (const outcome of [Code.Unavailable, Code.ResourceExhausted, Code.Internal, Code.NotFound, Code.Canceled])
+    for (const observer of observers) observer({ ...completed, outcome, durationMs: 1 } as unknown as CompletedRequest);
+  return served();
+};
 
 describe("the log", () => {
   test("of failed requests has no others, a line without an operation no path", async () => {
@@ -110,13 +122,7 @@ describe("the log", () => {
   });
 
   test("of a failure of the service has level 40", async () => {
-    const fails = async (observers: readonly ((completed: never) => void)[]) => {
-      const completed = { request: { headers: {}, ip: "::1" }, requestId: "a", operation: "a.B/C", protocol: "rest" };
-      for (const outcome of [Code.Unavailable, Code.ResourceExhausted, Code.Internal, Code.NotFound, Code.Canceled])
-        for (const observer of observers) observer({ ...completed, outcome, durationMs: 1 } as never);
-      return { url: "", close: async () => undefined };
-    };
-    const { lines } = await observing({ logRequests: "failed" }, fails);
+    const { lines } = await observing({ logRequests: "failed" }, failed);
     expect(lines.map(({ level, status }) => `${String(level)} ${String(status)}`)).toEqual([
       "40 unavailable",
       "40 resource_exhausted",
@@ -128,22 +134,22 @@ describe("the log", () => {
 });
 
 test("the operator's port decides whether requests are kept", async () => {
-  const none = async () => ({ url: "", close: async () => undefined });
-  expect((await observing({}, none)).requests).toBeUndefined();
+  expect((await observing({}, served)).requests).toBeUndefined();
 });
 
 test.each([
   [0, "ok"],
   [Code.Canceled, "canceled"],
   [Code.Unauthenticated, "unauthenticated"],
-  [99 as Code, "unknown"],
+  [99, "unknown"],
 ])("status %i is %s", (outcome, name) => {
-  expect(statusName(outcome)).toBe(name);
+  expect(statusName(outcome as 0)).toBe(name);
 });
+
+const parse = (value: string) => readParentSpan({ headers: { traceparent: value } } as unknown as FastifyRequest);
 
 describe("traceparent", () => {
   const [version, traceId, spanId, flags] = traceparent.split("-") as [string, string, string, string];
-  const parse = (value: string) => readParentSpan({ headers: { traceparent: value } } as unknown as FastifyRequest);
 
   test.each([
     [traceparent, true],

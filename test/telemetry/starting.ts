@@ -34,13 +34,13 @@ export async function observe(config: Partial<Config>, serve = observedService):
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   // Only a scrape reads the sources.
   const telemetry = await startTelemetry({ ...quiet(), ...config }, log, {} as Parameters<typeof startTelemetry>[2]);
-  const { url, close } = await serve(telemetry.observers);
+  const service = await serve(telemetry.observers);
   return {
-    url,
+    url: service.url,
     lines,
     requests: telemetry.requests as RequestHistory,
     async close() {
-      await close();
+      await service.close();
       await telemetry.close(1_000);
     },
   };
