@@ -11,7 +11,7 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
  * leave nothing behind.
  */
 const isolated = [
-  "test/client/caching/{clock,stream}.test.ts",
+  "test/client/caching/stream.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/{shared-strings,participant/http}.test.ts",
   "test/store/scan.test.ts",

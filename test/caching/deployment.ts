@@ -1,11 +1,127 @@
+/** The service without its sockets: what REST responds and the events that it streams, in memory or on a database. */
+import { setTimeout as delay } from "node:timers/promises";
+import { create, fromJson, type JsonObject, type Message, toJsonString } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import { WatchRequestSchema, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
+import { alreadyCaughtUp } from "../../src/domain/ledger.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
+import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/watch/change-streams.js";
+import { services } from "../../src/service/services.js";
+import { watch, type WatchBinding } from "../../src/service/watch.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import type { ChangeFeed, StoreWriter } from "../../src/store/port.js";
-import { NOW } from "../rules/model/contract-arbitraries.js";
+import type { ChangeFeed, StoreReader, StoreWriter } from "../../src/store/port.js";
+import { Replica } from "../../src/store/postgres/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writer.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
+import { toRestError } from "../../src/transport/errors.js";
+import { type Operation, operations } from "../../src/transport/operations.js";
+import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../../src/transport/validators.js";
+import { clock, type Schema } from "../fixtures/postgres-schema.js";
+import type { Call } from "../fixtures/protocols.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { VirtualClock } from "../ingest/mirror/virtual/clock.js";
-import type { Clocks } from "./documented-client.js";
-import { InProcessService } from "./in-process-service.js";
+import { NOW } from "../rules/model/contract-arbitraries.js";
+import type { Clocks, HttpResponse, ServerSentEvent } from "./documented-client.js";
 import type { DatabaseStep } from "./steps.js";
+
+/** What a client selects when it opens a stream. */
+interface WatchOptions {
+  readonly registrars: readonly string[];
+  readonly tags: readonly string[];
+  readonly resumeToken: string;
+}
+
+interface InProcessOptions {
+  readonly registry: Registry;
+  readonly reader: StoreReader;
+  /** Absent in a service that is only asked. */
+  readonly changes?: ChangeFeed;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly countsHoldings: boolean;
+  readonly streams?: Pick<ChangeStreamsOptions, "clock" | "mergeMs">;
+}
+
+const CONFIGURATION_ID = "configured";
+const NO_DOCUMENT: JsonObject = {};
+const { arguments: ARGUMENT_LIMITS } = TEST_SERVER_OPTIONS;
+
+/** A defect fails the test. */
+const report = (defect: unknown): never => {
+  throw defect;
+};
+
+export class InProcessService {
+  /** Why it may not answer; set by tests. */
+  staleReason: string | undefined;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #streams: ChangeStreams | undefined;
+  readonly #watch: WatchBinding | undefined;
+  readonly #messages = new WeakMap<Call, Message>();
+
+  constructor({ registry, reader, changes, now, countsHoldings, streams }: InProcessOptions) {
+    const freshness = { staleReason: () => this.staleReason, catchUp: alreadyCaughtUp };
+    const executor = new QueryExecutor(registry, reader, freshness, now, undefined, undefined, CONFIGURATION_ID);
+    const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
+    const bindings = services(executor, { ...options, notReadyReason: () => undefined });
+    this.#operations = new Map(
+      operations(bindings, report, ARGUMENT_LIMITS).map((operation) => [operation.name, operation]),
+    );
+    if (changes === undefined) return;
+    this.#streams = new ChangeStreams({
+      changes,
+      freshness,
+      age: () => 0,
+      configurationId: CONFIGURATION_ID,
+      ...streams,
+    });
+    this.#watch = watch(this.#streams);
+  }
+
+  /** `etag` is that of a response which the client has. */
+  async respond(call: Call, etag = ""): Promise<HttpResponse> {
+    const { method, request, path } = call;
+    const operation = this.#operations.get(`${method.parent.typeName}/${method.name}`);
+    if (operation === undefined) throw new Error(`no operation ${method.name}`);
+    const message = this.#messages.get(call) ?? fromJson(method.input, request);
+    this.#messages.set(call, message);
+    try {
+      const asking = { method: "POST", headers: { "offledger-if-none-match": etag } };
+      const recording = recordingFor(asking);
+      const response = await operation.call(message, recording);
+      const validators = validatorsOf(response, recording);
+      const headers = new Map(Object.entries(validators));
+      if (shortForm(asking, validators) !== undefined)
+        return { status: 200, headers: headers.set(NOT_MODIFIED, "true"), body: "{}" };
+      const json = response.json();
+      const bytes = Buffer.alloc(json.length);
+      json.write(bytes, 0);
+      return { status: 200, headers, body: bytes.toString() };
+    } catch (error) {
+      if (!(error instanceof ConnectError)) throw error;
+      const { status, body } = toRestError(error, path);
+      return { status, headers: new Map(), body: JSON.stringify(body) };
+    }
+  }
+
+  /** Throws ConnectError or RegistryError where the stream ends with an error. */
+  async *watch(options: WatchOptions, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+    const request = create(WatchRequestSchema, {
+      ...options,
+      registrars: [...options.registrars],
+      tags: [...options.tags],
+    });
+    for await (const message of this.#watch?.watch(request, signal) ?? []) {
+      const data = toJsonString(WatchResponseSchema, message, JSON_WRITE_OPTIONS);
+      yield { event: message.event.case ?? "", data };
+    }
+  }
+
+  close(): void {
+    this.#streams?.close();
+  }
+}
 
 /** A store that is written, the services that answer from it, and the time. */
 export interface Deployment {
@@ -27,7 +143,7 @@ export interface Deployment {
 }
 
 /** Undefined if it is not known. */
-export function tagsSince(changes: ChangeFeed, offset: number): ReadonlySet<string> | undefined {
+function tagsSince(changes: ChangeFeed, offset: number): ReadonlySet<string> | undefined {
   const since = changes.position === undefined ? undefined : changes.since({ ...changes.position, offset });
   if (since === undefined) return undefined;
   const changed = new Set<string>();
@@ -37,10 +153,10 @@ export function tagsSince(changes: ChangeFeed, offset: number): ReadonlySet<stri
 
 /** A service with its store in memory, in virtual time. */
 export function inMemory(registry: Registry, countsHoldings: boolean): Deployment {
-  const clock = new VirtualClock();
-  clock.now = NOW;
-  const restoreTimers = clock.install();
-  const now = () => clock.now;
+  const virtual = new VirtualClock();
+  virtual.now = NOW;
+  const restoreTimers = virtual.install();
+  const now = () => virtual.now;
   const store = new MemoryStore();
   const { changes } = store;
   const streams = { clock: now };
@@ -52,13 +168,110 @@ export function inMemory(registry: Registry, countsHoldings: boolean): Deploymen
     writer: () => store,
     generation: async () => `${named()}.configured`,
     changedSince: async (offset) => tagsSince(changes, offset),
-    pass: (ms) => clock.advance(ms, () => undefined),
+    pass: (ms) => virtual.advance(ms, () => undefined),
     // Changes are sent 100 ms after those before, at the latest.
-    settle: () => clock.advance(200, () => undefined),
+    settle: () => virtual.advance(200, () => undefined),
     async close() {
       service.close();
-      await clock.advance(0, () => undefined);
+      await virtual.advance(0, () => undefined);
       restoreTimers();
+    },
+  };
+}
+
+const CONTENT = { contentId: "tests", origin: "tests" };
+/** The second evicts nearly everything. */
+const CACHE_BYTES = [10_000_000, 8_000];
+/** Timers fire in the order of their times: after this the events of a change have arrived. */
+const MERGE_MS = 2;
+const SETTLE_MS = 8;
+
+interface Answering {
+  readonly replica: Replica;
+  readonly service: InProcessService;
+}
+
+export async function onPostgres(schema: Schema, registry: Registry, countsHoldings: boolean): Promise<Deployment> {
+  await schema.empty();
+  const { database } = schema;
+  const { templates } = registry;
+  let time = NOW;
+  const now = () => time;
+  const replicaOf = (cacheBytes: number) => new Replica(database, { templates, contentId: "tests", cacheBytes, clock });
+  const start = (index: number): Answering => {
+    const replica = replicaOf(CACHE_BYTES[index] ?? 0);
+    const { changes } = replica;
+    const streams = { mergeMs: MERGE_MS };
+    return {
+      replica,
+      service: new InProcessService({ registry, reader: replica, changes, now, countsHoldings, streams }),
+    };
+  };
+  const begin = (epoch: number) => PostgresWriter.begin(database, epoch, CONTENT, () => undefined);
+  let epoch = 0;
+  let writer = await begin(epoch);
+  const answering = CACHE_BYTES.map((_, index) => start(index));
+  /** Sees every state. */
+  const observer = replicaOf(0);
+  const observed: StoreWriter = {
+    get checkpoint() {
+      return writer.checkpoint;
+    },
+    async replace(...args) {
+      await writer.replace(...args);
+      await observer.refresh();
+    },
+    async apply(...args) {
+      await writer.apply(...args);
+      await observer.refresh();
+    },
+  };
+
+  const restart = async (index: number): Promise<void> => {
+    answering[index]?.service.close();
+    answering[index] = start(index);
+    await answering[index].replica.refresh();
+    await delay(SETTLE_MS);
+  };
+  const changeWriter = async (): Promise<void> => {
+    const before = writer;
+    await schema.sql("UPDATE offledger.state SET epoch = $1", [++epoch]);
+    writer = await begin(epoch);
+    const offset = (before.checkpoint?.offset ?? 0) + 1;
+    const failure = await before.apply([], offset).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (failure === undefined) throw new Error("a writer that had lost its lease has written");
+  };
+  return {
+    clocks: { now, elapsed: clock },
+    get services() {
+      return answering.map(({ service }) => service);
+    },
+    writer: () => observed,
+    async generation() {
+      const [row] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
+      return `${row?.generation}.configured`;
+    },
+    changedSince: async (offset) => tagsSince(observer.changes, offset),
+    async pass(ms) {
+      time += ms;
+      await delay(1);
+    },
+    async settle() {
+      for (const { replica } of answering) await replica.refresh();
+      await delay(SETTLE_MS);
+      await delay(SETTLE_MS);
+    },
+    async other(step: DatabaseStep) {
+      if (step.does === "refresh") await answering[step.replica]?.replica.refresh();
+      else if (step.does === "restart") await restart(step.replica);
+      else if (step.does === "clean up") await writer.cleanUp();
+      else await changeWriter();
+    },
+    async close() {
+      for (const { service } of answering) service.close();
     },
   };
 }

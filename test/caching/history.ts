@@ -1,9 +1,11 @@
+/** What the service answers at each of its states, and what its responses say of themselves. */
 import type { Contract, CountedOnly } from "../../src/domain/contract.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
 import type { Call } from "../fixtures/protocols.js";
-import { InProcessService } from "./in-process-service.js";
+import { type Deployment, InProcessService } from "./deployment.js";
+import { type HttpResponse, isNotModified, type Kept, parseKept } from "./documented-client.js";
 
 interface State {
   /** As responses and events name it. */
@@ -68,5 +70,65 @@ export class History {
   async hasAnswer(index: number, call: Call, body: string): Promise<boolean> {
     for (let at = index; at <= this.latest; at++) if ((await this.answer(at, call)) === body) return true;
     return false;
+  }
+}
+
+/** Answers whose tags are checked against later changes, for each request. */
+const MAX_ANSWERS = 4;
+
+/** Answers whose tags have not changed since. They must be the same. */
+export class TaggedAnswers {
+  /** By request. */
+  readonly #tagged = new Map<string, { readonly call: Call; readonly answers: readonly Kept[] }>();
+
+  note(key: string, call: Call, { status, headers, body }: HttpResponse): void {
+    const kept = status === 200 && !isNotModified(headers) ? parseKept(key, body, headers) : undefined;
+    if (kept === undefined) return;
+    const answers = [...(this.#tagged.get(key)?.answers ?? []), kept].slice(-MAX_ANSWERS);
+    this.#tagged.set(key, { call, answers });
+  }
+
+  /** Of another generation, nothing is known. */
+  clear(): void {
+    this.#tagged.clear();
+  }
+
+  /** Throws an Error if one has changed and none of its tags has, before its time is over. */
+  async check(deployment: Deployment, history: History): Promise<void> {
+    const generation = await deployment.generation();
+    for (const [key, { call, answers }] of this.#tagged) {
+      const left: Kept[] = [];
+      for (const kept of answers) {
+        // A replica that has not seen a restore yet still answers from the state before: offsets do not compare.
+        if (kept.generation !== generation) continue;
+        const changed = await deployment.changedSince(kept.offset);
+        if (changed === undefined || [...changed].some(kept.hasTag)) continue;
+        if (deployment.clocks.now() * 1000 >= kept.validUntil) continue;
+        left.push(kept);
+        const now = await history.answer(history.latest, call);
+        if (now !== kept.body)
+          throw new Error(`no tag of an answer has changed, but it has: ${key}\nwas ${kept.body}\nnow ${now}`);
+      }
+      this.#tagged.set(key, { call, answers: left });
+    }
+  }
+}
+
+/** The entity tags of all responses that were seen: equal tags have equal bodies, and the other way round. */
+export class EntityTags {
+  readonly #bodies = new Map<string, string>();
+  /** By request and body. */
+  readonly #tags = new Map<string, string>();
+
+  /** Throws an Error if a response contradicts an earlier one. */
+  note(key: string, etag: string, body: string): void {
+    const named = `${key} ${body}`;
+    const knownBody = this.#bodies.get(etag) ?? body;
+    const knownTag = this.#tags.get(named) ?? etag;
+    if (knownBody !== body) throw new Error(`two responses have the entity tag ${etag}:\n${knownBody}\n${body}`);
+    if (knownTag !== etag)
+      throw new Error(`one response has the entity tags ${knownTag} and ${etag}:\n${key}\n${body}`);
+    this.#bodies.set(etag, body);
+    this.#tags.set(named, etag);
   }
 }

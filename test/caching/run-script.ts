@@ -1,15 +1,173 @@
 /** Runs a script: a client answers from its cache whenever docs/caching.md allows it, and must never be wrong. */
+import type { Change, Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { Template } from "../../src/domain/template.js";
+import { Decoder } from "../../src/ledger/decode.js";
 import type { Call } from "../fixtures/protocols.js";
-import { NOW } from "../rules/model/contract-arbitraries.js";
-import type { Subject } from "../rules/model/run-script.js";
-import { EntityTags, type Figures, TaggedAnswers } from "./checks.js";
-import { Connection } from "./connection.js";
+import { type Gate, gate } from "../fixtures/wait.js";
+import type { Ledger } from "../rules/model/ledger.js";
+import { type ContractDraft, NOW } from "../rules/model/contract-arbitraries.js";
+import { RandomLedger, type Step as LedgerStep } from "../rules/model/random-ledger.js";
+import { decode, storeChange, type Subject } from "../rules/model/run-script.js";
 import type { Deployment } from "./deployment.js";
-import { DocumentedClient, type Earlier, type HttpResponse, isNotModified, type Kept } from "./documented-client.js";
-import { History } from "./history.js";
-import { type Request, toCall } from "./requests.js";
-import type { Script, Step } from "./steps.js";
-import { WrittenLedger } from "./written-ledger.js";
+import {
+  DocumentedClient,
+  type Earlier,
+  type HttpResponse,
+  isNotModified,
+  type Kept,
+  type ServerSentEvent,
+} from "./documented-client.js";
+import { EntityTags, History, TaggedAnswers } from "./history.js";
+import { type Request, type Script, type Step, toCall } from "./steps.js";
+
+interface Receiver {
+  event(event: ServerSentEvent): void;
+  /** The service has ended the stream. */
+  ended(): void;
+}
+
+/** The way of a stream from the service to its client: events may be late, and the client may read slowly. */
+class Connection {
+  readonly #receiver: Receiver;
+  readonly #end = new AbortController();
+  #underWay: ServerSentEvent[] = [];
+  #isHeld = false;
+  /** Shut while the client does not read. */
+  #reading: Gate | undefined;
+  #isEnded = false;
+
+  constructor(open: (signal: AbortSignal) => AsyncIterator<ServerSentEvent>, receiver: Receiver) {
+    this.#receiver = receiver;
+    void this.#pump(open(this.#end.signal));
+  }
+
+  /** Nothing arrives any more. */
+  cut(): void {
+    this.#underWay = [];
+    this.#end.abort();
+    this.read(true);
+  }
+
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#deliver();
+  }
+
+  read(isReading: boolean): void {
+    if (isReading) {
+      this.#reading?.open();
+      this.#reading = undefined;
+    } else this.#reading ??= gate();
+  }
+
+  async #pump(events: AsyncIterator<ServerSentEvent>): Promise<void> {
+    try {
+      for (;;) {
+        await this.#reading?.opened;
+        const next = await events.next();
+        if (this.#end.signal.aborted) return;
+        if (next.done === true) break;
+        this.#underWay.push(next.value);
+        this.#deliver();
+      }
+    } catch {
+      // The service may not answer: its stream ends.
+    }
+    this.#isEnded = true;
+    this.#deliver();
+  }
+
+  #deliver(): void {
+    if (this.#isHeld || this.#end.signal.aborted) return;
+    for (const event of this.#underWay.splice(0)) this.#receiver.event(event);
+    if (this.#isEnded) {
+      this.#end.abort();
+      this.#receiver.ended();
+    }
+  }
+}
+
+/** A random ledger that is written into a deployment. Records each state. */
+class WrittenLedger {
+  readonly #ledger = new RandomLedger();
+  readonly #deployment: Deployment;
+  readonly #history: History;
+  readonly #decoder: Decoder;
+  #past: { readonly contracts: Ledger; readonly offset: number }[] = [];
+  #offset = 10;
+
+  constructor(templates: readonly Template[], deployment: Deployment, history: History) {
+    this.#decoder = new Decoder(templates, true);
+    this.#deployment = deployment;
+    this.#history = history;
+  }
+
+  get contracts(): Ledger {
+    return this.#ledger.contracts;
+  }
+
+  async begin(drafts: readonly ContractDraft[]): Promise<void> {
+    for (const draft of drafts) this.#ledger.apply({ does: "create", draft });
+    await this.snapshot();
+  }
+
+  async update(steps: readonly LedgerStep[]): Promise<void> {
+    const happened = steps.flatMap((step) => this.#ledger.apply(step));
+    await this.#apply(happened.flatMap((change) => storeChange(this.#decoder, change)));
+    await this.#record();
+  }
+
+  /** Changes to contracts that nobody knows. */
+  async flood(updates: number, count: number): Promise<void> {
+    for (let update = 1; update <= updates; update++)
+      await this.#apply(Array.from({ length: count }, (_, index) => ({ archived: `flood ${update} ${index}` })));
+    await this.#record();
+  }
+
+  /** The same contracts as a new generation. */
+  async snapshot(): Promise<void> {
+    await this.#deployment.writer().replace(this.#decoded(), this.#offset, this.#asOf);
+    await this.#record();
+  }
+
+  /** Back to an earlier time at a lower offset, from which the ledger takes another way. */
+  async restore(which: number): Promise<void> {
+    const at = which % this.#past.length;
+    const { contracts, offset } = this.#past[at] ?? { contracts: [], offset: this.#offset };
+    this.#past = this.#past.slice(0, at + 1);
+    this.#ledger.restore(contracts);
+    this.#offset = offset;
+    await this.snapshot();
+  }
+
+  async #apply(changes: readonly Change[]): Promise<void> {
+    this.#offset++;
+    await this.#deployment.writer().apply(changes, this.#offset, this.#asOf);
+  }
+
+  async #record(): Promise<void> {
+    this.#past.push({ contracts: this.contracts, offset: this.#offset });
+    const generation = await this.#deployment.generation();
+    this.#history.record({ generation, offset: this.#offset, asOf: this.#asOf, contracts: this.#decoded() });
+  }
+
+  #decoded(): (Contract | CountedOnly)[] {
+    return this.contracts.flatMap((contract) => decode(this.#decoder, contract) ?? []);
+  }
+
+  /** The record time of what happens now, in microseconds. */
+  get #asOf(): number {
+    return this.#deployment.clocks.now() * 1000;
+  }
+}
+
+/** What many scripts have done: answers from the cache, those compared with the states, and those dropped by events. */
+export interface Figures {
+  served: number;
+  checked: number;
+  dropped: number;
+  notModified: number;
+}
 
 interface Late {
   readonly key: string;
@@ -28,7 +186,6 @@ export class Run {
   readonly #calls = new Map<string, { readonly call: Call; readonly request: Request }>();
   readonly #entityTags = new EntityTags();
   readonly #tagged = new TaggedAnswers();
-  readonly #checks: Promise<void>[] = [];
   #late: Late[] = [];
   #connection: Connection | undefined;
   #connectedTo = 0;
@@ -138,12 +295,10 @@ export class Run {
       this.#figures.served++;
       return this.#compare(kept);
     }
-    this.#figures.asked++;
     const { call, request } = this.#known(key);
     const earlier = this.#client.earlier(key);
     const response = await this.#service(replica).respond(call, earlier?.etag);
     if (isNotModified(response.headers)) this.#figures.notModified++;
-    this.#figures.statuses[response.status] = (this.#figures.statuses[response.status] ?? 0) + 1;
     this.#tagged.note(key, call, response);
     const late = { key, response, earlier, mayKeep: this.#isCovered(request, response) };
     if (isLate) this.#late.push(late);
@@ -151,9 +306,7 @@ export class Run {
   }
 
   #receive({ key, response, earlier, mayKeep }: Late): void {
-    const before = this.#client.kept.length;
     const body = this.#client.receive(key, response, earlier, mayKeep);
-    if (this.#client.kept.length > before) this.#figures.kept++;
     const etag = response.headers.get("etag");
     if (etag !== undefined) this.#entityTags.note(key, etag, body);
   }
@@ -208,8 +361,7 @@ export class Run {
     };
     const connection = new Connection((signal) => this.#service(replica).watch(options, signal), {
       event: (event) => {
-        this.#figures.events[event.event] = (this.#figures.events[event.event] ?? 0) + 1;
-        this.#count(this.#client.handle(event), event.event);
+        this.#figures.dropped += this.#client.handle(event).length;
       },
       ended: () => this.#client.streamEnded(),
     });
@@ -218,25 +370,8 @@ export class Run {
     this.#connection = connection;
   }
 
-  /** Whether the dropped answers had changed at the state that the event names. */
-  #count(dropped: readonly Kept[], event: string): void {
-    if (event !== "changed" || this.#client.latest === undefined) return;
-    const index = this.#history.indexOf(this.#client.latest);
-    for (const { key, body } of dropped) {
-      const { call } = this.#known(key);
-      this.#checks.push(
-        this.#history.answer(index, call).then((now) => {
-          this.#figures.dropped++;
-          if (now !== body) this.#figures.changed++;
-        }),
-      );
-    }
-  }
-
   /** Every answer that the client would give now. */
   async #check(): Promise<void> {
-    if (this.#connection?.failure !== undefined) throw new Error(this.#connection.failure);
-    await Promise.all(this.#checks.splice(0));
     for (const { key } of this.#client.kept) {
       const kept = this.#client.use(key);
       if (kept !== undefined) await this.#compare(kept);
@@ -274,7 +409,6 @@ export class Run {
       await this.#deployment.settle();
     }
     for (const late of this.#late.splice(0)) this.#receive(late);
-    await Promise.all(this.#checks.splice(0));
     for (const { key } of this.#client.kept) {
       const kept = this.#client.use(key);
       if (kept === undefined) continue;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { bindPartial } from "../fixtures/partial-service.js";
-import { MAX_WAIT_MS, within } from "../fixtures/wait.js";
+import { sendHttp2 } from "../fixtures/requests-in-forms.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
@@ -34,33 +34,16 @@ afterAll(async () => {
 });
 
 type Headers = Readonly<Record<string, string>>;
-interface RawRequest {
+interface Sent {
   readonly method?: string;
   readonly to?: string;
   readonly headers?: Headers;
   readonly body?: string | Buffer;
 }
-interface RawResponse {
-  readonly status: number | undefined;
-  readonly body: Buffer;
-  /** Headers and trailers. */
-  readonly fields: Readonly<Record<string, unknown>>;
-}
 
 /** Sends over HTTP/2 only: conformance.slow.test.ts shows that HTTP/1.1 does not differ. */
-async function send({ method = "POST", to = path, headers = {}, body }: RawRequest): Promise<RawResponse> {
-  const stream = client.request({ ":method": method, ":path": to, ...headers }, { endStream: body === undefined });
-  const chunks: Buffer[] = [];
-  let fields: Record<string, unknown> = {};
-  const add = (more: object) => (fields = { ...fields, ...more });
-  stream.on("response", add).on("trailers", add);
-  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const closed = new Promise((resolve, reject) => stream.on("close", resolve).on("error", reject));
-  if (body !== undefined) stream.end(body);
-  await within(MAX_WAIT_MS, "a response has arrived", closed);
-  const status = fields[":status"] as number | undefined;
-  return { status, body: Buffer.concat(chunks), fields };
-}
+const send = ({ method = "POST", to = path, headers = {}, body }: Sent) =>
+  sendHttp2(client, { method, path: to, headers, ...(body !== undefined && { body: Buffer.from(body) }) });
 
 const requestBody = '{"registrarParty":"a"}';
 const responseBody = '{"adminId":"a","supportedApis":{}}';
@@ -69,7 +52,7 @@ const query = (params: Headers): string => `${path}?${new URLSearchParams(params
 const base64 = (bytes: string | Buffer): string => Buffer.from(bytes).toString("base64url");
 
 describe("Connect accepts", () => {
-  test.each<[string, RawRequest]>([
+  test.each<[string, Sent]>([
     ["a content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
     ["a content type in upper case", { headers: { "content-type": "Application/JSON" } }],
     ["the protocol version", { headers: { ...json, "connect-protocol-version": "1" } }],
@@ -95,15 +78,15 @@ describe("Connect accepts", () => {
       },
     ],
   ])("%s", async (_what, sent) => {
-    const { status, body, fields } = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
+    const { status, body, headers } = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
     expect({ status, body: body.toString() }).toEqual({ status: 200, body: responseBody });
-    expect(fields["content-type"]).toBe("application/json");
-    expect(fields["content-encoding"]).toBeUndefined();
+    expect(headers["content-type"]).toBe("application/json");
+    expect(headers["content-encoding"]).toBeUndefined();
   });
 });
 
 describe("Connect rejects", () => {
-  test.each<[string, RawRequest, number, string]>([
+  test.each<[string, Sent, number, string]>([
     ["truncated JSON", { headers: json, body: "{" }, 400, "invalid_argument"],
     ["an empty body", { headers: json, body: "" }, 400, "invalid_argument"],
     ["a JSON field of the wrong type", { headers: json, body: '{"registrarParty":1}' }, 400, "invalid_argument"],
@@ -142,7 +125,7 @@ describe("every protocol rejects", () => {
     }
   });
 
-  test.each<[string, RawRequest]>([
+  test.each<[string, Sent]>([
     ["JSON", { headers: json, body: requestBody }],
     ["truncated JSON", { headers: json, body: "{" }],
     ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
@@ -179,7 +162,7 @@ describe.each(variants)("%s", (name, type, more) => {
     const response = await send({ headers: { "content-type": type, te: "trailers", ...more, ...headers }, body });
     expect(response.status).toBe(200);
     const trailer = /grpc-status: ?(\d+)/.exec(response.body.toString("latin1"))?.[1];
-    return Number(name === "gRPC-Web" ? trailer : response.fields["grpc-status"]);
+    return Number(name === "gRPC-Web" ? trailer : response.headers["grpc-status"]);
   }
 
   test.each<[string, Buffer, Headers, number]>([

@@ -1,8 +1,10 @@
-/** The HTTP responses of /docs, and those of other paths. */
+/** The HTTP responses of /docs, also compressed, and those of other paths. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { party } from "../../demo/element.js";
+import { gunzipMember } from "../fixtures/gzip-member.js";
+import { accepting, sendHttp1 } from "../fixtures/requests-in-forms.js";
 import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as unknown;
@@ -97,38 +99,42 @@ describe("other paths have no content security policy, and their own errors", ()
     expect(response.headers.get("content-type")).toContain("application/json");
   });
 
-  test("a path of the token standard that is not served", async () => {
-    const path = `${registry(party("nordic-registrar"))}/metadata/v1/nothing`;
+  test.each([
+    [
+      `${registry(party("nordic-registrar"))}/metadata/v1/nothing`,
+      { error: expect.stringContaining("/v1/nothing") as string },
+    ],
+    [
+      "/api/utilities/v0/nothing",
+      { error: "not_found", error_description: "nothing is served at GET /api/utilities/v0/nothing" },
+    ],
+  ])("404 for %s, in the form of its API", async (path, body) => {
     const response = await get(path);
-    expect(response.status).toBe(404);
-    expect(response.headers.get(csp)).toBeNull();
-    expect(await response.json()).toEqual({ error: expect.stringContaining("/metadata/v1/nothing") });
+    expect([response.status, response.headers.get(csp), await response.json()]).toEqual([404, null, body]);
   });
 
-  test("a utility path that is not served", async () => {
-    const response = await get("/api/utilities/v0/nothing");
-    expect(response.status).toBe(404);
-    expect(response.headers.get(csp)).toBeNull();
-    expect(await response.json()).toEqual({
-      error: "not_found",
-      error_description: "nothing is served at GET /api/utilities/v0/nothing",
-    });
-  });
-
-  test("another method of a path of the page", async () => {
+  test("405 for another method of a path of the page", async () => {
     const response = await fetch(`${running.url}/docs`, { method: "POST" });
     expect(response.status).toBe(405);
     expect(await response.json()).toEqual({ error: "the method of /docs must be GET or HEAD, but is POST" });
   });
+});
 
-  test("an rpc", async () => {
-    const response = await fetch(`${running.url}/offledger.operator.v0.OperatorService/GetOperator`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: "{}",
-    });
-    expect(response.status).toBe(200);
-    expect(response.headers.get(csp)).toBeNull();
-    expect(await response.json()).toEqual({ partyId: party("utility-operator") });
+test.each([
+  "/docs/json",
+  "/docs/static/swagger-ui.css",
+  "/docs/static/swagger-ui-bundle.js",
+  "/api/utilities/v0/openapi",
+])("%s is compressed for a client that asks, and has the same content", async (path) => {
+  const request = { method: "GET", path, headers: {} };
+  const plain = await sendHttp1(running.url, request);
+  expect(plain.headers["content-encoding"]).toBeUndefined();
+  const compressed = await sendHttp1(running.url, accepting(request));
+  expect(compressed.headers).toMatchObject({
+    "content-encoding": "gzip",
+    "content-type": plain.headers["content-type"],
+    vary: "accept-encoding",
   });
+  expect(compressed.body.length).toBeLessThan(plain.body.length / 2);
+  expect(gunzipMember(compressed.body).equals(plain.body)).toBe(true);
 });

@@ -1,74 +1,51 @@
-/** docs/contexts.md and the blocklist of docs/your-own-registry.md: their files are served, and their output is the program's. */
-import { Ajv2020 } from "ajv/dist/2020.js";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+/** docs/contexts.md and docs/your-own-registry.md: their files are served, and their output is the program's. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { loadContexts } from "../../src/app/registry.js";
 import { formatContexts } from "../../src/cli/registry.js";
+import type { Config } from "../../src/config/config.js";
 import { SettingError } from "../../src/config/setting.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
+import { Page, requestOf } from "./pages.js";
 
-interface Page {
-  /** The code blocks of a language, in order. */
-  readonly blocks: (language: string) => readonly string[];
-  /** The text below a heading, up to the next of its level. */
-  readonly section: (heading: string) => Page;
-  readonly text: string;
-}
-
-function pageOf(text: string): Page {
-  return {
-    text,
-    blocks: (language) =>
-      [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-        .filter(([, name]) => name === language)
-        .map(([, , content = ""]) => content),
-    section(heading) {
-      const found = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
-      if (found === undefined) throw new Error(`no section ${heading}`);
-      return pageOf(found);
-    },
-  };
-}
-
-const page = pageOf(readFileSync("docs/contexts.md", "utf8"));
+const page = Page.read("docs/contexts.md");
 const printed = async (contexts?: string): Promise<string> =>
   formatContexts((await loadContexts({ ...quiet(), contexts })).table);
 
 test("the built-in table is the output of offledger contexts", async () => {
-  expect(page.section("The built-in table").blocks("text")).toEqual([await printed()]);
+  expect(page.section("The built-in table").in("text")).toEqual([await printed()]);
 });
 
 test("the first file is accepted, and has the row that is shown", async () => {
-  const { blocks } = page.section("The file");
-  const [yaml = ""] = blocks("yaml");
-  const [row = ""] = blocks("text");
+  const section = page.section("The file");
+  const row = section.block("text");
   expect(row.split("\n").length).toBeGreaterThan(10);
-  expect((await printed(await contextsFile(yaml))).split("\n\n").map((text) => `${text.trimEnd()}\n`)).toContain(row);
+  expect(
+    (await printed(await contextsFile(section.block("yaml")))).split("\n\n").map((text) => `${text.trimEnd()}\n`),
+  ).toContain(row);
 });
 
 test("the JSON schema of the package accepts the first file, and not the wrong one", () => {
   const isValid = new Ajv2020().compile(JSON.parse(readFileSync("gen/contexts.schema.json", "utf8")) as object);
-  const [good = ""] = page.section("The file").blocks("yaml");
-  const [wrong = ""] = page.section("Errors in the file").blocks("yaml");
-  expect([good, wrong].map((yaml) => isValid(parse(yaml)))).toEqual([true, false]);
+  const files = ["The file", "Errors in the file"].map((heading) => page.section(heading).block("yaml"));
+  expect(files.map((yaml) => isValid(parse(yaml)))).toEqual([true, false]);
 });
 
 test("the wrong file has the errors that are shown", async () => {
-  const { blocks } = page.section("Errors in the file");
-  const [yaml = ""] = blocks("yaml");
-  const path = await contextsFile(yaml);
+  const section = page.section("Errors in the file");
+  const path = await contextsFile(section.block("yaml"));
   const error: unknown = await loadContexts({ ...quiet(), contexts: path }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SettingError);
   const [first, ...problems] = `offledger: ${(error as SettingError).message.replaceAll(path, "wrong.yaml")}`.split(
     "\n",
   );
-  const [shown = "", ...shownProblems] = (blocks("text")[0] ?? "").trimEnd().split("\n");
+  const [shown = "", ...shownProblems] = section.block("text").trimEnd().split("\n");
   expect(first?.trimEnd()).toBe(shown);
   // "…" stands for the rest of a list.
   const patterns = shownProblems.map(
@@ -92,66 +69,49 @@ test("the tables of the page name every field, condition, value and form", () =>
   expect(fields.split(" ").filter((field) => !named.has(field))).toEqual([]);
 });
 
-const request = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+const own = Page.read("docs/your-own-registry.md");
+
+/** A section of the page with contracts, a request and answers. `serve` serves the contracts. */
+function exampleOf(heading: string) {
+  const section = own.section(heading);
+  const [contracts = "", ...answers] = section.in("json");
+  const yaml = section.block("yaml");
+  const serve = async (config: (folder: string) => Partial<Config>) => {
+    const folder = mkdtempSync(join(tmpdir(), "offledger-example-"));
+    const snapshot = join(folder, "contracts.ndjson");
+    writeFileSync(snapshot, contracts);
+    const running = await serveFile(snapshot, { config: config(folder) });
+    onTestFinished(async () => {
+      await running.close();
+      rmSync(folder, { recursive: true });
+    });
+    return async (body: string) => {
+      const answered = await running.post(path, JSON.parse(body) as JsonValue);
+      return [answered.status, answered.body];
+    };
+  };
+  const { path, body } = requestOf(section.block("sh", "curl "));
+  return { yaml, serve, body, answers: answers.map((answer) => JSON.parse(answer) as JsonValue) };
+}
 
 test("the registry file of docs/your-own-registry.md is served with the answer of the page", async () => {
-  const { blocks } = pageOf(readFileSync("docs/your-own-registry.md", "utf8")).section("A registry file");
-  const [yaml = ""] = blocks("yaml");
-  const [contracts = "", answer = ""] = blocks("json");
-  const curl = blocks("sh").find((block) => block.startsWith("curl ")) ?? "";
-  const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)/.exec(curl) ?? [];
-  const [, body = ""] = /-d '([^']+)'/.exec(curl) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), "offledger-cocoa-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const [registry, snapshot] = [join(folder, "cocoa.yaml"), join(folder, "cocoa.ndjson")];
-  await writeFile(registry, yaml);
-  await writeFile(snapshot, contracts);
-  const running = await serveFile(snapshot, { config: { registry } });
-  onTestFinished(() => running.close());
-  const answered = await running.post(path, request(body));
-  expect({ status: answered.status, body: answered.body }).toEqual({
-    status: 200,
-    body: JSON.parse(answer) as JsonValue,
+  const { yaml, serve, body, answers } = exampleOf("A registry file");
+  const ask = await serve((folder) => {
+    const registry = join(folder, "cocoa.yaml");
+    writeFileSync(registry, yaml);
+    return { registry };
   });
+  expect(await ask(body)).toEqual([200, answers[0]]);
 });
 
-describe("the blocklist of docs/your-own-registry.md", () => {
-  const { blocks } = pageOf(readFileSync("docs/your-own-registry.md", "utf8")).section("A blocklist in shards");
-  const [contracts = "", answer = "", missing = ""] = blocks("json");
-  const curl = blocks("sh").find((block) => block.startsWith("curl ")) ?? "";
-  const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)/.exec(curl) ?? [];
-  const [, body = ""] = /-d '([^']+)'/.exec(curl) ?? [];
-
-  const serveBlocklist = async (contexts: string | undefined) => {
-    const folder = await mkdtemp(join(tmpdir(), "offledger-blocklist-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const snapshot = join(folder, "blocklist.ndjson");
-    await writeFile(snapshot, contracts);
-    const running = await serveFile(snapshot, { config: { contexts } });
-    onTestFinished(() => running.close());
-    return running;
-  };
-
-  test("is served by the file of the page, with the answers of the page", async () => {
-    const [yaml = ""] = blocks("yaml");
-    const running = await serveBlocklist(await contextsFile(yaml));
-    const answered = await running.post(path, request(body));
-    expect({ status: answered.status, body: answered.body }).toEqual({
-      status: 200,
-      body: JSON.parse(answer) as JsonValue,
-    });
-    const { status, body: failure } = await running.post(path, request(body.replace("bob::1220b2", "carol::1220b3")));
-    expect({ status, failure }).toEqual({ status: 404, failure: JSON.parse(missing) as JsonValue });
-  });
-
-  test("covers every operation that needs it", async () => {
-    const [yaml = ""] = blocks("yaml");
-    expect(await printed(await contextsFile(yaml))).not.toContain("no blocklist is configured");
-  });
-
-  test("is 400 without the file, as the page says", async () => {
-    const running = await serveBlocklist(undefined);
-    const { status } = await running.post(path, request(body));
-    expect(status).toBe(400);
-  });
+test("the blocklist of docs/your-own-registry.md: with the file the answers of the page, without it 400", async () => {
+  const { yaml, serve, body, answers } = exampleOf("A blocklist in shards");
+  const contexts = await contextsFile(yaml);
+  const ask = await serve(() => ({ contexts }));
+  expect(await ask(body)).toEqual([200, answers[0]]);
+  expect(await ask(body.replace("bob::1220b2", "carol::1220b3"))).toEqual([404, answers[1]]);
+  // It covers every operation that needs it.
+  expect(await printed(contexts)).not.toContain("no blocklist is configured");
+  const without = await serve(() => ({}));
+  expect((await without(body))[0]).toBe(400);
 });

@@ -1,5 +1,8 @@
 /** The examples and tables of the documents match the program. */
 import { execFile } from "node:child_process";
+import { findClients } from "../../scripts/clients/folders.js";
+import { tableErrors } from "../../scripts/clients/table.js";
+import { checkSnapshot, formatSnapshotCheck } from "../../src/cli/check.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -12,27 +15,15 @@ import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
 import { ERROR_REASONS } from "../../src/transport/errors.js";
-import { type Running, serveFile } from "../fixtures/run-service.js";
-import { expandShortened } from "./shortened.js";
+import { quiet, type Running, serveFile } from "../fixtures/run-service.js";
+import { listWarnings } from "../fixtures/warnings.js";
+import { start } from "../telemetry/starting.js";
+import { expandShortened, Page, requestOf } from "./pages.js";
 
-const readme = readFileSync("README.md", "utf8");
-
-interface Example {
-  readonly command: string;
-  readonly answer: JsonValue;
-}
-
-/** The first code block that starts with a command, and the JSON block after it. */
-function readExample(document: string, start: string): Example {
-  const blocks = [...document.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text = ""]) => ({
-    language,
-    text,
-  }));
-  const index = blocks.findIndex(({ text }) => text.startsWith(start));
-  const answer = blocks.slice(index).find(({ language }) => language === "json");
-  if (index === -1 || answer === undefined) throw new Error(`no example of ${start} with an answer`);
-  return { command: blocks[index]?.text ?? "", answer: JSON.parse(answer.text) as JsonValue };
-}
+const readme = Page.read("README.md");
+const clientsPage = Page.read("docs/clients.md");
+const errorsPage = Page.read("docs/errors.md");
+const checkPage = Page.read("docs/check.md");
 
 let running: Running;
 beforeAll(async () => {
@@ -40,27 +31,23 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test("the curl request of the README returns the answer shown", async () => {
-  const { command, answer } = readExample(readme, "curl ");
-  const [, path] = /http:\/\/localhost:8080(\S+)/.exec(command) ?? [];
-  const [, body] = /-d '([^']+)'/.exec(command) ?? [];
-  const response = await running.post(path ?? "", JSON.parse(body ?? "") as JsonValue);
-  expect(response.status).toBe(200);
-  expect(response.body).toEqual(expandShortened(answer));
+test.each<[string, Page, number]>([
+  ["the README", readme, 200],
+  ["docs/errors.md", errorsPage, 400],
+])("the request of %s returns the answer shown", async (_name, page, status) => {
+  const { path, body } = requestOf(page.block("sh", "curl "));
+  const answer = JSON.parse(page.from("```sh\ncurl ").block("json")) as JsonValue;
+  const response = await running.post(path, JSON.parse(body) as JsonValue);
+  expect([response.status, response.body]).toEqual([status, expandShortened(answer)]);
 });
 
-test.each(["connect", "grpc", "grpcweb"])(
-  "the buf curl request of docs/clients.md returns the answer by %s",
-  async (protocol) => {
-    const { command, answer } = readExample(readFileSync("docs/clients.md", "utf8"), "npx buf curl ");
-    const line = command
-      .replace("npx buf", "node_modules/.bin/buf")
-      .replace("--protocol grpc", `--protocol ${protocol}`)
-      .replace("http://localhost:8080", running.url);
-    const { stdout } = await promisify(execFile)("sh", ["-c", line]);
-    expect(JSON.parse(stdout)).toEqual(expandShortened(answer));
-  },
-);
+test("the buf curl request of docs/clients.md returns the answer shown", async () => {
+  const command = clientsPage.block("sh", "npx buf curl ");
+  const answer = JSON.parse(clientsPage.from("```sh\nnpx buf curl ").block("json")) as JsonValue;
+  const line = command.replace("npx buf", "node_modules/.bin/buf").replace("http://localhost:8080", running.url);
+  const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+  expect(JSON.parse(stdout)).toEqual(expandShortened(answer));
+});
 
 test("docs/configuration.md lists every setting in the order of the help", () => {
   const page = readFileSync("docs/configuration.md", "utf8");
@@ -74,50 +61,23 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
 });
 
 test("docs/errors.md lists every reason of an error with its code", () => {
-  const rows = readFileSync("docs/errors.md", "utf8").matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
+  const rows = errorsPage.text.matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
   const listed = [...rows].map(([, reason, code]) => [reason, code]);
   expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, { code }]) => [reason, codeToString(code)]));
 });
 
-test("the request of docs/errors.md returns the answer shown", async () => {
-  const { command, answer } = readExample(readFileSync("docs/errors.md", "utf8"), "curl ");
-  const [, path] = /http:\/\/localhost:8080(\S+)/.exec(command) ?? [];
-  const [, body] = /-d '([^']+)'/.exec(command) ?? [];
-  const response = await running.post(path ?? "", JSON.parse(body ?? "") as JsonValue);
-  expect([response.status, response.body]).toEqual([400, answer]);
-});
-
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  const all = [
-    "serve",
-    "mirror",
-    "api",
-    "migrate",
-    "check",
-    "contexts",
-    "registry",
-    "explain",
-    "health",
-    "help",
-    "version",
-  ];
-  expect(known).toEqual(all);
+  expect(known.join(" ")).toBe("serve mirror api migrate check contexts registry explain health help version");
   for (const command of ["serve", "mirror", "api", "migrate"]) {
-    expect(readme).toContain(`offledger ${command}`);
+    expect(readme.text).toContain(`offledger ${command}`);
     expect(readFileSync("docs/postgres.md", "utf8")).toContain(`| \`offledger ${command}\` |`);
   }
 });
 
 test("the links of README, CONTRIBUTING and docs lead to files", () => {
-  const documents = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "packages/client/README.md",
-    ...markdownIn("docs"),
-  ];
+  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md".split(" ");
+  const documents = [...names, ...markdownIn("docs")];
   const broken = documents.flatMap((document) =>
     [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
       .map(([, target = ""]) => target)
@@ -155,5 +115,48 @@ test("docs/operations.md lists every rpc with its method and path", () => {
   const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
   expect(section.match(/^\| (?:GET|POST) /gm)).toHaveLength(ofOperators.length);
   for (const one of ofOperators) expect(section).toContain(`| \`${one.split(" ")[0]}\` |`);
-  expect(readme).toContain(`There are ${served.length - ofOperators.length} operations`);
+  expect(readme.text).toContain(`There are ${served.length - ofOperators.length} operations`);
+});
+
+const clients = findClients();
+
+test("docs/clients.md lists every client", () => {
+  expect(clients.length).toBeGreaterThan(2);
+  expect(tableErrors(clients)).toEqual([]);
+});
+
+const pins = /^(?:go\.mod|Cargo\.lock|requirements\.txt|pom\.xml|package(?:-lock)?\.json)$/;
+
+test.each(clients.flatMap(({ name, stacks }) => stacks.map((stack) => ({ client: name, ...stack }))))(
+  "clients/$client pins $name of version $version",
+  ({ client, version }) => {
+    const folder = join("clients", client);
+    const own = readdirSync(folder).filter((file) => pins.test(file));
+    // A client in TypeScript without a package of its own uses that of the repository.
+    const pinned = own.length > 0 ? own.map((file) => join(folder, file)) : ["package.json"];
+    expect(pinned.map((path) => readFileSync(path, "utf8")).join("\n")).toContain(version);
+  },
+);
+
+const shorten = (text: string): string =>
+  text.replaceAll(/\b(00[0-9a-f]{6})[0-9a-f]{130}\b/g, "$1…").replaceAll(/1220[0-9a-f]{64}/g, "1220…");
+
+test("docs/check.md shows the output for the demo registry", async () => {
+  const path = "demo/registry.ndjson";
+  const { snapshot, inventory } = await checkSnapshot(quiet(), readFileSync(path, "utf8"), Date.parse("2026-06-01"));
+  const shown = `$ offledger check --snapshot ${path}\n${shorten(formatSnapshotCheck(path, snapshot, inventory))}`;
+  expect(checkPage.block("text")).toBe(shown);
+});
+
+test("docs/check.md shows the list of a running service, and every kind of warning", async () => {
+  const app = await start({ metricsPort: 0 });
+  const list = await listWarnings(app.metricsUrl);
+  const listed = JSON.parse(shorten(JSON.stringify(list))) as { readonly warnings: { message: string }[] };
+  const shown = JSON.parse(checkPage.block("json")) as typeof listed;
+  // Messages are shortened after the first contract id.
+  for (const warning of listed.warnings) warning.message = warning.message.slice(0, warning.message.indexOf("…") + 1);
+  expect(listed).toEqual(shown);
+  // The table has every kind, in the order of the reports.
+  const kinds = [...checkPage.text.matchAll(/^\| `([a-z]+(?:-[a-z\d]+)+)` \|/gm)].map(([, kind]) => kind);
+  expect(kinds).toEqual(Object.keys(list.counts));
 });

@@ -11,7 +11,7 @@ import { callNamed } from "../fixtures/calls/index.js";
 import { ownModule } from "../fixtures/own-registry.js";
 import { protocols } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
-import { type ServedConsole, serveConsole } from "../console/serve-console.js";
+import { type ServedConsole, serveConsole } from "../console/console-in-browser.js";
 import { nameOf, protocolClients } from "../telemetry/protocol-clients.js";
 import { start } from "../telemetry/starting.js";
 

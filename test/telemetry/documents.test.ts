@@ -3,14 +3,13 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { startApp } from "../../src/app/app.js";
-import { calls } from "../fixtures/calls/index.js";
+import { callNamed } from "../fixtures/calls/index.js";
 import { freshDatabase } from "../fixtures/postgres.js";
+import { sendRest } from "../fixtures/protocols.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { listWarnings } from "../fixtures/warnings.js";
-import { protocolClients } from "./protocol-clients.js";
-import { scrape, typesOf } from "./exposition.js";
-import { read } from "./promql.js";
+import { scrape } from "./starting.js";
 
 interface Alert {
   readonly alert: string;
@@ -20,28 +19,23 @@ interface Alert {
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-interface Panel {
-  readonly id: number;
-  readonly type: string;
-  readonly title: string;
-  readonly datasource?: { readonly uid: string };
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  readonly targets?: readonly {
-    readonly expr: string;
-    readonly datasource: { readonly uid: string };
-    readonly legendFormat: string;
-  }[];
+interface Target {
+  readonly expr: string;
+  readonly datasource: { readonly uid: string };
+  readonly legendFormat: string;
 }
 
 interface Dashboard {
-  readonly title: string;
-  readonly panels: readonly Panel[];
+  readonly panels: readonly {
+    readonly id: number;
+    readonly type: string;
+    readonly title: string;
+    readonly datasource?: { readonly uid: string };
+    readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
+    readonly targets?: readonly Target[];
+  }[];
   readonly templating: {
-    readonly list: readonly {
-      readonly name: string;
-      readonly type: string;
-      readonly query: string | { readonly query: string };
-    }[];
+    readonly list: readonly { readonly name: string; readonly query: string | { readonly query: string } }[];
   };
 }
 
@@ -56,22 +50,21 @@ const alerts = rules.groups.flatMap((group) => group.rules);
 const ofPrometheus = ["job", "instance"];
 const upMetric = "up";
 
+const words = (text: string): string[] => text.split(/\s+/);
+
 /** Possible values of labels that expressions match. */
 const values: Readonly<Record<string, readonly string[]>> = {
-  status: [
-    ..."ok canceled unknown invalid_argument deadline_exceeded not_found already_exists permission_denied".split(" "),
-    ..."resource_exhausted failed_precondition aborted out_of_range unimplemented internal unavailable".split(" "),
-    ..."data_loss unauthenticated".split(" "),
-  ],
+  status: words(
+    `ok canceled unknown invalid_argument deadline_exceeded not_found already_exists permission_denied resource_exhausted
+    failed_precondition aborted out_of_range unimplemented internal unavailable data_loss unauthenticated`,
+  ),
   result: ["sent", "failed"],
-  kind: [
-    ..."no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2".split(
-      " ",
-    ),
-    ..."instruction-expired credentials-split configuration-in-reassignment contract-in-reassignment".split(" "),
-    ..."instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing".split(" "),
-    ..."holding-missing credentials-missing credential-expires".split(" "),
-  ],
+  kind: words(
+    `no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2
+    instruction-expired credentials-split configuration-in-reassignment contract-in-reassignment
+    instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing holding-missing
+    credentials-missing credential-expires`,
+  ),
   job: ["offledger", "$job"],
   instance: ["$instance"],
   operation: ["$operation"],
@@ -91,19 +84,16 @@ beforeAll(async () => {
     // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];
-  for (const { url } of apps) {
-    for (const { send } of Object.values(protocolClients)) {
-      for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await send(url, call);
-    }
-  }
-  // The gauge of warnings has samples once the registry is checked.
+  const names = ["v1 instruments", "v1 transfer factory, offer", "an instrument that does not exist"];
+  for (const { url } of apps) for (const name of names) await (await sendRest(url, callNamed(name))).text();
+  // The gauge of warnings has samples once the registry is checked, and that of garbage once some was collected.
   await listWarnings(apps[0]?.metricsUrl);
+  await until("garbage is collected", async () =>
+    (await scrape(apps[0]?.metricsUrl)).text.includes("gc_duration_seconds_sum"),
+  );
   for (const { metricsUrl } of apps) {
-    await until("garbage was collected", async () =>
-      (await scrape(metricsUrl)).text.includes("gc_duration_seconds_sum"),
-    );
-    const { text, samples } = await scrape(metricsUrl);
-    for (const name of typesOf(text).keys()) metrics.add(name);
+    const { types, samples } = await scrape(metricsUrl);
+    for (const name of types.keys()) metrics.add(name);
     for (const sample of samples) {
       const known = labels.get(sample.name) ?? new Set();
       for (const label of Object.keys(sample.labels)) known.add(label);
@@ -238,4 +228,25 @@ const ownMetrics = (): string[] => [...metrics].filter((name) => name.startsWith
 function baseOf(name: string): string {
   const base = name.replace(/_(bucket|sum|count)$/, "");
   return metrics.has(base) ? base : name;
+}
+
+interface Expression {
+  readonly selectors: readonly { readonly metric: string; readonly matchers: { label: string; value: string }[] }[];
+  /** Labels in `by` and `without`. */
+  readonly grouped: readonly string[];
+}
+
+/** The metrics and labels of an expression in PromQL. */
+function read(text: string): Expression {
+  const selectors = [...text.matchAll(/\b((?:offledger|nodejs|process)_\w+|up)\b(\{[^}]*\})?/g)].map(
+    ([, metric = "", braces = ""]) => {
+      const matchers = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)];
+      return { metric, matchers: matchers.map(([, label = "", value = ""]) => ({ label, value })) };
+    },
+  );
+  const groups = [...text.matchAll(/\b(?:by|without)\s*\(([^)]*)\)|^label_values\(.*,\s*(\w+)\)$/g)];
+  const grouped = groups.flatMap(([, list, label]) => (list ?? label ?? "").split(",").map((one) => one.trim()));
+  if (/\b(?!(?:offledger|nodejs|process)_|up\b)\w+\{/.test(text)) throw new Error(`a metric of others in ${text}`);
+  if (selectors.length === 0) throw new Error(`no metric in ${text}`);
+  return { selectors, grouped };
 }

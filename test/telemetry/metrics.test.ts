@@ -1,146 +1,240 @@
-/** Metrics of the running service, and their port. */
-import { readFileSync } from "node:fs";
+/** The metrics of docs/observability.md, of a running service, and the port that serves them. */
 import { once } from "node:events";
-import { createServer, type AddressInfo, connect } from "node:net";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
+import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { acme } from "../../demo/registry.js";
+import { FreshnessHistory } from "../../src/telemetry/freshness-history.js";
+import { RequestMetrics, TransferMetrics } from "../../src/telemetry/metrics.js";
+import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { callNamed } from "../fixtures/calls/index.js";
+import { element, payload } from "../fixtures/elements.js";
+import { freshDatabase } from "../fixtures/postgres.js";
+import { sendRest } from "../fixtures/protocols.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+import * as requests from "../fixtures/requests.js";
 import { until } from "../fixtures/wait.js";
+import { listWarnings } from "../fixtures/warnings.js";
 import { nameOf, protocolClients } from "./protocol-clients.js";
-import { type Sample, scrape, typesOf, valueOf } from "./exposition.js";
-import { start } from "./starting.js";
+import { type Sample, scrape, start, valueOf } from "./starting.js";
 
-const REQUESTS = "offledger_requests_total";
 const valid = callNamed("v1 instruments");
 const missing = callNamed("an instrument that does not exist");
+/** To the same operation as the valid one. */
 const invalid = callNamed("a page of no instruments");
+const direct = callNamed("v2 transfer factory, direct");
+const json = { "content-type": "application/json" };
 
-/** The request counts of an operation that are not zero. */
-const countsOf = (samples: readonly Sample[], operation: string) =>
+/** The samples of a metric that are not zero, as their labels and value, sorted. */
+const countsOf = (samples: readonly Sample[], metric: string): string[] =>
   samples
-    .filter(({ name, labels, value }) => name === REQUESTS && labels.operation === operation && value > 0)
-    .map(({ labels, value }) => `${labels.protocol} ${labels.status} ${value}`)
-    .toSorted((a, b) => a.localeCompare(b));
+    .filter(({ name, value }) => name === metric && value > 0)
+    .map(({ labels, value }) => [...Object.values(labels), value].join(" "))
+    .toSorted();
+
+test("every metric of a service on a file", async () => {
+  const traces = { tracesUrl: new URL("http://127.0.0.1:9"), tracesPercent: 0 };
+  const app = await start({ metricsPort: 0, maxRequests: 1_234, ...traces });
+  await listWarnings(app.metricsUrl);
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  const watch = await fetch(`${app.url}/api/offledger/v1/watch`, { signal: end.signal });
+  await watch.body?.getReader().read();
+  expect(await protocolClients.gRPC?.send(app.url, valid)).toBeUndefined();
+  const { types, samples } = await scrape(app.metricsUrl);
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  const template = "Utility.Registry.App.V0.Model.Transfer:TransferOffer";
+  const of = { operation: nameOf(valid), protocol: "grpc" };
+  const rows: readonly (readonly [type: string, name: string, labels: Sample["labels"], value: number | undefined])[] =
+    [
+      ["counter", "requests_total", { ...of, status: "ok" }, 1],
+      // So that the first failure is an increase.
+      ["counter", "requests_total", { ...of, status: "internal" }, 0],
+      ["counter", "requests_total", { ...of, status: "unavailable" }, 0],
+      ["counter", "requests_total", { ...of, status: "not_found" }, undefined],
+      ["counter", "not_modified_total", of, 0],
+      ["gauge", "ready", {}, 1],
+      ["gauge", "ledger_offset", {}, 4_000],
+      ["gauge", "ledger_lag_seconds", {}, 0],
+      ["counter", "ledger_reconnects_total", {}, undefined],
+      ["gauge", "mirroring", {}, 1],
+      ["gauge", "store_contracts", { template }, 4],
+      ["gauge", "database_connections", {}, undefined],
+      ["gauge", "database_waiting", {}, undefined],
+      ["gauge", "watch_streams", {}, 1],
+      ["gauge", "watch_lag_seconds", {}, expect.any(Number) as number],
+      ["counter", "watch_events_total", { type: "reset" }, 1],
+      ["counter", "watch_events_total", { type: "changed" }, 0],
+      ["gauge", "budget_used", { budget: "requests" }, 0],
+      ["gauge", "budget_limit", { budget: "requests" }, 1_234],
+      ["counter", "budget_refused_total", { budget: "response_bytes" }, 0],
+      ["gauge", "registry_warnings", { kind: "no-factory" }, 0],
+      ["gauge", "registry_checked_timestamp_seconds", {}, Date.parse("2026-06-01T00:00:00Z") / 1_000],
+      ["counter", "trace_spans_total", { result: "sent" }, 0],
+      ["gauge", "build_info", { version }, 1],
+    ];
+  const found = rows.map(([, name, labels]) => {
+    const value = valueOf(samples, `offledger_${name}`, labels);
+    return [types.get(`offledger_${name}`), name, labels, value];
+  });
+  expect(found).toEqual(rows);
+  expect(types.get("offledger_request_duration_seconds")).toBe("histogram");
+  expect(valueOf(samples, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
+  expect(valueOf(samples, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+});
 
 describe("requests", () => {
-  test("are counted once by operation, protocol and status", async () => {
+  test("are counted once by operation, protocol and status, transfers by instrument and kind", async () => {
     const app = await start({ metricsPort: 0 });
+    const other = await start({ metricsPort: 0 });
+    const offer = callNamed("v1 transfer factory, offer");
+    const self = callNamed("v1 transfer factory, self, without debug fields");
     for (const { send } of Object.values(protocolClients)) {
       expect(await send(app.url, valid)).toBeUndefined();
       expect(await send(app.url, missing)).toBe(Code.NotFound);
       expect(await send(app.url, invalid)).toBe(Code.InvalidArgument);
-      expect(await send(app.url, valid)).toBeUndefined();
+      for (const call of [offer, direct, direct, self]) expect(await send(app.url, call)).toBeUndefined();
+      expect(await send(app.url, callNamed("transfer arguments without a transfer"))).toBeDefined();
     }
     const { samples } = await scrape(app.metricsUrl);
-    // The invalid request is to the same operation as the valid one.
-    expect(nameOf(invalid)).toBe(nameOf(valid));
-    expect(countsOf(samples, nameOf(valid))).toEqual([
+    const counts = countsOf(samples, "offledger_requests_total");
+    const listed = counts.filter((one) => one.startsWith(nameOf(valid)));
+    expect(listed.map((one) => one.slice(nameOf(valid).length + 1))).toEqual([
       "connect invalid_argument 3",
-      "connect ok 6",
+      "connect ok 3",
       "grpc invalid_argument 1",
-      "grpc ok 2",
+      "grpc ok 1",
       "grpc-web invalid_argument 1",
-      "grpc-web ok 2",
+      "grpc-web ok 1",
       "rest invalid_argument 1",
-      "rest ok 2",
+      "rest ok 1",
     ]);
-    expect(countsOf(samples, nameOf(missing))).toEqual([
-      "connect not_found 3",
-      "grpc not_found 1",
-      "grpc-web not_found 1",
-      "rest not_found 1",
+    expect(countsOf(samples, "offledger_transfer_factories_total")).toEqual([
+      `${acme.party} ACME-BOND offer 6`,
+      `${acme.party} ACME-BOND self 6`,
+      `${acme.party} ACME-EUR direct 12`,
     ]);
+    expect(countsOf(samples, "offledger_refusals_total")).toContain(`${nameOf(missing)} instrument-unknown 6`);
+    // Another service in the process has its own.
+    const others = (await scrape(other.metricsUrl)).samples;
+    expect(countsOf(others, "offledger_requests_total")).toEqual([]);
+    expect(valueOf(others, "nodejs_eventloop_lag_p99_seconds")).toBeDefined();
   });
 
-  test("are in a histogram of their durations", async () => {
+  test("whose response the client has are counted, and as transfers too", async () => {
     const app = await start({ metricsPort: 0 });
-    const begun = performance.now();
-    for (let i = 0; i < 20; i++) await protocolClients.REST?.send(app.url, valid);
-    const seconds = (performance.now() - begun) / 1000;
+    const ask = (etag: string) => sendRest(app.url, direct, { headers: { ...json, "offledger-if-none-match": etag } });
+    const etag = (await ask("")).headers.get("etag") ?? "";
+    expect(await (await ask(etag)).text()).toBe("{}");
     const { samples } = await scrape(app.metricsUrl);
-    const of = { operation: nameOf(valid), protocol: "rest" };
-    const buckets = samples.filter(
-      ({ name, labels }) => name === "offledger_request_duration_seconds_bucket" && labels.operation === of.operation,
-    );
-    const bounds = buckets.map(({ labels }) => (labels.le === "+Inf" ? Infinity : Number(labels.le)));
-    expect(bounds[0]).toBe(0.0005);
-    expect(bounds.slice(-2)).toEqual([30, Infinity]);
-    expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
-    const counts = buckets.map(({ value }) => value);
-    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-    expect(counts.at(-1)).toBe(20);
-    expect(valueOf(samples, "offledger_request_duration_seconds_count", of)).toBe(20);
-    const sum = valueOf(samples, "offledger_request_duration_seconds_sum", of) ?? 0;
-    expect(sum).toBeGreaterThan(0);
-    expect(sum).toBeLessThan(seconds);
+    expect(countsOf(samples, "offledger_not_modified_total")).toEqual([`${nameOf(direct)} rest 1`]);
+    expect(countsOf(samples, "offledger_transfer_factories_total")).toEqual([`${acme.party} ACME-EUR direct 2`]);
   });
 
-  test("without an operation share one series", async () => {
+  test("without an operation share one series, which has nothing that was sent", async () => {
     const app = await start({ metricsPort: 0 });
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 5; i++) {
       await fetch(`${app.url}/made-up-${i}?token=secret-${i}`, { method: i % 2 === 0 ? "GET" : "DELETE" });
       await fetch(`${app.url}/offledger.made.up.v${i}.Service/Method`, { method: "POST", body: "{}" });
     }
     const { text, samples } = await scrape(app.metricsUrl);
-    expect(countsOf(samples, "none")).toEqual(["rest not_found 60"]);
+    expect(countsOf(samples, "offledger_requests_total")).toEqual(["none rest not_found 10"]);
     expect(text).not.toMatch(/made.up|secret-/);
   });
 
-  test("export failures at zero", async () => {
-    const app = await start({ metricsPort: 0 });
-    await protocolClients.gRPC?.send(app.url, valid);
-    const { samples } = await scrape(app.metricsUrl);
-    const of = { operation: nameOf(valid), protocol: "grpc" };
-    expect(valueOf(samples, REQUESTS, { ...of, status: "internal" })).toBe(0);
-    expect(valueOf(samples, REQUESTS, { ...of, status: "unavailable" })).toBe(0);
+  test("are in a histogram of seconds, from 0.5 ms to 30 s", async () => {
+    const registry = new Registry();
+    const metrics = new RequestMetrics(registry);
+    for (const durationMs of [0.4, 3, 31_000])
+      metrics.observer({ operation: "a.B/C", protocol: "rest", outcome: 0, durationMs } as CompletedRequest);
+    const values = (await registry.getSingleMetric("offledger_request_duration_seconds")?.get())?.values ?? [];
+    const buckets = values.flatMap(({ labels, value }) => ("le" in labels ? [`${labels["le"]}: ${value}`] : []));
+    expect(buckets.join(", ")).toBe(
+      "0.0005: 1, 0.001: 1, 0.0025: 1, 0.005: 2, 0.01: 2, 0.025: 2, 0.05: 2, 0.1: 2, 0.25: 2, 0.5: 2, 1: 2, 2.5: 2, " +
+        "5: 2, 10: 2, 30: 2, +Inf: 3",
+    );
+    expect(values.slice(-2).map(({ value }) => value)).toEqual([31.0034, 3]);
   });
 });
 
-describe("the service", () => {
-  test("exports its state", async () => {
-    const app = await start({ metricsPort: 0 });
-    const { text, samples } = await scrape(app.metricsUrl);
-    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-    expect(valueOf(samples, "offledger_build_info", { version })).toBe(1);
-    expect(valueOf(samples, "offledger_ready")).toBe(1);
-    expect(valueOf(samples, "offledger_ledger_lag_seconds")).toBe(0);
-    expect(valueOf(samples, "offledger_ledger_offset")).toBeGreaterThanOrEqual(0);
-    const template = "Utility.Registry.App.V0.Model.Transfer:TransferOffer";
-    expect(valueOf(samples, "offledger_store_contracts", { template })).toBe(4);
-    expect(valueOf(samples, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
-    expect(valueOf(samples, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
-    expect(typesOf(text).get("offledger_requests_total")).toBe("counter");
-    expect(typesOf(text).get("offledger_request_duration_seconds")).toBe("histogram");
+/** What a process exports after these transfers. */
+async function seriesOf(transfers: (metrics: TransferMetrics) => void): Promise<string[]> {
+  const registry = new Registry();
+  transfers(new TransferMetrics(registry));
+  const counter = await registry.getSingleMetric("offledger_transfer_factories_total")?.get();
+  return (counter?.values ?? []).map(({ labels, value }) => [...Object.values(labels), value].join(" "));
+}
+
+describe("transfers", () => {
+  test("with a database are counted once, however often their query runs", async () => {
+    const database = await freshDatabase();
+    onTestFinished(() => database.drop());
+    const app = await start({ metricsPort: 0, databaseUrl: new URL(database.url) });
+    await until("it is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
+    for (let count = 0; count < 3; count++) expect((await sendRest(app.url, direct)).status).toBe(200);
+    const { samples } = await scrape(app.metricsUrl);
+    expect(countsOf(samples, "offledger_transfer_factories_total")).toEqual([`${acme.party} ACME-EUR direct 3`]);
   });
 
-  test("keeps the metrics of two instances in one process apart", async () => {
-    const [one, other] = [await start({ metricsPort: 0 }), await start({ metricsPort: 0 })];
-    await protocolClients.REST?.send(one.url, valid);
-    expect(countsOf((await scrape(one.metricsUrl)).samples, nameOf(valid))).toEqual(["rest ok 1"]);
-    const { samples } = await scrape(other.metricsUrl);
-    expect(countsOf(samples, nameOf(valid))).toEqual([]);
-    expect(valueOf(samples, "nodejs_eventloop_lag_p99_seconds")).toBeDefined();
+  test("have any registrar and any instrument as labels", async () => {
+    const [registrar, id] = ['o"dd\\ party\n{a="b"}::1220', 'E"U\\R\n'];
+    const running = await serving(
+      registryOf({
+        factory: element("AllocationFactory", "factory", payload.service({ registrar })),
+        rule: element("TransferRule", "rule", payload.service({ registrar })),
+        configuration: element("InstrumentConfiguration", "usd", payload.configuration(id, { registrar })),
+      }),
+    );
+    const app = await start({ metricsPort: 0, snapshot: running.path });
+    const transfer = { sender: "alice", receiver: "bob", instrumentId: { admin: registrar, id } };
+    const path = requests.transferFactory().replace(/registrars\/[^/]+/, `registrars/${encodeURIComponent(registrar)}`);
+    const body = JSON.stringify({ choiceArguments: { transfer } });
+    expect((await fetch(app.url + path, { method: "POST", headers: json, body })).status).toBe(200);
+    expect((await scrape(app.metricsUrl)).text).toContain(
+      String.raw`{registrar="o\"dd\\ party\n{a=\"b\"}::1220",instrument="E\"U\\R\n",transfer_kind="offer"} 1`,
+    );
+  });
+
+  test("past 1,000 series are counted as other, with their kind", async () => {
+    const series = await seriesOf((metrics) => {
+      for (let index = 0; index < 1_500; index++) metrics.count("acme", `I${index}`, "offer");
+      for (let index = 0; index < 1_500; index++) metrics.count(`registrar-${index}`, "EUR", "direct");
+      // A further kind of a counted instrument is a further series.
+      metrics.count("acme", "I0", "self");
+      metrics.count("acme", "I0", "offer");
+    });
+    // The series of "other" are three of the 1,000.
+    expect(series).toHaveLength(1_000);
+    const others = series.filter((one) => one.startsWith("other"));
+    expect(others).toEqual(["other other offer 503", "other other direct 1500", "other other self 1"]);
+    expect(series).toEqual(expect.arrayContaining(["acme I0 offer 2", "acme I996 offer 1"]));
+  });
+
+  test("of long labels are other, of an instrument that a registry does not name unknown", async () => {
+    const series = await seriesOf((metrics) => {
+      metrics.count("a".repeat(300), "b".repeat(301), "offer");
+      metrics.count("a".repeat(301), "EUR", "offer");
+      metrics.count("acme", undefined, "self");
+      // A module in JavaScript.
+      metrics.count("acme", 5 as never, "self");
+      metrics.count("acme", "EUR", "gift" as never);
+    });
+    expect(series).toEqual([`${"a".repeat(300)} other offer 1`, "other EUR offer 1", "acme unknown self 2"]);
   });
 });
 
 describe("the metrics port", () => {
-  test("serves no documentation and no health", async () => {
-    const app = await start({ metricsPort: 0 });
-    const url = new URL(app.metricsUrl ?? "");
-    for (const path of ["/metrics/", "/readyz", "/docs"]) {
-      expect((await fetch(new URL(path, url))).status).toBe(404);
-    }
-    expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(404);
-    const response = await fetch(`${url.href}?name=x`);
-    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
-  });
-
-  test("is open only if configured, and only as long as the service runs", async () => {
+  test("serves metrics only, as long as the service runs, and only if it is configured", async () => {
     expect((await start({})).metricsUrl).toBeUndefined();
     const app = await start({ metricsPort: 0 });
-    const { url } = { url: app.metricsUrl ?? "" };
-    expect((await fetch(url)).ok).toBe(true);
+    const url = app.metricsUrl ?? "";
+    for (const path of ["/metrics/", "/readyz", "/docs"]) expect((await fetch(new URL(path, url))).status).toBe(404);
+    expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(404);
+    expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${url}?a=b`)).headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     await app.close();
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
@@ -153,22 +247,33 @@ describe("the metrics port", () => {
     await expect(start({ metricsPort: port })).rejects.toThrow(/^OFFLEDGER_METRICS_PORT.* EADDRINUSE/);
   });
 
-  test("limits connections", async () => {
-    const app = await start({ metricsPort: 0 });
-    const { hostname, port } = new URL(app.metricsUrl ?? "");
+  test("has 16 connections", async () => {
+    const { metricsUrl = "" } = await start({ metricsPort: 0 });
+    const { hostname, port } = new URL(metricsUrl);
     let closed = 0;
-    const sockets = Array.from({ length: 24 }, () =>
-      connect(Number(port), hostname)
-        .on("error", () => undefined)
-        .on("close", () => closed++),
-    );
+    const open = () => connect(Number(port), hostname).on("error", () => undefined);
+    const sockets = Array.from({ length: 24 }, () => open().on("close", () => closed++));
     onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
     await until("connections over the limit are closed", () => closed >= 8);
     expect(closed).toBe(8);
     sockets.forEach((socket) => socket.destroy());
-    await until(
-      "a new connection is accepted",
-      async () => (await fetch(app.metricsUrl ?? "").catch(() => undefined))?.ok === true,
-    );
+    const isOpen = async () => (await fetch(metricsUrl).catch(() => undefined))?.ok === true;
+    await until("a new connection is accepted", isOpen);
   });
+});
+
+test("the history has the points of an hour, at most 720, oldest first; the last is of now", async () => {
+  let samples = 0;
+  const status = () => ({ offset: ++samples, age: 1.5, reconnects: 2, isLeader: undefined, pool: undefined });
+  const history = new FreshnessHistory(status, () => samples * 1_000, 1);
+  expect(history.points()).toEqual([{ time: 1_000, offset: 1, age: 1.5, reconnects: 2 }]);
+  await until("more than 800 samples were taken", () => samples > 800);
+  history.close();
+  const points = history.points();
+  const first = samples - 719;
+  expect(points.map(({ offset, time }) => [offset, time])).toEqual(
+    Array.from({ length: 720 }, (_, at) => [first + at, (first + at) * 1_000]),
+  );
+  await pause(50);
+  expect(samples).toBe(first + 719);
 });

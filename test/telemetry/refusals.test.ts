@@ -1,83 +1,197 @@
-/** The refusal on the record of a request, over every protocol. */
-import { fromJson, type Message, toJson } from "@bufbuild/protobuf";
+/** What the log, the metrics and the operator's port say of requests that the rules refused, and its bounds. */
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { callNamed, failingCalls } from "../fixtures/calls/index.js";
-import { type ObservedService, observedService } from "../fixtures/observed-service.js";
-import { type Call, sendRest } from "../fixtures/protocols.js";
-import { until } from "../fixtures/wait.js";
-import type { CompletedRequest } from "../../src/telemetry/request-record.js";
-import { nameOf, protocolClients } from "./protocol-clients.js";
+import { Registry } from "prom-client";
+import { describe, expect, test } from "vitest";
+import { GetTransferFactoryRequestSchema } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import type { Cause } from "../../src/domain/errors.js";
+import { RequestMetrics } from "../../src/telemetry/metrics.js";
+import { RefusalLog } from "../../src/telemetry/refusals.js";
+import type { CompletedRequest, Refusal } from "../../src/telemetry/request-record.js";
+import { type Line, observe } from "./starting.js";
 
-const offer = callNamed("a transfer instruction that does not exist");
-const instrument = callNamed("an instrument that does not exist");
-const valid = callNamed("v1 instruments");
-/** Refused before the rules are asked. */
-const invalid = callNamed("a page of no instruments");
-
-let completed: CompletedRequest[] = [];
-let service: ObservedService;
-beforeAll(async () => {
-  service = await observedService([(request) => completed.push(request)]);
-});
-beforeEach(() => {
-  completed = [];
-});
-afterAll(() => service.close());
-
-async function onlyRecord(): Promise<CompletedRequest> {
-  await until("the request is completed", () => completed.length > 0);
-  const [record, ...more] = completed;
-  expect(more).toEqual([]);
-  if (record === undefined) throw new Error("there is no record");
-  return record;
-}
-
-/** What was asked, as the clients write it. */
-const asJson = ({ refusal }: CompletedRequest) => refusal && toJson(refusal.schema, refusal.request);
-const expected = ({ method, request }: Call) => toJson(method.input, fromJson(method.input, request) as Message);
-
-const senders = {
-  ...Object.fromEntries(
-    Object.entries(protocolClients).map(([name, { send }]) => [name, (call: Call) => send(service.url, call)]),
-  ),
-  "REST with a chunked body": async (call: Call) => {
-    const chunks = new ReadableStream({
-      start(controller) {
-        controller.enqueue(Buffer.from(JSON.stringify(call.body)));
-        controller.close();
-      },
-    });
-    const headers = { "content-type": "application/json" };
-    const init = { method: "POST", headers, body: chunks, duplex: "half" } as RequestInit;
-    const { status } = await fetch(service.url + call.path, init);
-    return status === 404 ? Code.NotFound : undefined;
-  },
+const credentials: Cause = {
+  code: "credentials-missing",
+  message: "bob lacks a credential",
+  registrar: "acme::1220",
+  instrument: "BOND",
+  party: "bob::1220",
+  issuer: "kyc::1220",
+  claims: [{ property: "kyc", value: "passed" }],
+};
+const place: Cause = {
+  code: "no-common-synchronizer",
+  message: "a rule is elsewhere",
+  registrar: "acme::1220",
+  contractId: "00aa",
+  template: "Module:Rule",
+  synchronizers: ["global::1220", "private::1220"],
 };
 
-test.each(Object.entries(senders))("%s: the record has why and what was asked", async (_name, send) => {
-  expect(await send(offer)).toBe(Code.NotFound);
-  const record = await onlyRecord();
-  expect(record.operation).toBe(nameOf(offer));
-  expect(record.outcome).toBe(Code.NotFound);
-  expect(record.refusal?.reason).toBe("not-found");
-  expect(record.refusal?.causes).toEqual([
-    expect.objectContaining({ message: failingCalls["a transfer instruction that does not exist"]?.message }),
-  ]);
-  expect(asJson(record)).toEqual(expected(offer));
+/** A completed request that was refused for these causes. */
+function refused(causes: readonly Cause[], more: object = {}, choiceArguments: JsonObject = {}): CompletedRequest {
+  const request = create(GetTransferFactoryRequestSchema, { choiceArguments });
+  const refusal: Refusal = {
+    reason: "not-found",
+    message: "refused",
+    causes,
+    schema: GetTransferFactoryRequestSchema,
+    request,
+  };
+  const completed = { requestId: "a", operation: "a.B/C", protocol: "grpc", outcome: Code.NotFound, durationMs: 1 };
+  return { ...completed, request: { headers: {} }, refusal, ...more } as unknown as CompletedRequest;
+}
+
+describe("the log line", () => {
+  const COMMON = new Set(
+    "level time pid hostname requestId operation protocol status milliseconds client msg".split(" "),
+  );
+  /** Without the fields that all lines have. */
+  async function lineOf(causes: readonly Cause[]): Promise<Line> {
+    const { lines } = await observe({ logRequests: "failed" }, async (observers) => {
+      for (const observer of observers) observer(refused(causes));
+      return { url: "", close: async () => undefined };
+    });
+    expect(lines).toHaveLength(1);
+    return Object.fromEntries(Object.entries(lines[0] ?? {}).filter(([name]) => !COMMON.has(name)));
+  }
+
+  test.each<[string, Cause[], Line]>([
+    [
+      "the first cause without its message",
+      [credentials],
+      {
+        code: "credentials-missing",
+        registrar: "acme::1220",
+        instrument: "BOND",
+        party: "bob::1220",
+        issuer: "kyc::1220",
+        claims: ["kyc=passed"],
+      },
+    ],
+    [
+      "of several causes their number, and each code once",
+      [place, credentials, credentials],
+      {
+        code: "no-common-synchronizer",
+        causes: 3,
+        codes: ["no-common-synchronizer", "credentials-missing"],
+        registrar: "acme::1220",
+        contractId: "00aa",
+        template: "Module:Rule",
+        synchronizers: ["global::1220", "private::1220"],
+      },
+    ],
+    [
+      "the limit that is exceeded",
+      [{ code: "limit-exceeded", message: "too many legs", limit: "legs", maximum: 25 }],
+      { code: "limit-exceeded", limit: "legs", maximum: 25 },
+    ],
+    [
+      "the wrong field",
+      [{ code: "invalid-argument", message: "is empty", field: "choiceArguments.transfer.sender" }],
+      { code: "invalid-argument", field: "choiceArguments.transfer.sender" },
+    ],
+  ])("has %s", async (_what, causes, expected) => expect(await lineOf(causes)).toEqual(expected));
+
+  test("has at most ten codes", async () => {
+    const line = await lineOf(Array.from({ length: 24 }, (_, at) => ({ ...credentials, code: `code-${at >> 1}` })));
+    expect(line["causes"]).toBe(24);
+    expect(line["codes"]).toEqual("0 1 2 3 4 5 6 7 8 9".split(" ").map((at) => `code-${at}`));
+  });
+
+  test("is bounded, whatever a registry module says", async () => {
+    const long = "x".repeat(10_000);
+    const claims = Array.from({ length: 100 }, () => ({ property: long, value: long }));
+    const fields = { party: long, contractId: long, field: long, claims, synchronizers: [long] };
+    const line = await lineOf([
+      { ...credentials, ...fields, code: long },
+      { ...credentials, code: `b${long}` },
+    ]);
+    const cut = "x".repeat(256);
+    expect(line).toMatchObject({
+      code: "x".repeat(63),
+      codes: ["x".repeat(63), `b${"x".repeat(62)}`],
+      party: cut,
+      contractId: cut,
+      field: cut,
+      claims: Array<string>(10).fill(cut),
+      synchronizers: [cut],
+    });
+  });
 });
 
-test("a REST request without a body has it too", async () => {
-  expect((await sendRest(service.url, instrument)).status).toBe(404);
-  const record = await onlyRecord();
-  expect(record.refusal?.causes).toHaveLength(1);
-  expect(asJson(record)).toEqual(expected(instrument));
+test("the metrics have a series for each operation and code; beyond 2,000 the code is other", async () => {
+  const registry = new Registry();
+  const metrics = new RequestMetrics(registry);
+  const count = (at: number) =>
+    metrics.observer(refused([{ ...credentials, code: `code-${at}` }], { operation: `operation-${at % 2}` }));
+  for (let at = 0; at < 3_000; at++) count(at);
+  count(0);
+  const counted = await registry.getSingleMetric("offledger_refusals_total")?.get();
+  // One series `other` for each operation.
+  expect(counted?.values).toHaveLength(2_002);
+  const [first, second, ...more] = await metrics.byOperation();
+  expect([first?.operation, first?.requests, first?.refusals.get("code-0")]).toEqual(["operation-0", 1_501, 2]);
+  expect([second?.operation, second?.requests, second?.refusals.get("other")]).toEqual(["operation-1", 1_500, 500]);
+  expect(more).toEqual([]);
 });
 
-test.each(Object.entries(protocolClients))("%s: no other request has one", async (_name, { send }) => {
-  expect(await send(service.url, valid)).toBeUndefined();
-  expect((await onlyRecord()).refusal).toBeUndefined();
-  completed = [];
-  expect(await send(service.url, invalid)).toBe(Code.InvalidArgument);
-  expect((await onlyRecord()).refusal).toBeUndefined();
+function keeping() {
+  let time = 0;
+  const log = new RefusalLog(() => ++time);
+  const keep = (requestId: string, choiceArguments: JsonObject = {}, causes: readonly Cause[] = [credentials]) =>
+    log.observer(refused(causes, { requestId }, choiceArguments));
+  return { log, keep, ids: () => log.latest().map(({ requestId }) => requestId) };
+}
+const padding = (bytes: number, of = "x"): JsonObject => ({ padding: of.repeat(bytes) });
+
+describe("what is kept", () => {
+  const OVERHEAD = '{"choiceArguments":{"padding":""}}'.length;
+
+  test("are the latest 200, and the latest of an id", () => {
+    const { log, keep, ids } = keeping();
+    keep("twice");
+    for (let at = 0; at < 205; at++) keep(`id-${at}`);
+    keep("twice");
+    expect(ids()).toEqual(["twice", ...Array.from({ length: 199 }, (_, at) => `id-${204 - at}`)]);
+    expect(log.find("twice")?.time).toBe(207);
+    expect(log.find("id-5")).toBeUndefined();
+    log.observer({ ...refused([]), requestId: "granted", refusal: undefined });
+    expect(log.find("granted")).toBeUndefined();
+  });
+
+  test.each<[string, JsonObject, boolean]>([
+    ["128 KiB", padding(131_072 - OVERHEAD), true],
+    ["a byte more", padding(131_072 - OVERHEAD + 1), false],
+    ["more bytes than characters", padding(65_536, "ä"), false],
+    ["900 kB", padding(900_000), false],
+    ["many fields", Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`field-${at}`, at])), false],
+  ])("of a request of %s", (_size, choiceArguments, isKept) => {
+    const { log, keep } = keeping();
+    keep("id", choiceArguments);
+    expect(log.find("id")).toMatchObject({ requestId: "id", request: isKept ? { choiceArguments } : undefined });
+  });
+
+  test("are requests of 4 MiB in all, the newest", () => {
+    const { log, keep, ids } = keeping();
+    for (let at = 0; at < 60; at++) keep(`id-${at}`, padding(131_072 - OVERHEAD));
+    const kept = log.latest().filter(({ request }) => request !== undefined);
+    expect(kept.map(({ requestId }) => requestId)).toEqual(ids().slice(0, 32));
+    expect(ids()).toHaveLength(60);
+  });
+
+  test("are the first causes, as many as there is room for, and the begin of a message", () => {
+    const { log, keep } = keeping();
+    keep(
+      "id",
+      {},
+      Array.from({ length: 500 }, () => ({ code: "a", message: "x".repeat(1_000) })),
+    );
+    expect(log.find("id")?.causes).toHaveLength(7);
+    const completed = refused([credentials]);
+    const refusal = { ...completed.refusal, message: "x".repeat(5_000) } as Refusal;
+    log.observer({ ...completed, refusal });
+    expect(log.latest()[0]?.message).toHaveLength(4_000);
+  });
 });

@@ -1,5 +1,7 @@
-/** The service on a scripted participant, and registries of the client on it, with what they send. */
+/** A registry on a scripted ledger, the service on it, and caches of the client on that, with what they send. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
+import type { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import {
   type CachedRegistry,
@@ -8,13 +10,74 @@ import {
 } from "../../../packages/client/src/cache/cached-registry.js";
 import { createDefaultTransport } from "../../../packages/client/src/cache/default-transport.js";
 import type { WatchEvent } from "../../../packages/client/src/cache/watch-event.js";
-import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { creationsOf } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { startApp } from "../../../src/app/app.js";
-import { parties } from "../../fixtures/elements.js";
+import type { JsonObject } from "../../../src/domain/json.js";
+import { element, type Options, parties, payload, requirement, type Template } from "../../fixtures/elements.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { scrape, valueOf } from "../../telemetry/exposition.js";
+import { scrape, valueOf } from "../../telemetry/starting.js";
+
+/** The registrar of the contracts, and of the requests unless they name another. */
+export const { registrar } = parties;
+export const OTHER_REGISTRAR = "other-registrar::1220";
+/** What USD requires of its holders and issuers. */
+export const CLAIM = "isHolderOf=USD";
+
+/** Creates a contract in an update of its own. */
+export function create(
+  ledger: ScriptedLedger,
+  template: Template,
+  id: string,
+  argument: JsonObject,
+  options: Options = {},
+): void {
+  // The operator sees all contracts.
+  const signed = element(template, id, argument, options);
+  const [creation] = creationsOf([signed]);
+  if (creation === undefined) throw new Error("an element must give a contract");
+  ledger.transact([{ create: { ...creation, signatories: [parties.operator] } }]);
+}
+
+/** A ledger on which USD can be transferred: holders need a credential. */
+export function createLedger(): ScriptedLedger {
+  const ledger = new ScriptedLedger();
+  create(ledger, "AllocationFactory", "factory", payload.service());
+  const requirements = [requirement([CLAIM])];
+  const required = { holderRequirements: requirements, issuerRequirements: requirements };
+  create(ledger, "InstrumentConfiguration", "usd", payload.configuration("USD", required));
+  create(ledger, "Credential", "credential of alice", payload.credential("alice", [CLAIM]));
+  return ledger;
+}
+
+/** Replaces the factory: every response that discloses it is another one. */
+export function replaceFactory(ledger: ScriptedLedger, archived: string, id: string): void {
+  ledger.transact([{ archive: archived }]);
+  create(ledger, "AllocationFactory", id, payload.service());
+}
+
+/** A transfer from one party to another. */
+export const transfer = (
+  sender: string,
+  receiver: string,
+  registrarParty: string = registrar,
+): MessageInitShape<typeof GetTransferFactoryRequestSchema> => ({
+  registrarParty,
+  typedArguments: {
+    case: "transferV2",
+    value: {
+      transfer: {
+        sender: { owner: sender },
+        receiver: { owner: receiver },
+        amount: "10.0",
+        instrumentId: { admin: registrarParty, id: "USD" },
+      },
+      actors: [sender],
+    },
+  },
+});
 
 export interface TestService {
   readonly url: string;
@@ -49,17 +112,14 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
-export interface TestRegistryOptions extends CacheOptions {
+/** Delays of requests, and of events and responses that have arrived. */
+type Delays = Partial<Record<"beforeRequest" | "beforeEvent" | "beforeResponse", () => Promise<void>>>;
+
+export interface TestRegistryOptions extends CacheOptions, Delays {
   /** Where the stream of changes is opened; default as `url`. */
   readonly streamUrl?: string;
   /** Default: that of the client, by `fetch`. */
   readonly createTransport?: (baseUrl: string, interceptors: Interceptor[]) => Transport;
-  /** Delays requests. */
-  readonly beforeRequest?: () => Promise<void>;
-  /** Delays events that have arrived. */
-  readonly beforeEvent?: () => Promise<void>;
-  /** Delays responses that have arrived. */
-  readonly beforeResponse?: () => Promise<void>;
 }
 
 export interface ReceivedEvent extends WatchEvent {
@@ -82,14 +142,7 @@ const byFetch = (baseUrl: string, interceptors: Interceptor[]): Transport =>
 
 /** Creates a registry as `cachedRegistry` of the package does, and waits for the first event. */
 export async function openRegistry(url: string, options: TestRegistryOptions = {}): Promise<TestRegistry> {
-  const {
-    streamUrl = url,
-    createTransport = byFetch,
-    beforeRequest,
-    beforeResponse,
-    beforeEvent,
-    registrars = [],
-  } = options;
+  const { streamUrl = url, createTransport = byFetch, registrars = [] } = options;
   const sent: Sent[] = [];
   let arrived = 0;
   const events: ReceivedEvent[] = [];
@@ -99,10 +152,10 @@ export async function openRegistry(url: string, options: TestRegistryOptions = {
     if (request.stream) return next(request);
     const { method, header, signal } = request;
     sent.push({ method: method.name, condition: header.get("offledger-if-none-match"), signal });
-    await beforeRequest?.();
+    await options.beforeRequest?.();
     const response = await next(request);
     arrived++;
-    await beforeResponse?.();
+    await options.beforeResponse?.();
     return response;
   };
   const { watch } = createClient(WatchService, createTransport(streamUrl, []));
@@ -110,7 +163,7 @@ export async function openRegistry(url: string, options: TestRegistryOptions = {
     opened.push(resumeToken);
     for await (const event of watch({ registrars: [...registrars], resumeToken }, { signal, timeoutMs: 0 })) {
       const stream = opened.length;
-      await beforeEvent?.();
+      await options.beforeEvent?.();
       events.push({ ...event, stream });
       yield event;
     }

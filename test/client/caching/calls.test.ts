@@ -1,14 +1,20 @@
 /** Calls of a registry with a cache: which are answered from it, what callers get, and what is sent to the service. */
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Code, ConnectError, createContextValues, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { gate, until } from "../../fixtures/wait.js";
-import { openRegistry, startService, type TestRegistryOptions, type TestService } from "./cached-service.js";
-import { createLedger, transfer } from "./ledger.js";
+import {
+  createLedger,
+  openRegistry,
+  startService,
+  transfer,
+  type TestRegistryOptions,
+  type TestService,
+} from "./cached-service.js";
 
 let service: TestService;
 beforeAll(async () => {
@@ -48,14 +54,6 @@ test("a repeated call is answered from the cache, with headers and a message of 
   expect(registry.statistics()).toMatchObject({ hits: 2, misses: 1 });
 });
 
-test("other requests and other operations are asked separately", async () => {
-  const { registry, transfers } = await open();
-  const alice = await transfers.getTransferFactory(transfer("alice", "bob"));
-  const carol = await transfers.getTransferFactory(transfer("carol", "bob"));
-  expect(carol).not.toEqual(alice);
-  expect(registry.statistics()).toMatchObject({ hits: 0, misses: 2 });
-});
-
 test("a message that changes after the call is answered as it was", async () => {
   const held = gate();
   const { registry, transfers } = await open({ beforeRequest: () => held.opened });
@@ -88,16 +86,19 @@ test("concurrent equal calls are one request, and each caller has its own limits
     ask({ signal: leaving.signal }),
     ask({ headers: { "x-request-id": "own" } }),
     ask({ timeoutMs: 50 }),
+    // Interceptors may do anything that they say.
+    ask({ contextValues: createContextValues() }),
   ];
   const codes = calls.map(codeOf);
   leaving.abort();
   expect(await codes[1]).toBe(Code.Canceled);
   expect(await codes[3]).toBe(Code.DeadlineExceeded);
-  // Those with headers or a timeout of their own are sent separately.
-  expect(registry.sent.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
+  // Those with headers, a timeout or values of their own are sent separately.
+  expect(registry.sent.map(({ signal }) => signal.aborted)).toEqual([false, false, true, false]);
   held.open();
   const first = await calls[0];
   const own = await calls[2];
+  await calls[4];
   expect(first).toEqual(own);
   expect(first).not.toBe(own);
 });
@@ -150,13 +151,4 @@ test("nothing is kept where the service does not get the header, and so gives no
   expect(await transfers.getTransferFactory(transfer("alice", "bob"))).toEqual(first);
   expect(registry.statistics()).toMatchObject({ hits: 0, misses: 2 });
   expect(registry.sent.map(({ condition }) => condition)).toEqual(['""', '""']);
-});
-
-test("over gRPC", async () => {
-  const { registry, transfers } = await open({
-    createTransport: (baseUrl, interceptors) => createGrpcTransport({ baseUrl, interceptors }),
-  });
-  const first = await transfers.getTransferFactory(transfer("alice", "bob"));
-  expect(await transfers.getTransferFactory(transfer("alice", "bob"))).toEqual(first);
-  expect(registry.statistics()).toMatchObject({ hits: 1, misses: 1 });
 });

@@ -10,8 +10,19 @@ import { createDefaultTransport } from "../../../packages/client/src/cache/defau
 import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
-import { handled, openRegistry, startService, type TestRegistryOptions } from "./cached-service.js";
-import { CLAIM, create, createLedger, OTHER_REGISTRAR, registrar, replaceFactory, transfer } from "./ledger.js";
+import {
+  CLAIM,
+  create,
+  createLedger,
+  handled,
+  openRegistry,
+  OTHER_REGISTRAR,
+  registrar,
+  replaceFactory,
+  startService,
+  type TestRegistryOptions,
+  transfer,
+} from "./cached-service.js";
 
 async function open(ledger: ScriptedLedger, options: TestRegistryOptions = {}, now?: () => number) {
   const service = await startService(ledger, now);

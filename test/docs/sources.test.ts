@@ -1,4 +1,4 @@
-/** docs/errors.md lists every code of a refusal, with its status, and no other. */
+/** What is read from sources: docs/errors.md has every code of a refusal; proto files say where generated code goes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -71,4 +71,26 @@ test("the tables have every code of the source with its status, and no other", (
   for (const code of NEVER) expect(inSource.delete(code)).toBe(true);
   expect(inSource.size).toBeGreaterThan(20);
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(inSource));
+});
+
+/** The file options for languages whose default does not fit. */
+const root = "proto/offledger";
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".proto"));
+
+const pascal = (words: string): string =>
+  words
+    .split("_")
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join("");
+
+test.each(files)("%s has the options of its package", (name) => {
+  const text = readFileSync(join(root, name), "utf8");
+  const [group = "", version = ""] = name.split("/");
+  expect(text).toContain(`package offledger.${group}.${version};`);
+  expect([...text.matchAll(/^option (\w+) = (.*);$/gm)].map(([, option, value]) => [option, value])).toEqual([
+    ["csharp_namespace", `"Offledger.${pascal(group)}.${pascal(version)}"`],
+    ["go_package", `"offledger/${group}/${version};${group.replaceAll("_", "")}${version}"`],
+    ["java_multiple_files", "true"],
+    ["java_package", `"offledger.${group}.${version}"`],
+  ]);
 });

@@ -1,0 +1,313 @@
+/** The OpenAPI document is valid and complete, and has what the published documents have. */
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { calls, successfulCalls } from "../fixtures/calls/index.js";
+import { matchesRoute, type OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
+import { rpcs } from "../fixtures/services.js";
+import { openApi30 } from "./openapi-3.0.js";
+import { additions, asBytes, hasDocuments, operations, own, ownDocument, published, routes } from "./published.js";
+
+const paths = operations.map(([route]) => route);
+
+describe("the document", () => {
+  test("is valid OpenAPI 3.0 with a description for everything", () => {
+    const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
+    ajv.validate(openApi30, ownDocument);
+    expect(ajv.errors ?? []).toEqual([]);
+  });
+
+  test("has unique operation ids, and describes the tags that it uses", () => {
+    const all = [...own.operations.values()];
+    const ids = all.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = (ownDocument as unknown as { readonly tags: readonly { readonly name: string }[] }).tags;
+    const used = new Set(all.flatMap(({ tags: named = [] }) => named));
+    expect(new Set(tags.map(({ name }) => name))).toEqual(used);
+  });
+
+  test("declares exactly the path parameters that the paths name", () => {
+    for (const [route, { parameters = [] }] of operations) {
+      const named = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const given = parameters.filter((one) => one.in === "path").map(({ name }) => name);
+      expect({ route, given }).toEqual({ route, given: named });
+    }
+  });
+
+  test("resolves every reference, and uses every component", () => {
+    const references = JSON.stringify(ownDocument).match(/"#\/[^"]*"/g) ?? [];
+    const found = new Set(references.map((one) => one.slice(1, -1)));
+    for (const $ref of found) expect(own.resolve({ $ref })).toBeTypeOf("object");
+    const declared = Object.entries(ownDocument.components).flatMap(([kind, named]) =>
+      Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect([...found].toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("describes every field, and requires only fields that exist", () => {
+    const undescribed = Object.entries(ownDocument.components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, { description = "" }]) =>
+        description === "" ? [`${name}.${field}`] : [],
+      ),
+    );
+    expect(undescribed).toEqual([]);
+    for (const { properties = {}, required = [] } of Object.values(ownDocument.components.schemas)) {
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining([...required]));
+    }
+  });
+
+  test("declares that no credentials are required", () => {
+    expect((ownDocument as unknown as JsonObject)["security"]).toEqual([]);
+    expect(ownDocument.components).not.toHaveProperty("securitySchemes");
+    expect(operations.filter(([, { responses, security }]) => security !== undefined || "401" in responses)).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the served operations", () => {
+  test("are those of the document: each rpc at the path of its rule, and nothing else", () => {
+    expect(rpcs.map(routeOf).toSorted()).toEqual(paths.toSorted());
+  });
+
+  test("each have a call at their path", () => {
+    for (const [name, { method, path }] of Object.entries(calls)) {
+      expect({ name, matchesRoute: matchesRoute(routeOf(method), path) }).toEqual({ name, matchesRoute: true });
+    }
+    const called = new Set(Object.values(calls).map(({ method }) => routeOf(method)));
+    expect(paths.filter((route) => !called.has(route))).toEqual([]);
+  });
+});
+
+/** Calls of version 1 with the arguments of version 2, or the other way around. */
+const ofOtherVersion: ReadonlySet<string> = new Set([
+  "v1 transfer factory, arguments of v2",
+  "v2 transfer factory, arguments of v1",
+  "v1 allocation factory, arguments of v2",
+  "v2 allocation factory, arguments of v1, without debug fields",
+  "v2 allocation factory, by a party without a credential",
+]);
+
+describe("the requests of the calls", () => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const isValid = (schema: object, value: unknown) =>
+    ajv.validate({ ...schema, components: ownDocument.components }, value);
+
+  test.each(Object.entries(successfulCalls))("%s is valid", (name, { method, path, body }) => {
+    const { requestBody, parameters = [] } = own.operation(routeOf(method));
+    expect(requestBody !== undefined).toBe(body !== undefined);
+    const schema = requestBody?.content["application/json"]?.schema;
+    // The document shows the arguments in the version of the operation; the description says that it accepts the other.
+    expect(schema === undefined || isValid(schema, body)).toBe(!ofOtherVersion.has(name));
+    const query = [...new URL(path, "http://x").searchParams.keys()];
+    const named = parameters.filter((one) => one.in === "query").map((one) => one.name);
+    expect(named).toEqual(expect.arrayContaining(query));
+  });
+});
+
+const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
+const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** They become names of generated clients. Those of version 1 and of the Utilities API are published. */
+test.each([
+  [
+    `${R}/transfer-instruction/v1/transfer-factory`,
+    "getTransferFactory",
+    "GetTransferFactoryRequest",
+    "TransferArguments",
+  ],
+  [
+    `${R}/transfer-instruction/v2/transfer-factory`,
+    "getTransferFactoryV2",
+    "GetTransferFactoryRequestV2",
+    "TransferArgumentsV2",
+  ],
+  [
+    `${R}/allocation-instruction/v1/allocation-factory`,
+    "getAllocationFactory",
+    "GetAllocationFactoryRequest",
+    "AllocateArguments",
+  ],
+  [
+    `${R}/allocation-instruction/v2/allocation-factory`,
+    "getAllocationFactoryV2",
+    "GetAllocationFactoryRequestV2",
+    "AllocateArgumentsV2",
+  ],
+  // V2 only where version 1 has the same name.
+  [
+    `${R}/allocation/v2/settlement-factory`,
+    "getSettlementFactory",
+    "GetSettlementFactoryRequest",
+    "SettleBatchArguments",
+  ],
+  [
+    `${R}/allocations/v2/{allocationId}/choice-contexts/cancel`,
+    "getAllocationCancelContextV2",
+    "GetChoiceContextRequest",
+  ],
+])("POST %s is %s and takes %s", (path: string, id: string, request: string, choiceArguments?: string) => {
+  const { operationId, requestBody } = own.operation(`POST ${path}`);
+  expect([operationId, requestBody?.content["application/json"]?.schema]).toEqual([id, named(request)]);
+  const { properties = {} } = ownDocument.components.schemas[request] ?? {};
+  expect(properties["choiceArguments"]?.allOf).toEqual(choiceArguments && [named(choiceArguments)]);
+});
+
+test.skipIf(!hasDocuments)(`the published documents exist (tests here are skipped without ../shared/reference)`, () => {
+  expect(published).toHaveLength(5);
+  expect(routes).toHaveLength(47 - 13);
+});
+
+describe.skipIf(!hasDocuments)("the paths", () => {
+  test("that are published are served", () => {
+    expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
+  });
+
+  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, health and the stream", () => {
+    const known = new Set(routes.map(({ route }) => route));
+    expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
+      "GET /api/offledger/v1/watch",
+      "GET /api/utilities/v0/contract/instrument-configuration/paginated",
+      "GET /livez",
+      "GET /readyz",
+      `POST ${R}/allocation-instruction/v2/allocation-factory`,
+      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/accept`,
+      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/withdraw`,
+      `POST ${R}/allocation/v2/settlement-factory`,
+      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/cancel`,
+      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/withdraw`,
+      `POST ${R}/transfer-instruction/v2/transfer-factory`,
+      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/accept`,
+      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`,
+      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/withdraw`,
+    ]);
+  });
+});
+
+/** Published schemas that this document does not have, and why. */
+const withoutName: Readonly<Record<string, string>> = {
+  GetFactoryRequest: "typed here: a schema for each factory and version",
+  GetInstrumentConfigurationResponse: "an alias of InstrumentConfiguration",
+  CredentialClaim: "required claims are a string",
+  TokenInformation: "not referred to",
+};
+
+describe.skipIf(!hasDocuments)("the names", () => {
+  test.each(routes)("of $route: the operation id", ({ route, operation }) => {
+    expect(own.operation(route).operationId).toBe(operation.operationId);
+  });
+
+  test("of all published schemas are those of this document", () => {
+    const names = new Set(published.flatMap(({ api }) => Object.keys(api.document.components.schemas)));
+    const missing = [...names].filter((name) => !(name in own.document.components.schemas));
+    expect(missing.toSorted()).toEqual(Object.keys(withoutName).toSorted());
+  });
+});
+
+const bodyOf = ({ requestBody }: Operation): Schema | undefined => requestBody?.content["application/json"]?.schema;
+const responseOf = ({ responses }: Operation): Schema => responses["200"]?.content?.["application/json"]?.schema ?? {};
+const parametersOf = ({ parameters = [] }: Operation): string[] =>
+  // Headers are ours alone.
+  parameters.filter((one) => one.in !== "header").map((one) => `${one.in} ${one.name} ${one.schema.type}`);
+
+describe.skipIf(!hasDocuments)("the document of the service", () => {
+  test.each(routes)("has the published request of $route", ({ route, api, operation }) => {
+    const [theirs, ours] = [bodyOf(operation), bodyOf(own.operation(route))];
+    expect(ours === undefined).toBe(theirs === undefined);
+    const found = theirs === undefined || ours === undefined ? [] : deviations(api, theirs, ours, "request");
+    expect(found).toEqual([]);
+    // Token-standard documents leave the base path, with the registrar, open.
+    const inBase = route.includes("{registrarParty}") ? ["path registrarParty string"] : [];
+    expect(parametersOf(own.operation(route)).toSorted()).toEqual([...parametersOf(operation), ...inBase].toSorted());
+  });
+
+  test.each(routes.filter(({ route }) => route !== asBytes))("has the published response of $route", (one) => {
+    const ours = responseOf(own.operation(one.route));
+    const found = deviations(one.api, responseOf(one.operation), ours, "response");
+    const instrument = one.route.includes("/instruments/{instrumentId}") ? additions.map((name) => `.${name}`) : [];
+    const instruments = one.route.endsWith("/instruments") ? additions.map((name) => `.instruments[].${name}`) : [];
+    expect(found).toEqual([...instrument, ...instruments].map((path) => `${path} is not published`));
+  });
+
+  test("gives the OpenAPI document as JSON, which is published as bytes", () => {
+    const types = [...routes.map(({ operation }) => operation), own.operation(asBytes)]
+      .filter(({ operationId }) => /getOpenApiSpec/i.test(operationId))
+      .map(({ responses }) => Object.keys(responses["200"]?.content ?? {}));
+    expect(types).toEqual([["application/octet-stream"], ["application/json"]]);
+  });
+});
+
+describe.skipIf(!hasDocuments)("a request", () => {
+  test.each(
+    Object.entries(successfulCalls).flatMap(([name, call]) =>
+      routes
+        .filter(({ route }) => route === routeOf(call.method))
+        .map(({ api, operation }) => ({ name, call, api, operation })),
+    ),
+  )("$name conforms to the published schema", (one) => {
+    const schema = bodyOf(one.operation);
+    const { components } = one.api.document;
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    expect(one.call.body === undefined).toBe(schema === undefined);
+    expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
+  });
+});
+
+/** A schema with its references and allOf merged. */
+interface Shape {
+  readonly type: string | undefined;
+  readonly enum: readonly string[] | undefined;
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required: readonly string[];
+  readonly items: Schema | undefined;
+}
+
+function mergeSchema(api: OpenApi, schema: Schema): Shape {
+  const { $ref, allOf = [], properties = {}, required = [], items } = schema;
+  const parts = [...($ref === undefined ? [] : [api.resolve({ $ref }) as Schema]), ...allOf].map((part) =>
+    mergeSchema(api, part),
+  );
+  return {
+    type: schema.type ?? parts.find(({ type }) => type !== undefined)?.type,
+    enum: schema.enum ?? parts.find((part) => part.enum !== undefined)?.enum,
+    properties: Object.assign({}, ...parts.map((part) => part.properties), properties) as Shape["properties"],
+    required: [...required, ...parts.flatMap((part) => part.required)],
+    items: items ?? parts.find((part) => part.items !== undefined)?.items,
+  };
+}
+
+/** Lists the differences between a published schema and ours, one per line. */
+function deviations(
+  api: OpenApi,
+  theirs: Schema,
+  ours: Schema,
+  direction: "request" | "response",
+  path = "",
+): string[] {
+  const [their, our] = [mergeSchema(api, theirs), mergeSchema(own, ours)];
+  const names = Object.keys(their.properties);
+  const types = their.type === our.type ? [] : [`${path} is ${our.type}, not ${their.type}`];
+  // Published as an object of any content: ours says more.
+  if (their.type === "object" && names.length === 0 && their.required.length === 0) return types;
+  // Our requests require no more than theirs, and our responses no less.
+  const [strict, lax] = direction === "request" ? [our, their] : [their, our];
+  const required = strict.required.filter((name) => !lax.required.includes(name));
+  const [theirValues, ourValues] = [their, our].map((shape) => shape.enum?.toSorted().join());
+  return [
+    ...types,
+    ...(theirValues === ourValues ? [] : [`${path} is one of ${ourValues}, not of ${theirValues}`]),
+    ...required.map((name) => `${path}.${name} is ${direction === "request" ? "required" : "not required"}`),
+    ...Object.keys(our.properties)
+      .filter((name) => !names.includes(name))
+      .map((name) => `${path}.${name} is not published`),
+    ...Object.entries(their.properties).flatMap(([name, schema]) => {
+      const known = our.properties[name];
+      return known === undefined
+        ? [`${path}.${name} is missing`]
+        : deviations(api, schema, known, direction, `${path}.${name}`);
+    }),
+    ...(their.items === undefined || our.items === undefined || their.type !== "array"
+      ? []
+      : deviations(api, their.items, our.items, direction, `${path}[]`)),
+  ];
+}

@@ -1,0 +1,49 @@
+/** The OpenAPI document of the service, and those that are published, where `../shared/reference` has them. */
+import { existsSync, readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { type Document, OpenApi } from "../fixtures/openapi.js";
+
+export const ownDocument = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as Document;
+export const own = new OpenApi(ownDocument);
+/** Streams have no response that could be compared: test/transport/watch has theirs. */
+const isStream = (route: string): boolean => "text/event-stream" in (own.response(route, 200)?.content ?? {});
+export const operations = [...own.operations].filter(([route]) => !isStream(route));
+
+const folder = new URL("../../../shared/reference/", import.meta.url);
+export const hasDocuments = existsSync(folder);
+
+export const registrar = "/api/token-standard/v0/registrars/{registrarParty}";
+export const published = !hasDocuments
+  ? []
+  : [
+      read("token-metadata-v1.yaml", registrar, "ErrorResponse"),
+      read("transfer-instruction-v1.yaml", registrar, "ErrorResponse"),
+      read("allocation-v1.yaml", registrar, "ErrorResponse"),
+      read("allocation-instruction-v1.yaml", registrar, "ErrorResponse"),
+      read("utilities.yaml", "", "Error"),
+    ];
+
+/** A published document. `errors` names the schema of its errors. */
+interface Published {
+  readonly file: string;
+  readonly api: OpenApi;
+  readonly errors: string;
+}
+
+function read(file: string, base: string, errors: string): Published {
+  const document = parse(readFileSync(new URL(file, folder), "utf8")) as Document;
+  return { file, api: new OpenApi(document, base), errors };
+}
+
+export const routes = published.flatMap(({ api, errors, file }) =>
+  [...api.operations].map(([route, operation]) => ({ route, operation, api, errors, file })),
+);
+
+/**
+ * Fields of an instrument that the published document, of version 1.0.0, lacks: the description is an addition of this
+ * service, the others come from version 1.2.0.
+ */
+export const additions = ["description", "paused", "pauseInfo", "showAccountInputFields", "accountInputFieldsToShow"];
+
+/** The published response is bytes. Ours is the document as JSON. */
+export const asBytes = "GET /api/utilities/v0/openapi";

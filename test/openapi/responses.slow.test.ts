@@ -1,0 +1,240 @@
+/** Every response conforms to the OpenAPI document of the service, and to the published documents. */
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { calls } from "../fixtures/calls/index.js";
+import { routeOf } from "../fixtures/openapi.js";
+import { type ExampleRequest, exampleRequests } from "../fixtures/openapi-examples.js";
+import type { Call } from "../fixtures/protocols.js";
+import { Connection } from "../fixtures/raw-connection.js";
+import { type Running, serveFile } from "../fixtures/run-service.js";
+import { callDuringShutdown, type ScenarioResponse, Scenarios } from "../fixtures/scenarios.js";
+import {
+  additions,
+  asBytes,
+  hasDocuments,
+  operations,
+  own,
+  ownDocument,
+  published,
+  registrar,
+  routes,
+} from "./published.js";
+
+let scenarios: Scenarios;
+const received = new Map<Call, readonly ScenarioResponse[]>();
+beforeAll(async () => {
+  scenarios = await Scenarios.start();
+  const all = Object.values(calls);
+  const duringShutdown = await callDuringShutdown(all);
+  for (const [index, call] of all.entries()) {
+    received.set(call, [...(await scenarios.run(call)), ...duringShutdown.slice(index, index + 1)]);
+  }
+});
+afterAll(() => scenarios.close());
+
+const responsesTo = (call: Call | undefined): readonly ScenarioResponse[] => (call && received.get(call)) ?? [];
+const findResponses = (route: string) =>
+  Object.values(calls)
+    .filter(({ method }) => routeOf(method) === route)
+    .flatMap(responsesTo);
+
+/** The response to one call in one scenario. */
+function getBody(name: string, scenario = "on the demo registry"): JsonValue {
+  const found = responsesTo(calls[name]).find((one) => one.scenario === scenario);
+  if (found === undefined) throw new Error(`there is no response to ${name} ${scenario}`);
+  return found.body;
+}
+
+/** Whether an operation without a body rejected a body. A test of its own covers these. */
+const isBodyRejection = (route: string, { status }: ScenarioResponse): boolean =>
+  own.operation(route).requestBody === undefined && (status === 413 || status === 415);
+
+/** Statuses that transport-statuses.slow.test.ts produces, and 304, which test/transport/validators.test.ts does. */
+const ofTransport: ReadonlySet<string> = new Set(["304", "405", "408", "414", "429", "431"]);
+
+/** Health operations cannot fail unexpectedly. */
+const isHealth = (route: string): boolean => !route.includes(" /api/");
+
+describe("responses", () => {
+  test.each(Object.entries(calls))("%s: every one conforms to the document, with its headers", (_name, call) => {
+    const route = routeOf(call.method);
+    const all = responsesTo(call).filter((one) => !isBodyRejection(route, one));
+    expect(all.length).toBeGreaterThan(2);
+    for (const { scenario, status, headers, body } of all) {
+      if (isHealth(route) && status >= 500) continue;
+      const wrong = [...own.validate(route, status, body), ...own.findExtra(route, status, body)];
+      const { headers: listed } = own.response(route, status) ?? {};
+      const isListed = status === 503 || (listed !== undefined && "Retry-After" in listed);
+      const found = { scenario, status, wrong, retry: headers.has("retry-after") };
+      expect(found).toEqual({ scenario, status, wrong: [], retry: isListed });
+      expect(headers.get("content-type")).toMatch(/^application\/json(; charset=utf-8)?$/);
+      expect(JSON.stringify(body)).not.toContain("nothing is served at");
+    }
+  });
+
+  test("to a body that is too large or not JSON are listed for operations without a body, too", () => {
+    const unlisted = operations.flatMap(([route, { responses }]) =>
+      findResponses(route)
+        .filter((one) => isBodyRejection(route, one) && !(one.status in responses))
+        .map(({ status }) => `${route}: ${status}`),
+    );
+    expect([...new Set(unlisted)]).toEqual([]);
+  });
+
+  test("of readiness and liveness are listed in every scenario", () => {
+    const unlisted = operations
+      .filter(([route]) => isHealth(route))
+      .flatMap(([route, { responses }]) =>
+        findResponses(route)
+          .filter(({ status }) => status !== 500 && !(status in responses))
+          .map(({ scenario, status }) => `${route} ${scenario}: ${status}`),
+      );
+    expect(unlisted).toEqual([]);
+  });
+
+  test.each(operations)("%s produces every documented status", (route, { responses }) => {
+    const found = new Set(findResponses(route).map(({ status }) => String(status)));
+    const missed = Object.keys(responses).filter((status) => !found.has(status) && !ofTransport.has(status));
+    // This registry has no pending allocation instructions: these operations never succeed.
+    const neverSucceeds = route.includes("{allocationInstructionId}") ? ["200"] : [];
+    // These need no contracts: only an overload makes them unavailable.
+    const isServed = ["GET /livez", "GET /api/utilities/v0/openapi"].includes(route);
+    expect(missed).toEqual(isServed ? ["503"] : neverSucceeds);
+  });
+
+  test("cover every class of error", () => {
+    const found = new Set([...received.values()].flat().map(({ status }) => status));
+    expect([...found].toSorted((a, b) => a - b)).toEqual([200, 400, 404, 409, 413, 415, 500, 503]);
+  });
+
+  test("have error and error_description in utility operations, and only error in all others", () => {
+    for (const [call, found] of received) {
+      const names = call.path.startsWith("/api/utilities/") ? ["error", "error_description"] : ["error"];
+      for (const { status, body } of found) {
+        expect({ status, names: status === 200 ? names : Object.keys(body ?? {}) }).toEqual({ status, names });
+      }
+    }
+  });
+
+  test("to the request for the document is the generated one", () => {
+    expect(getBody("the OpenAPI document")).toEqual(ownDocument);
+  });
+
+  test("to a proof have the status of an offered transfer", () => {
+    expect(getBody("a proof from a file", "on a participant")).toEqual({ status: "Pending" });
+  });
+
+  test("have every optional property of an instrument on a participant", () => {
+    const body = getBody("v1 instrument", "on a participant") as JsonObject;
+    const named = Object.keys(own.resolve({ $ref: "#/components/schemas/Instrument/properties" }) ?? {});
+    expect(Object.keys(body).toSorted()).toEqual(named.toSorted());
+  });
+});
+
+/** Finds the published operation of a call. */
+const findPublication = ({ method }: Call) => routes.find(({ route }) => route === routeOf(method));
+const publishedCalls = Object.entries(calls).flatMap(([name, call]) => {
+  const publication = findPublication(call);
+  return publication === undefined ? [] : [{ name, call, ...publication }];
+});
+
+/** Statuses that any operation may return. Only some documents list them. */
+const commonStatuses = new Set([409, 413, 415, 500, 503]);
+
+/** Other statuses of the service that a document does not list. Their body is an error of that document. */
+const unlistedStatuses: Readonly<Record<string, readonly string[]>> = {
+  "token-metadata-v1.yaml": [
+    "400 GET /registry/metadata/v1/info",
+    "400 GET /registry/metadata/v1/instruments",
+    "400 GET /registry/metadata/v1/instruments/{instrumentId}",
+  ],
+  "transfer-instruction-v1.yaml": [],
+  "allocation-v1.yaml": [],
+  "allocation-instruction-v1.yaml": [],
+  "utilities.yaml": [
+    "400 POST /api/utilities/v0/contract/instrument-configuration",
+    "404 GET /api/utilities/v0/operator",
+    // From a file source, which has no updates.
+    "404 POST /api/utilities/v0/registry/transfer/v0/proof",
+  ],
+};
+
+const isAddition = (line: string) =>
+  line.startsWith("on a participant: 200: ") && additions.some((name) => line.endsWith(`.${name} is not documented`));
+
+describe.skipIf(!hasDocuments)("a response", () => {
+  test.each(publishedCalls)("to $name conforms in every scenario", ({ call, route, api, errors }) => {
+    const all = responsesTo(call).filter(({ status }) => route !== asBytes || status !== 200);
+    const wrong = all.flatMap(({ scenario, status, body }) => {
+      const extra = api.findExtra(route, status, body, errors).map((what) => `${what} is not documented`);
+      const found = api.validate(route, status, body, errors).concat(extra);
+      return found.map((what) => `${scenario}: ${status}: ${what}`);
+    });
+    expect(wrong.filter((line) => !isAddition(line))).toEqual([]);
+    expect(responsesTo(call).length).toBeGreaterThan(5);
+  });
+
+  test.each(published)("of $file has only published and common statuses", (one) => {
+    const unlisted = publishedCalls
+      .filter(({ file }) => file === one.file)
+      .flatMap(({ call, route, operation }) =>
+        responsesTo(call)
+          .filter(({ status }) => !(status in operation.responses) && !commonStatuses.has(status))
+          .map(({ status }) => `${status} ${route.replace(registrar, "")}`),
+      );
+    expect([...new Set(unlisted)].toSorted()).toEqual(unlistedStatuses[one.file]);
+  });
+});
+
+/** No operation decides these. Their bodies differ by API. */
+describe("the statuses of the transport", () => {
+  const OF_ALL = ["405", "408", "414", "431"];
+  const requests = exampleRequests(own).filter(({ operationId }) =>
+    ["getTransferFactory", "getOperator", "getReadiness"].includes(operationId),
+  );
+  let running: Running;
+  beforeAll(async () => {
+    running = await serveFile(undefined, { config: { requestSeconds: 1, ratePerClient: 1 } });
+  });
+  afterAll(() => running.close());
+
+  test("are listed for every operation; health has no rate", () => {
+    const unlisted = operations.flatMap(([route, { responses }]) =>
+      [...OF_ALL, ...(isHealth(route) ? [] : ["429"])]
+        .filter((status) => !(status in responses))
+        .map((status) => `${route}: ${status}`),
+    );
+    expect(unlisted).toEqual([]);
+    const ofHealth = operations.filter(([route, { responses }]) => isHealth(route) && "429" in responses);
+    expect(ofHealth).toEqual([]);
+    expect(requests).toHaveLength(3);
+  });
+
+  /** The beginning of a request for each. */
+  const heads: Readonly<Record<string, (request: ExampleRequest) => string>> = {
+    405: ({ path }) => `DELETE ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
+    408: ({ verb, path }) => `${verb} ${path} HTTP/1.1\r\nhost: a\r\nx: `,
+    414: ({ verb, path }) => `${verb} ${path}?${"a".repeat(12_288)} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`,
+    431: ({ verb, path }) => `${verb} ${path} HTTP/1.1\r\nhost: a\r\nx: ${"a".repeat(20_000)}\r\n\r\n`,
+    429: ({ verb, path }) => `${verb} ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`.repeat(3),
+  };
+
+  test.each(
+    requests.flatMap((request) =>
+      [...OF_ALL, ...(isHealth(request.route) ? [] : ["429"])].map((status) => ({
+        status,
+        route: request.route,
+        request,
+      })),
+    ),
+  )("$status of $route conforms to the document, with its headers", async ({ status, route, request }) => {
+    const connection = await Connection.to(running.url);
+    await connection.send(heads[status]?.(request) ?? "");
+    const response = (await connection.respond(status === "429" ? 3 : 1)).at(-1);
+    connection.end();
+    expect(response?.status).toBe(Number(status));
+    expect(own.validate(route, Number(status), JSON.parse(response?.body ?? "") as JsonValue)).toEqual([]);
+    for (const name of Object.keys(own.response(route, Number(status))?.headers ?? {}))
+      expect(response?.headers.toLowerCase()).toContain(`\r\n${name.toLowerCase()}: `);
+  });
+});

@@ -1,0 +1,179 @@
+/** Metrics and warnings of services that mirror a ledger, alone and on a shared database. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { App } from "../../src/app/app.js";
+import type { Config } from "../../src/config/config.js";
+import { element, parties, payload } from "../fixtures/elements.js";
+import { completeElements } from "../fixtures/operation-calls.js";
+import { ownModule } from "../fixtures/own-registry.js";
+import { freshDatabase } from "../fixtures/postgres.js";
+import { until } from "../fixtures/wait.js";
+import { listWarnings, warningsUrl } from "../fixtures/warnings.js";
+import { creationsOf, play } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
+import { scrape, start, valueOf } from "./starting.js";
+
+const stakeholders = [parties.operator];
+
+async function onDatabase(): Promise<Partial<Config>> {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  return { databaseUrl: new URL(database.url) };
+}
+
+/** A ledger with a complete registry, and the settings of a service that follows it. */
+async function participating() {
+  const clock = { now: Date.parse("2026-06-01T00:00:00Z") };
+  const ledger = new ScriptedLedger({ synchronizerId: "sync-A", clock: () => new Date(clock.now) });
+  play(ledger, completeElements(), { stakeholders });
+  const participant = await Participant.start({ ledger, checkpointMs: 20 });
+  onTestFinished(() => participant.stop());
+  const ledgerUrl = new URL(participant.url);
+  const settings = { ledgerUrl, ledgerParties: stakeholders, metricsPort: 0, graceSeconds: 2 };
+  return { clock, ledger, participant, settings };
+}
+
+/** The current value of a metric without labels; undefined if it has no sample. */
+const now = async ({ metricsUrl }: App, name: string) =>
+  valueOf((await scrape(metricsUrl)).samples, `offledger_${name}`);
+const shows = (app: App, name: string, expected: number) =>
+  until(`${name} is ${expected}`, async () => (await now(app, name)) === expected);
+
+describe("the metrics", () => {
+  test("of a mirrored ledger: offset, lag, reconnects, readiness", async () => {
+    const { ledger, participant, settings } = await participating();
+    const app = await start({ ...settings, unreadySeconds: 1 }, undefined, Date.now);
+    await shows(app, "ready", 1);
+    await shows(app, "ledger_offset", ledger.end);
+    expect(await now(app, "ledger_lag_seconds")).toBeLessThan(1.5);
+    expect(await now(app, "ledger_reconnects_total")).toBe(0);
+    expect(await now(app, "mirroring")).toBe(1);
+    await until("a stream is cut", () => {
+      try {
+        participant.faults.cut({ streams: "open" });
+        return true;
+      } catch {
+        // There was none.
+        return false;
+      }
+    });
+    await shows(app, "ledger_reconnects_total", 1);
+    await participant.stop();
+    await shows(app, "ready", 0);
+    expect(await now(app, "ledger_lag_seconds")).toBeGreaterThan(1);
+    expect(await now(app, "ledger_offset")).toBe(ledger.end);
+  });
+
+  test("of a shared database: the leader, a standby and a replica", async () => {
+    const database = await onDatabase();
+    const config = { ...(await participating()).settings, ...database };
+    const mirrors = { mirrors: true, answers: false };
+    const first = await start(config, mirrors, Date.now);
+    await until("the first mirrors", async () => (await now(first, "ledger_offset")) !== undefined);
+    const second = await start(config, mirrors, Date.now);
+    await shows(second, "ready", 1);
+    const replica = await start({ ...database, metricsPort: 0 }, { mirrors: false, answers: true }, Date.now);
+    await shows(replica, "ready", 1);
+    expect([await now(first, "mirroring"), await now(second, "mirroring")]).toEqual([1, 0]);
+    expect(await now(second, "ledger_offset")).toBeUndefined();
+    expect(await now(replica, "mirroring")).toBeUndefined();
+    expect(await now(replica, "ledger_reconnects_total")).toBeUndefined();
+    expect(await now(replica, "ledger_offset")).toBe(await now(first, "ledger_offset"));
+    expect(await now(replica, "ledger_lag_seconds")).toBeLessThan(10);
+    const { samples } = await scrape(replica.metricsUrl);
+    const connections = samples.filter(({ name }) => name === "offledger_database_connections");
+    expect(connections.map(({ labels }) => labels["state"])).toEqual(["in_use", "idle"]);
+    expect(connections.reduce((sum, { value }) => sum + value, 0)).toBeGreaterThan(0);
+    expect(valueOf(samples, "offledger_database_waiting")).toBe(0);
+    // Contracts in a database are not counted on a scrape.
+    expect(samples.some(({ name }) => name === "offledger_store_contracts")).toBe(false);
+    await first.close();
+    await shows(second, "mirroring", 1);
+  });
+});
+
+describe("the warnings", () => {
+  const GAUGE = "offledger_registry_warnings";
+  const gauge = async ({ metricsUrl }: App) => valueOf((await scrape(metricsUrl)).samples, GAUGE, { kind: "no-rule" });
+
+  test.each([
+    ["in memory", async () => ({})],
+    ["on PostgreSQL", onDatabase],
+  ])("%s appear, and go away, as contracts change", async (_name, store) => {
+    const { ledger, clock, settings } = await participating();
+    const fresh = { staleSeconds: 86_400, unreadySeconds: 86_400 };
+    const app = await start({ ...(await store()), ...settings, ...fresh }, undefined, () => clock.now);
+    await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
+    /** The list once the service has an update, a minute later. */
+    const listAfter = async (update: number) => {
+      await until("the service has the update", async () => ((await now(app, "ledger_offset")) ?? 0) >= update);
+      const { checkedAt } = await listWarnings(app.metricsUrl);
+      // Not again within the minute.
+      expect(Date.parse(checkedAt)).toBe(clock.now);
+      clock.now += 60_000;
+      let list = await listWarnings(app.metricsUrl);
+      await until("the registry is checked again", async () => {
+        list = await listWarnings(app.metricsUrl);
+        return list.checkedAt === new Date(clock.now).toISOString();
+      });
+      return list;
+    };
+    const first = await listWarnings(app.metricsUrl);
+    expect(first).toMatchObject({ complete: true, total: 0, warnings: [], checkedAt: "2026-06-01T00:00:00.000Z" });
+    expect(new Set(Object.values(first.counts))).toEqual(new Set([0]));
+    expect(await gauge(app)).toBe(0);
+    expect(await now(app, "registry_checked_timestamp_seconds")).toBe(clock.now / 1_000);
+
+    const archived = ledger.transact([{ archive: "rule" }]);
+    expect(await listAfter(archived)).toMatchObject({
+      total: 1,
+      offset: archived,
+      counts: { "no-rule": 1, "no-factory": 0 },
+      warnings: [
+        {
+          kind: "no-rule",
+          registrar: "registrar::1220",
+          operations: expect.arrayContaining(["settlement-factory", "transfer-instruction/accept"]) as string[],
+          status: 404,
+          message: expect.stringMatching(
+            /^the TransferRule of registrar registrar::1220 does not exist\. Answered 404: .*settlement-factory.*\. Create a TransferRule/,
+          ) as string,
+        },
+      ],
+    });
+    expect(await gauge(app)).toBe(1);
+
+    const [rule] = creationsOf([element("TransferRule", "rule-2", payload.service())]);
+    if (rule === undefined) throw new Error("an element gives a contract");
+    const created = ledger.transact([{ create: { ...rule, signatories: stakeholders } }]);
+    expect((await listAfter(created)).warnings).toEqual([]);
+    expect(await gauge(app)).toBe(0);
+  });
+
+  test("are on the metrics port only", async () => {
+    const app = await start({ metricsPort: 0 });
+    await listWarnings(app.metricsUrl);
+    const response = await fetch(warningsUrl(app.metricsUrl));
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect((await fetch(warningsUrl(app.metricsUrl), { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${app.url}/warnings`)).status).toBe(404);
+  });
+
+  test("are 503 before there is a snapshot", async () => {
+    const ledgerUrl = new URL("http://127.0.0.1:1");
+    const app = await start({ ledgerUrl, ledgerParties: stakeholders, metricsPort: 0 });
+    const response = await fetch(warningsUrl(app.metricsUrl));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await response.json()).toEqual({ error: "the first check of the registry is not finished yet" });
+    expect((await scrape(app.metricsUrl)).text).not.toMatch(/^offledger_registry_(?:warnings|checked)\S* \d/m);
+  });
+
+  test("are not served by a process that only mirrors, nor for a registry without checks", async () => {
+    const mirror = await start({ ...(await onDatabase()), metricsPort: 0 }, { mirrors: true, answers: false });
+    const own = await start({ registry: ownModule, metricsPort: 0 });
+    for (const { metricsUrl } of [mirror, own]) {
+      expect((await fetch(warningsUrl(metricsUrl))).status).toBe(404);
+      expect((await scrape(metricsUrl)).text).not.toContain(GAUGE);
+    }
+  });
+});
