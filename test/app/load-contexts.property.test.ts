@@ -66,14 +66,15 @@ const changeArbitrary = fc.record({
   ),
 });
 
-/** The lines of a good file. Each change has keys of its own, so that none collides with another. */
-const fileArbitrary = fc
-  .record({
-    packages: fc.uniqueArray(fc.stringMatching(/^[a-f][0-9a-f]{9}$/), { minLength: 1, maxLength: 4 }),
-    entries: fc.uniqueArray(entryArbitrary, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
-    changes: fc.array(changeArbitrary, { minLength: 1, maxLength: 4 }),
-  })
-  .map(({ packages, entries, changes }) => [
+const fileParts = fc.record({
+  packages: fc.uniqueArray(fc.stringMatching(/^[a-f][0-9a-f]{9}$/), { minLength: 1, maxLength: 4 }),
+  entries: fc.uniqueArray(entryArbitrary, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+  changes: fc.array(changeArbitrary, { minLength: 1, maxLength: 4 }),
+});
+
+/** Each change has keys of its own, so that none collides with another. */
+function linesOf({ packages, entries, changes }: typeof fileParts extends fc.Arbitrary<infer T> ? T : never): string[] {
+  return [
     "# a comment",
     "packages:",
     ...packages.map((id, index) => `  ${id}: "0.${index}.1"`),
@@ -101,7 +102,11 @@ const fileArbitrary = fc
       "      - disclosure: factory",
       rest,
     ]),
-  ]);
+  ];
+}
+
+/** The lines of a good file. */
+const fileArbitrary = fileParts.map(linesOf);
 
 /** Starts of lines, and what must not follow them. */
 const wrongValues: readonly (readonly [start: RegExp, values: readonly string[]])[] = [

@@ -1,12 +1,11 @@
 /** The operator's contexts file: each mistake names its line and column, and nothing is used of a file that has one. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { loadContexts } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
 import type { UtilityContexts } from "../../src/registry/utility/contexts.js";
 import { contextsFile, lines, markedMistakes, shortenedTo } from "../fixtures/contexts.js";
+import { temporaryFolder } from "../fixtures/files.js";
 import { quiet } from "../fixtures/run-service.js";
 
 const load = (path: string): Promise<UtilityContexts> => loadContexts({ ...quiet(), contexts: path });
@@ -233,8 +232,7 @@ describe("a mistake is reported with its line and column", () => {
   );
 
   test("also if the file cannot be read", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "offledger-contexts-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     expect(await errorOf(join(folder, "none.yaml"))).toMatch(/^OFFLEDGER_CONTEXTS must be .*\nENOENT: .*none\.yaml/);
     expect(await errorOf(folder)).toMatch(/^OFFLEDGER_CONTEXTS must be .*\nEISDIR: /);
     expect(await errorOf("/dev/zero")).toContain("/dev/zero:1:1: the file must have at most 1048576 bytes");

@@ -1,13 +1,11 @@
 /** The instruments file: what it may have, each mistake with line and column, and the service's answers with it. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkInstruments, type InstrumentEntry, readInstruments } from "../../src/config/setting-files.js";
 import { parseOperatorFile } from "../../src/util/operator-file.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { lines, markedMistakes } from "../fixtures/contexts.js";
 import { element, payload } from "../fixtures/elements.js";
+import { temporaryFile } from "../fixtures/files.js";
 import { serving } from "../fixtures/registries.js";
 import { registry } from "../fixtures/run-service.js";
 
@@ -170,13 +168,7 @@ test.each(mistakes)("%s", (content, expected) => {
   expect(parseOperatorFile(content, checkInstruments).problems).toEqual([expected]);
 });
 
-async function fileOf(...texts: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "offledger-instruments-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "instruments.yaml");
-  await writeFile(path, lines(...texts));
-  return path;
-}
+const fileOf = (...texts: readonly string[]): Promise<string> => temporaryFile("instruments.yaml", lines(...texts));
 
 test("a file that is not configured has nothing; a wrong one is an error with the variable, and path and line of all mistakes", async () => {
   expect(await readInstruments(undefined)).toEqual(new Map());
