@@ -1,6 +1,7 @@
 /**
- * npm run test:all: every test of vitest and, beside it, what has a runner of its own, one after the other: the clients of
- * other languages, malformed input, load with faults. Their output follows that of vitest. Ends with 1 if one failed.
+ * npm run test:all: every test of vitest and, beside it, malformed input and load with faults, whose output follows that of
+ * vitest; then the clients of other languages, which ask a service that sheds load, so that they need the machine. Ends
+ * with 1 if one failed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +17,6 @@ interface Step {
 const script = (name: string): readonly string[] => ["run", "--silent", "--ignore-scripts", name];
 
 const besides: readonly Step[] = [
-  { name: "clients", args: script("test:clients") },
   { name: "fuzz", args: script("fuzz"), env: { OFFLEDGER_FUZZ_INPUTS: "50000" } },
   { name: "soak", args: script("soak"), env: { OFFLEDGER_SOAK_MINUTES: "2" } },
 ];
@@ -27,7 +27,9 @@ const results: string[] = [];
 async function run({ name, args, env }: Step, output: "pipe" | "inherit"): Promise<string> {
   const start = performance.now();
   const child = spawn("npm", args, { env: { ...env, ...process.env }, stdio: ["ignore", output, output] });
-  const printed = Promise.all([child.stdout, child.stderr].map(async (stream) => (stream === null ? "" : text(stream))));
+  const printed = Promise.all(
+    [child.stdout, child.stderr].map(async (stream) => (stream === null ? "" : text(stream))),
+  );
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) process.exitCode = 1;
   results.push(`${code === 0 ? "ok    " : "FAILED"} ${name}: ${Math.round((performance.now() - start) / 1_000)} s`);
@@ -42,4 +44,6 @@ async function runBesides(): Promise<string> {
 
 const printed = runBesides();
 await run({ name: "vitest", args: ["exec", "vitest", "run"] }, "inherit");
-process.stdout.write(`${await printed}\n${results.join("\n")}\n`);
+process.stdout.write(await printed);
+await run({ name: "clients", args: script("test:clients") }, "inherit");
+process.stdout.write(`\n${results.join("\n")}\n`);
