@@ -1,23 +1,20 @@
 /** `offledger registry test` as a process: its output and exit codes. `npm test` builds it first. */
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { type Ended, main, Program } from "../fixtures/program.js";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../fixtures/files.js";
+import { formatModule, moduleFields } from "../fixtures/own-registry.js";
+import { type Ended, offledger } from "../fixtures/program.js";
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "offledger-registry-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  folder = await temporaryFolder();
   await cp("registries", folder, { recursive: true });
 });
 
 /** Configured for another registry, which does not matter. */
 const run = (file: string): Promise<Ended> =>
-  new Program(process.execPath, [main, "registry", "test", file], {
-    cwd: folder,
-    env: { OFFLEDGER_REGISTRY: "minimal" },
-  }).ended();
+  offledger(["registry", "test", file], { OFFLEDGER_REGISTRY: "minimal" }, folder);
 
 async function change(name: string, from: string, to: string): Promise<void> {
   const path = join(folder, name);
@@ -47,12 +44,8 @@ test("exits with 1 where one does not, and says what differs", async () => {
 });
 
 test("tests a module", async () => {
-  const methods = ["transferFactory", "allocationFactory", "settlementFactory", "choiceContext", "inventory"];
-  const fields = [
-    'name: "own", templates: [], supportedApis: {}, instruments: () => [{ id: "LEAF", otherIds: [] }]',
-    ...methods.map((method) => `${method}() {}`),
-  ];
-  await writeFile(join(folder, "own.mjs"), `export default { ${fields.join(", ")} };\n`);
+  const instruments = "() => [{ id: 'LEAF', otherIds: [] }]";
+  await writeFile(join(folder, "own.mjs"), formatModule({ ...moduleFields, instruments }));
   const cases =
     "cases: [{ name: one, request: { operation: instruments }, expect: { instruments: [{ id: LEAF }] } }]\n";
   await writeFile(join(folder, "own.test.yaml"), `registrar: tea-club\ncontracts: []\n${cases}`);

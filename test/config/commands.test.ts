@@ -5,75 +5,36 @@ import { readConfig } from "../../src/config/config.js";
 import { readErrors } from "./read.js";
 
 const databaseUrl = "postgres://database.example/registry";
-const url = { OFFLEDGER_LEDGER_URL: "https://participant.example/api" };
-const parties = { OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
-const participant = { ...url, ...parties };
-const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
-const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
-const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
-const names = [
-  "serve",
-  "mirror",
-  "api",
-  "migrate",
-  "check",
-  "contexts",
-  "registry",
-  "explain",
-  "health",
-  "help",
-  "version",
-];
+const names = "serve mirror api migrate check contexts registry explain health help version".split(" ");
+
+/** `URL=a PARTIES=b`: variables without their common prefix, and what is wrong with them. */
+const combinations = `
+LEDGER_URL=http://a | LEDGER_URL requires LEDGER_PARTIES, which is not set
+LEDGER_PARTIES=p::1 | LEDGER_PARTIES requires LEDGER_URL, which is not set
+LEDGER_TOKEN_FILE=t | LEDGER_TOKEN_FILE requires LEDGER_URL, which is not set
+LEDGER_URL=http://a LEDGER_PARTIES=p::1 OIDC_ISSUER=http://b OIDC_CLIENT_ID=c | OIDC_ISSUER requires OIDC_CLIENT_SECRET_FILE, which is not set
+LEDGER_URL=http://a LEDGER_PARTIES=p::1 OIDC_AUDIENCE=a | OIDC_AUDIENCE requires OIDC_ISSUER, which is not set
+PREPARE_USER_ID=console | PREPARE_USER_ID requires LEDGER_URL, which is not set
+LEDGER_URL=http://a LEDGER_PARTIES=p::1 PREPARE_TOKEN_FILE=t | PREPARE_TOKEN_FILE requires PREPARE_USER_ID, which is not set
+LEDGER_URL=http://a LEDGER_PARTIES=p::1 SNAPSHOT=file | SNAPSHOT and LEDGER_URL cannot both be set
+LEDGER_URL=http://a LEDGER_PARTIES=p::1 OIDC_ISSUER=http://b OIDC_CLIENT_ID=c OIDC_CLIENT_SECRET_FILE=s LEDGER_TOKEN_FILE=t | LEDGER_TOKEN_FILE and OIDC_ISSUER cannot both be set
+AUTH_JWKS_URL=http://a AUTH_AUDIENCE=a | AUTH_JWKS_URL requires AUTH_ISSUER, which is not set
+AUTH_JWKS_URL=http://a AUTH_ISSUER=i | AUTH_JWKS_URL requires AUTH_AUDIENCE, which is not set
+AUTH_OPERATIONS=a | AUTH_OPERATIONS requires AUTH_JWKS_URL, which is not set
+TLS_CERT_FILE=c | TLS_CERT_FILE requires TLS_KEY_FILE, which is not set
+TLS_KEY_FILE=k | TLS_KEY_FILE requires TLS_CERT_FILE, which is not set
+STALE_SECONDS=10 | STALE_SECONDS must be at least UNREADY_SECONDS (30), got 10`;
 
 describe("combinations of settings", () => {
-  test.each<[Record<string, string>, string]>([
-    [url, "OFFLEDGER_LEDGER_URL requires OFFLEDGER_LEDGER_PARTIES, which is not set"],
-    [parties, "OFFLEDGER_LEDGER_PARTIES requires OFFLEDGER_LEDGER_URL, which is not set"],
-    [
-      { OFFLEDGER_LEDGER_TOKEN_FILE: "t" },
-      "OFFLEDGER_LEDGER_TOKEN_FILE requires OFFLEDGER_LEDGER_URL, which is not set",
-    ],
-    [
-      { ...participant, ...issuer, OFFLEDGER_OIDC_CLIENT_ID: "c" },
-      "OFFLEDGER_OIDC_ISSUER requires OFFLEDGER_OIDC_CLIENT_SECRET_FILE, which is not set",
-    ],
-    [
-      { ...participant, OFFLEDGER_OIDC_AUDIENCE: "a" },
-      "OFFLEDGER_OIDC_AUDIENCE requires OFFLEDGER_OIDC_ISSUER, which is not set",
-    ],
-    [
-      { OFFLEDGER_PREPARE_USER_ID: "console" },
-      "OFFLEDGER_PREPARE_USER_ID requires OFFLEDGER_LEDGER_URL, which is not set",
-    ],
-    [
-      { ...participant, OFFLEDGER_PREPARE_TOKEN_FILE: "t" },
-      "OFFLEDGER_PREPARE_TOKEN_FILE requires OFFLEDGER_PREPARE_USER_ID, which is not set",
-    ],
-    [{ ...participant, OFFLEDGER_SNAPSHOT: "file" }, "OFFLEDGER_SNAPSHOT and OFFLEDGER_LEDGER_URL cannot both be set"],
-    [
-      { ...participant, ...issuer, ...client, OFFLEDGER_LEDGER_TOKEN_FILE: "t" },
-      "OFFLEDGER_LEDGER_TOKEN_FILE and OFFLEDGER_OIDC_ISSUER cannot both be set",
-    ],
-    [
-      { ...keys, OFFLEDGER_AUTH_AUDIENCE: "a" },
-      "OFFLEDGER_AUTH_JWKS_URL requires OFFLEDGER_AUTH_ISSUER, which is not set",
-    ],
-    [
-      { ...keys, OFFLEDGER_AUTH_ISSUER: "i" },
-      "OFFLEDGER_AUTH_JWKS_URL requires OFFLEDGER_AUTH_AUDIENCE, which is not set",
-    ],
-    [
-      { OFFLEDGER_AUTH_OPERATIONS: "a" },
-      "OFFLEDGER_AUTH_OPERATIONS requires OFFLEDGER_AUTH_JWKS_URL, which is not set",
-    ],
-    [{ OFFLEDGER_TLS_CERT_FILE: "c" }, "OFFLEDGER_TLS_CERT_FILE requires OFFLEDGER_TLS_KEY_FILE, which is not set"],
-    [{ OFFLEDGER_TLS_KEY_FILE: "k" }, "OFFLEDGER_TLS_KEY_FILE requires OFFLEDGER_TLS_CERT_FILE, which is not set"],
-    [
-      { OFFLEDGER_STALE_SECONDS: "10" },
-      "OFFLEDGER_STALE_SECONDS must be at least OFFLEDGER_UNREADY_SECONDS (30), got 10",
-    ],
-  ])("%j is rejected", (env, error) => {
-    expect(readErrors([], env)).toEqual([error]);
+  test.each(
+    combinations
+      .trim()
+      .split("\n")
+      .map((row) => row.split(" | ")),
+  )("%s is rejected", (variables = "", error = "") => {
+    const env = Object.fromEntries(variables.split(" ").map((pair) => `OFFLEDGER_${pair}`.split("=")));
+    const expected = `OFFLEDGER_${error.replace(/(requires|and|least) /, "$1 OFFLEDGER_")}`;
+    expect(readErrors([], env as Record<string, string>)).toEqual([expected]);
   });
 
   test.each(["mirror", "api", "migrate"])("%s requires a database", (command) => {
@@ -95,30 +56,26 @@ describe("combinations of settings", () => {
 });
 
 describe("commands", () => {
-  const database = ["--database-url", databaseUrl];
-
-  test.each<[string[], string]>([
-    [[], "serve"],
-    [["serve"], "serve"],
-    [["mirror", ...database], "mirror"],
-    [["api", ...database], "api"],
-    [["migrate", ...database], "migrate"],
-    [["check"], "check"],
-    [["contexts"], "contexts"],
-    [["contexts", "--contexts", "file"], "contexts"],
-    [["registry", "test", "own.yaml"], "registry"],
-    [["explain", "3f9c2b7a41d05e68-2"], "explain"],
-    [["explain", "-"], "explain"],
-    [["health"], "health"],
-    [["help"], "help"],
-    [["version"], "version"],
-    [["--help"], "help"],
-    [["--version"], "version"],
-    [["check", "--help"], "help"],
-    [["--port", "1", "serve"], "serve"],
-    [["check", "--snapshot", "file"], "check"],
+  test.each([
+    ["", "serve"],
+    ["serve", "serve"],
+    ["mirror --database-url postgres://a/b", "mirror"],
+    ["api --database-url postgres://a/b", "api"],
+    ["migrate --database-url postgres://a/b", "migrate"],
+    ["check --snapshot file", "check"],
+    ["contexts --contexts file", "contexts"],
+    ["registry test own.yaml", "registry"],
+    ["explain 3f9c2b7a41d05e68-2", "explain"],
+    ["explain -", "explain"],
+    ["health", "health"],
+    ["help", "help"],
+    ["version", "version"],
+    ["--help", "help"],
+    ["--version", "version"],
+    ["check --help", "help"],
+    ["--port 1 serve", "serve"],
   ])("%j is %s", (argv, command) => {
-    expect(readConfig(argv, {})).toMatchObject({ ok: true, command });
+    expect(readConfig(argv.split(" ").filter(Boolean), {})).toMatchObject({ ok: true, command });
   });
 
   test("the help names every command", () => {

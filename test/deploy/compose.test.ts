@@ -1,16 +1,72 @@
-/** deploy/compose.yaml and compose.participant.yaml match the program. */
+/** deploy/compose.yaml and compose.participant.yaml match the program, and docs/deploy.md matches them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { type Config, readConfig } from "../../src/config/config.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
-import { amount, type Compose, composeFile, environmentOf, interpolated, type Service } from "./compose.js";
 import { type Stage, stages } from "./dockerfile.js";
+
+interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly pids_limit?: number;
+  readonly restart?: string;
+  readonly stop_grace_period?: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly networks: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly deploy: { readonly replicas?: number; readonly resources: { readonly limits: { readonly memory: string } } };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: Readonly<Record<string, object>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+const composeFile = (name: string): unknown => parse(readFileSync(`deploy/${name}`, "utf8"), { merge: true });
+
+/** Expands `${NAME:-default}` and `${NAME:?message}`. Throws if a required variable is missing. */
+function interpolated(text: string, env: Readonly<Record<string, string>> = {}): string {
+  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, operator: string, rest: string) => {
+    const value = env[name];
+    if (value !== undefined && value !== "") return value;
+    if (operator === "?") throw new Error(`${name} ${rest}`);
+    return rest;
+  });
+}
+
+/** The environment of a service; later files override earlier ones. */
+function environmentOf(
+  parts: readonly (Partial<Service> | undefined)[],
+  env?: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const entries = parts.flatMap((part) => Object.entries(part?.environment ?? {}));
+  return Object.fromEntries(entries.map(([name, value]) => [name, interpolated(value, env)]));
+}
+
+/** `512m`, `2g` in megabytes; `20s` in seconds. */
+function amount(text: string | undefined): number {
+  const [, digits, unit = ""] = /^(\d+)([mgs])$/.exec(text ?? "") ?? [];
+  if (digits === undefined) throw new Error(`unsupported amount "${text}"`);
+  return Number(digits) * (unit === "g" ? 1024 : 1);
+}
 
 const compose = composeFile("compose.yaml") as Compose;
 const participant = composeFile("compose.participant.yaml") as Compose;
 const { postgres, ...ours } = compose.services as Record<string, Service> & { postgres: Service };
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 const image = stages().at(-1) as Stage;
 /** Variables of Node.js and of the database driver. */
 const otherVariables = ["NODE_OPTIONS", "PGPASSFILE"];
@@ -28,7 +84,6 @@ function configOf(name: string, env: Record<string, string>): Config {
 }
 
 test("runs migrate, mirror and api with the current image", () => {
-  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   expect(Object.fromEntries(Object.entries(ours).map(([name, { command }]) => [name, command]))).toEqual({
     migrate: ["migrate"],
     mirror: ["mirror"],
@@ -141,4 +196,21 @@ describe("with a participant", () => {
   test("the mirror requires the participant's URL", () => {
     expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL must be the base URL of the participant");
   });
+});
+
+const guide = readFileSync("docs/deploy.md", "utf8");
+
+test("docs/deploy.md gives each secret the owner that reads it", () => {
+  const [, owner] = /chmod 600 deploy\/secrets\/pgpass && sudo chown (\d+) deploy\/secrets\/pgpass\n/.exec(guide) ?? [];
+  expect(`${owner}:${owner}`).toBe(image.last("USER"));
+  const [, other] = /chmod 400 \S+\/database_password && sudo chown (\d+) \S+\/database_password\n/.exec(guide) ?? [];
+  expect(`${other}:${other}`).toBe(postgres.user);
+  for (const { file } of Object.values(compose.secrets)) expect(guide).toContain(`> deploy/${file.slice(2)}\n`);
+});
+
+test("docs/deploy.md names the current version and existing settings", () => {
+  expect(new Set(guide.match(/offledger:\d[\d.]*\d/g))).toEqual(new Set([`offledger:${version}`]));
+  const named = guide.match(/\bOFFLEDGER_[A-Z_]+/g) ?? [];
+  expect(named.length).toBeGreaterThan(3);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Dependencies are pinned, and their licences are listed and allowed. */
+/** Dependencies are pinned, their licences are listed and allowed; CONTRIBUTING.md is short. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,6 +24,7 @@ interface Manifest {
   readonly license?: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
 }
 
 const own = read("package.json") as Manifest;
@@ -88,4 +89,12 @@ describe("docs/licenses.md", () => {
     const others = listed.filter(({ license }) => license.split(" AND ").some((part) => !allowed.has(part)));
     expect(others).toEqual([]);
   });
+});
+
+test("CONTRIBUTING.md is short, and names existing scripts", () => {
+  const text = readFileSync("CONTRIBUTING.md", "utf8");
+  expect(text.match(/\S+/g)?.length).toBeLessThanOrEqual(900);
+  const named = [...text.matchAll(/npm run (\w+)/g)].map(([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.filter((name) => !(name in own.scripts))).toEqual([]);
 });

@@ -81,18 +81,12 @@ describe("the package", () => {
 describe("calls", () => {
   test.each([
     ["Connect", `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "1.1" })`],
-    ["Connect with HTTP/2", `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "2" })`],
-    [
-      "Connect in JSON",
-      `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "1.1", useBinaryFormat: false })`,
-    ],
     ["gRPC", "createGrpcTransport({ baseUrl: process.argv[2] })"],
-    ["gRPC-Web", `createGrpcWebTransport({ baseUrl: process.argv[2], httpVersion: "1.1" })`],
   ])("by %s", async (_protocol, transport) => {
     await project.write(
       "wallet.js",
       `import { Code, ConnectError, createClient } from "@connectrpc/connect";
-       import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+       import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
        import { MetadataServiceV1, OperatorServiceV0, TransferInstructionServiceV1 } from "@offledger/client";
        import { TransferFactoryWithChoiceContext_TransferKind as Kind, TransferInstructionServiceV2 } from "@offledger/client";
        const transport = ${transport};
@@ -249,32 +243,35 @@ test("a cached registry answers from its cache by its default transport, and let
 });
 
 describe("the types", () => {
-  const strict = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--exactOptionalPropertyTypes"];
+  const strict = "--strict --target es2023 --module nodenext --exactOptionalPropertyTypes --types"
+    .split(" ")
+    .concat("");
+
   test("compile in a strict project that also checks its libraries", async () => {
     await project.write("typed.ts", wallet(""));
-    expect(await project.compile(...strict, "--types", "", "typed.ts")).toEqual({ code: 0, out: "", err: "" });
+    expect(await project.compile("--noEmit", ...strict, "typed.ts")).toEqual({ code: 0, out: "", err: "" });
   });
 
-  test.each([
-    [
-      "an unknown field of a request",
-      `await wallet.getTransferFactory({ registrarparty: registrarParty });`,
-      "registrarparty",
-    ],
-    ["a field of a request with the wrong type", "await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
-    [
-      "arguments of the wrong version",
-      `await wallet.getTransferFactory({ typedArguments: { case: "transferV1", value: { transfer: { sender: { owner: "alice" } } } } });`,
-      "owner",
-    ],
-    ["an unknown field of a response", "console.log((await wallet.getTransferFactory({})).factoryID);", "factoryID"],
-    ["an unknown operation", "await wallet.getTransferFactories({});", "getTransferFactories"],
-    ["an unknown enum value", "console.log(TransferKind.sideways);", "sideways"],
-  ])("reject %s", async (_title, line, name) => {
-    await project.write("wrong.ts", wallet(`const console = { log(_: unknown) {} }; console.log(0); ${line}`));
-    const { code, out } = await project.compile(...strict, "--types", "", "wrong.ts");
-    expect(code).not.toBe(0);
-    const errors = out.split("\n").filter((text) => text.includes("error TS"));
-    expect(errors).toEqual([expect.stringMatching(new RegExp(`^wrong\\.ts.*${name}`))]);
+  test("reject mistakes", async () => {
+    const mistakes = [
+      ["await wallet.getTransferFactory({ registrarparty: registrarParty });", "registrarparty"],
+      ["await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
+      // Of version 2.
+      [
+        `await wallet.getTransferFactory({ typedArguments: { case: "transferV1", value: { transfer: { sender: { owner: "alice" } } } } });`,
+        "owner",
+      ],
+      ["void (await wallet.getTransferFactory({})).factoryID;", "factoryID"],
+      ["await wallet.getTransferFactories({});", "getTransferFactories"],
+      ["void TransferKind.sideways;", "sideways"],
+    ] as const;
+    const errors = await project.errorsOf(
+      mistakes.map(([line]) => wallet(line)),
+      ...strict,
+    );
+    for (const [index, [, named]] of mistakes.entries()) {
+      expect(errors[index]?.match(/error TS/g)).toHaveLength(1);
+      expect(errors[index]).toContain(named);
+    }
   });
 });

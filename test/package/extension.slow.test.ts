@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { elementOf, lines } from "../fixtures/contexts.js";
 import { element, parties, payload } from "../fixtures/elements.js";
-import { type Ended, Program } from "../fixtures/program.js";
+import { Program } from "../fixtures/program.js";
 import {
   account,
   leg,
@@ -62,24 +62,9 @@ const compile = (): Promise<void> =>
     expect(await project.compile(...command.split(" "), "acme.ts")).toEqual({ code: 0, out: "", err: "" });
   })());
 
-async function offledger(...args: readonly string[]): Promise<Ended> {
+async function serve(snapshot: string): Promise<string> {
   await compile();
-  return new Program(process.execPath, [project.program, ...args], { cwd: project.folder }).ended();
-}
-
-async function serve(...more: readonly string[]): Promise<string> {
-  await compile();
-  const args = [
-    project.program,
-    "serve",
-    "--registry",
-    "./acme.js",
-    "--snapshot",
-    "acme.ndjson",
-    "--port",
-    "0",
-    ...more,
-  ];
+  const args = [project.program, "serve", "--registry", "./acme.js", "--snapshot", snapshot, "--port", "0"];
   const env = { OFFLEDGER_LOG_LEVEL: "warn" };
   const program = new Program(process.execPath, args, { cwd: project.folder, env });
   const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
@@ -104,50 +89,28 @@ const disclosedBy = (context: JsonValue | undefined): string[] =>
 const valuesOf = (context: JsonValue | undefined): JsonObject =>
   (context as unknown as Context).choiceContextData.values;
 
+const strict = "--strict --target es2023 --module nodenext --exactOptionalPropertyTypes --types".split(" ").concat("");
+
 const settled = settlement(
   [leg(account("alice"), account("bob"), "USD"), leg(account("alice"), account("bob"), "EUR")],
   ["basket"],
 );
 
-test("the package has the table of operations, and its types are those of the page in strict mode too", async () => {
-  expect(project.packed).toContain("src/registry/utility/utility.yaml");
-  const strict = [
-    "--strict",
-    "--target",
-    "es2023",
-    "--module",
-    "nodenext",
-    "--exactOptionalPropertyTypes",
-    "--types",
-    "",
-    "--noEmit",
-  ];
-  expect(await project.compile(...strict, "acme.ts")).toEqual({ code: 0, out: "", err: "" });
-});
-
-test("its operations are in the output of offledger contexts, as the page shows", async () => {
-  const { code, out, err } = await offledger("contexts", "--registry", "./acme.js");
+test("its types are those of the page in strict mode too, and its operations those of offledger contexts", async () => {
+  expect(await project.compile(...strict, "--noEmit", "acme.ts")).toEqual({ code: 0, out: "", err: "" });
+  await compile();
+  const { code, out, err } = await project.run(project.program, "contexts", "--registry", "./acme.js");
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [row = ""] = blocks("text");
   expect(out).toContain(`\n${row}\n`);
+  const checked = await project.run(project.program, "check", "--registry", "./acme.js", "--snapshot", "acme.ndjson");
+  expect(checked.code).toBe(0);
+  expect(checked.out).toContain(`acme.ndjson can be served: ${elements.length + 1} contracts`);
 });
-
-test("its snapshot can be checked", async () => {
-  const { code, out } = await offledger("check", "--registry", "./acme.js", "--snapshot", "acme.ndjson");
-  expect(out).toContain(`acme.ndjson can be served: ${elements.length + 1} contracts`);
-  expect(code).toBe(0);
-});
-
-/** A settlement of so many legs. */
-const many = (legs: number): JsonObject =>
-  settlement(
-    Array.from({ length: legs }, () => leg(account("alice"), account("bob"), "USD")),
-    [],
-  );
 
 describe("served", () => {
-  test("its entry is in a settlement, and its allocations are settled with all that they lock", async () => {
-    const url = await serve();
+  test("its entry is in a settlement, and its allocations are settled and given up with all that they lock", async () => {
+    const url = await serve("acme.ndjson");
     const { status, body } = await post(url + settlementFactory(), settled);
     expect(status).toBe(200);
     expect(valuesOf(body["choiceContext"])).toMatchObject({
@@ -162,14 +125,11 @@ describe("served", () => {
       expect(disclosed).toContain(id);
     // The rate is read, not referred to.
     expect(disclosed).not.toContain("fees");
-  });
 
-  test("the choices on its allocations disclose all that they lock; those on others work as before", async () => {
-    const url = await serve();
     const locked = ["locked-EUR", "locked-GBP", "locked-USD"];
     for (const path of [withdraw("basket"), cancel("basket"), allocationChoice("v2", "withdraw")("basket")]) {
-      const { status, body } = await post(url + path, { meta: {} });
-      expect({ path, status, disclosed: disclosedBy(body) }).toEqual({ path, status: 200, disclosed: locked });
+      const answer = await post(url + path, { meta: {} });
+      expect({ path, ...answer, body: disclosedBy(answer.body) }).toEqual({ path, status: 200, body: locked });
     }
     const executed = await post(url + allocationChoice("v1", "execute-transfer")("basket"), { meta: {} });
     expect(executed.status).toBe(200);
@@ -182,141 +142,47 @@ describe("served", () => {
 
   test("a required contract that is missing is 404, by the module's message", async () => {
     await project.write("without.ndjson", lines(...elements.map((one) => JSON.stringify(one))));
-    const url = await serve("--snapshot", "without.ndjson");
+    const url = await serve("without.ndjson");
     expect(await post(url + settlementFactory(), settled)).toEqual({
       status: 404,
       body: { error: `the FeeSchedule of registrar ${registrar} does not exist` },
     });
   });
-
-  test("one in reassignment is 409", async () => {
-    const moving = elementOf(
-      "acme-fees-v1#Acme.Fees:FeeSchedule",
-      "fees",
-      { registrar, rate: "1" },
-      { moving: "unassigned" },
-    );
-    await project.write("moving.ndjson", lines(...[...elements, moving].map((one) => JSON.stringify(one))));
-    const url = await serve("--snapshot", "moving.ndjson");
-    const { status, body } = await post(url + settlementFactory(), settled);
-    expect(status).toBe(409);
-    expect(body["error"]).toContain(`the FeeSchedule of registrar ${registrar} (contract fees) is being reassigned`);
-  });
-
-  test("the limits on settlements apply", async () => {
-    const url = await serve("--max-legs", "30");
-    expect((await post(url + settlementFactory(), many(30))).status).toBe(200);
-    const { status, body } = await post(url + settlementFactory(), many(31));
-    expect({ status, body }).toEqual({
-      status: 400,
-      body: { error: "the settlement has 31 legs, but this registry supports at most 30" },
-    });
-  });
-
-  test("the contexts file applies after it, and may name its entry", async () => {
-    const contexts = lines(
-      "changes:",
-      "  - { operations: [settlement-factory], remove: [fee-rate] }",
-      "  - { operations: [allocation/cancel], add: [{ entry: fee-rate, keys: [rate] }] }",
-    );
-    await project.write("contexts.yaml", contexts);
-    const url = await serve("--contexts", "contexts.yaml");
-    const cancelled = await post(url + cancel("basket"), { meta: {} });
-    expect(valuesOf(cancelled.body)["rate"]).toEqual({ tag: "AV_Decimal", value: "0.25" });
-    const { body } = await post(url + settlementFactory(), settled);
-    expect(Object.keys(valuesOf(body["choiceContext"]))).not.toContain("utility.digitalasset.com/fee-rate");
-  });
 });
 
-/** The text of a module. */
-const extend = (extension: string): string =>
-  `import { extendUtility } from "offledger/registry"; export default extendUtility(${extension});`;
-
-describe("a wrong module ends the program with exit code 2:", () => {
-  test.each<[string, string, string]>([
-    [
-      "an entry without value",
-      extend("{ entries: { licence: {} } }"),
-      "module.entries.licence.value: must be a synchronous function",
-    ],
-    [
-      "an async entry",
-      extend("{ entries: { licence: { async value() {} } } }"),
-      "module.entries.licence.value: must be a synchronous function",
-    ],
-    [
-      "an unknown operation",
-      extend('{ operations: [{ operations: ["settle"], rewards: true }] }'),
-      'module.operations[0].operations[0]: must be an operation, but is "settle"',
-    ],
-    [
-      "a template without parse",
-      extend('{ templates: [{ packageName: "p", qualifiedName: "M:T" }] }'),
-      "module.templates[0].parse: must be a synchronous function",
-    ],
-    ["an unknown field", extend("{ entry: {} }"), "module.entry: is not a known field"],
-    ["no extension", extend(""), "module: must be a map, but has no value"],
-    ["a text", extend('"licence"'), 'module: must be a map, but is "licence"'],
-    ["an error", 'throw new Error("no licence");', "wrong.js cannot be loaded: no licence"],
-  ])("%s", async (_what, text, reason) => {
-    await project.write("wrong.js", text);
-    const commands = [
-      ["contexts"],
-      ["check", "--snapshot", "acme.ndjson"],
-      ["serve", "--snapshot", "acme.ndjson", "--port", "0"],
-    ];
-    for (const { code, out, err } of await Promise.all(
-      commands.map((args) => offledger(...args, "--registry", "./wrong.js")),
-    )) {
-      expect({ code, out }).toEqual({ code: 2, out: "" });
-      for (const part of ["OFFLEDGER_REGISTRY must be ", "./wrong.js", reason]) expect(err).toContain(part);
-    }
-  });
-
-  test("or a wrong contexts file beside a right module", async () => {
-    await project.write(
-      "contexts.yaml",
-      lines("changes:", "  - { operations: [settlement-factory], add: [{ entry: fee-rate }] }"),
-    );
-    const { code, out, err } = await offledger("contexts", "--registry", "./acme.js", "--contexts", "contexts.yaml");
+test("a wrong module ends each command with exit code 2", async () => {
+  const extension = 'import { extendUtility } from "offledger/registry"; export default extendUtility';
+  const commands = [
+    ["contexts"],
+    ["check", "--snapshot", "acme.ndjson"],
+    ["serve", "--snapshot", "acme.ndjson", "--port", "0"],
+  ];
+  const modules = [
+    [`${extension}({ entries: { licence: {} } });`, "module.entries.licence.value: must be a synchronous function"],
+    [`${extension}();`, "module: must be a map, but has no value"],
+    ['throw new Error("no licence");', "wrong-2.js cannot be loaded: no licence"],
+  ] as const;
+  for (const [index, [text, reason]] of modules.entries()) {
+    const name = `./wrong-${index}.js`;
+    await project.write(name, text);
+    const { code, out, err } = await project.run(project.program, ...(commands[index] ?? []), "--registry", name);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(
-      "contexts.yaml:2:47: changes[0].add[0]: must not add the key utility.digitalasset.com/fee-rate to settlement-factory",
-    );
-  });
+    for (const part of ["OFFLEDGER_REGISTRY must be ", name, reason]) expect(err).toContain(part);
+  }
 });
 
-describe("does not compile with", () => {
-  test.each<[string, (text: string) => string, string]>([
-    ["a value without a tag", (text) => text.replace('tag: "AV_Decimal", ', ""), "tag"],
-    [
-      "an unknown form of credentials",
-      (text) => text.replace("required: true", 'credentials: "always"'),
-      "credentials",
-    ],
-    ["an unknown field", (text) => text.replace("allocations: [basket]", "allocation: [basket]"), "allocation"],
-    [
-      "an allocation without its registrar",
-      (text) => text.replace('registrar: reader.id("registrar"),', ""),
-      "registrar",
-    ],
-    ["an async entry", (text) => text.replace("value(_builder", "async value(_builder"), "Promise"],
-  ])("%s", async (_what, change, name) => {
-    const changed = change(source);
-    expect(changed).not.toBe(source);
-    await project.write("wrong.ts", changed);
-    const { code, out } = await project.compile(
-      "--strict",
-      "--target",
-      "es2023",
-      "--module",
-      "nodenext",
-      "--types",
-      "",
-      "--noEmit",
-      "wrong.ts",
-    );
-    expect(code).not.toBe(0);
-    expect(out).toMatch(new RegExp(`^wrong\\.ts.*error TS[^]*${name}`));
-  });
+test("the module does not compile with mistakes", async () => {
+  const mistakes = [
+    ['tag: "AV_Decimal", ', "", "tag"],
+    ["required: true", 'credentials: "always"', "credentials"],
+    ["allocations: [basket]", "allocation: [basket]", "allocation"],
+    ['registrar: reader.id("registrar"),', "", "registrar"],
+    ["value(_builder", "async value(_builder", "Promise"],
+  ] as const;
+  const errors = await project.errorsOf(
+    mistakes.map(([from, to]) => source.replace(from, to)),
+    ...strict,
+  );
+  for (const [index, [, , named]] of mistakes.entries())
+    expect(errors[index]).toMatch(new RegExp(`error TS[^]*${named}`));
 });

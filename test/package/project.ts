@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { run } from "../fixtures/program.js";
+import { type Ended, run } from "../fixtures/program.js";
 import { createCheckout, repository } from "./checkout.js";
 
 const exec = promisify(execFile);
@@ -94,16 +94,31 @@ export class Project {
     await symlink(join(repository, "node_modules", name), this.path(`node_modules/${name}`));
   }
 
+  /** Runs a file with Node.js in the folder. */
+  run(file: string, ...args: readonly string[]): Promise<Ended> {
+    return run(process.execPath, [file, ...args], { cwd: this.folder });
+  }
+
   /** Runs a file with Node.js, and parses its output as JSON. */
   async json(file: string, ...args: readonly string[]): Promise<unknown> {
-    const { code, out, err } = await run(process.execPath, [file, ...args], { cwd: this.folder });
+    const { code, out, err } = await this.run(file, ...args);
     if (code !== 0) throw new Error(`${file} ended with ${code}: ${out}${err}`);
     return JSON.parse(out);
   }
 
   /** Runs the TypeScript compiler; its messages are in `out`. */
-  compile(...args: readonly string[]): ReturnType<typeof run> {
-    return run(process.execPath, [tsc, ...args], { cwd: this.folder });
+  compile(...args: readonly string[]): Promise<Ended> {
+    return this.run(tsc, ...args);
+  }
+
+  /** The messages of the compiler for each of several modules, which it compiles at once. */
+  async errorsOf(modules: readonly string[], ...options: readonly string[]): Promise<string[]> {
+    const names = modules.map((_text, index) => `wrong-${index}.ts`);
+    for (const [index, text] of modules.entries()) await this.write(`wrong-${index}.ts`, text);
+    const { out } = await this.compile("--noEmit", ...options, ...names);
+    // A message may go on in indented lines.
+    const messages = out.split(/\n(?=\S)/);
+    return names.map((name) => messages.filter((message) => message.startsWith(`${name}(`)).join("\n"));
   }
 
   remove(): Promise<void> {

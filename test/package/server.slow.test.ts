@@ -1,5 +1,10 @@
-/** The packed package of the server: its files, and the program in it. */
-import { readdir } from "node:fs/promises";
+/** The packed package of the server: its files, the program in it, and proto files for the tools of other projects. */
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { fromBinary } from "@bufbuild/protobuf";
+import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Program } from "../fixtures/program.js";
 import { Project } from "./project.js";
@@ -77,28 +82,90 @@ describe("the package", () => {
     expect(await project.json("inside.js")).toEqual([code, code, code]);
   });
 
-  test.each([
-    ["the demo of the Registry Utility", [], "acme-registrar::1220"],
-    ["the demo of the minimal registry", ["--registry", "minimal"], "coffee-club::1220"],
-  ])("starts without settings, with %s", async (_title, args, registrar) => {
-    const env = { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "warn" };
-    const program = new Program(process.execPath, [project.program, "serve", ...args], { cwd: project.folder, env });
-    const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-    await program.printed(new RegExp(`^registrar ${registrar}`, "m"));
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    expect((await fetch(`${url}/docs`)).status).toBe(200);
-    expect((await fetch(`${url}/docs/static/swagger-ui-bundle.js`)).status).toBe(200);
-    program.stop();
-    expect(await program.ended()).toMatchObject({ code: 0, err: "" });
-  });
-
-  test("serves the console on the operator's port", async () => {
+  test("starts without settings, with the demo, the documentation and the console", async () => {
     const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: "0" };
     const program = new Program(process.execPath, [project.program, "serve"], { cwd: project.folder, env });
-    await program.printed(/^offledger serves/m);
-    const [, url = ""] = /"url":"(http:[^"]+)\/metrics"/.exec(program.err) ?? [];
-    for (const path of ["/console", "/console/main.js", "/console/views/overview.js", "/console/style.css"]) {
-      expect((await fetch(url + path)).status).toBe(200);
-    }
+    const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
+    await program.printed(/^registrar acme-registrar::1220/m);
+    const [, metrics = ""] = /"url":"(http:[^"]+)\/metrics"/.exec(program.err) ?? [];
+    const paths = ["/readyz", "/docs", "/docs/static/swagger-ui-bundle.js"].map((path) => url + path);
+    const pages = ["/console", "/console/main.js", "/console/views/overview.js", "/console/style.css"];
+    for (const address of [...paths, ...pages.map((path) => metrics + path)])
+      expect([address, (await fetch(address)).status]).toEqual([address, 200]);
+    program.stop();
+    expect(await program.ended()).toMatchObject({ code: 0 });
+  });
+
+  test("has the demo of the minimal registry", async () => {
+    const { code, out } = await project.run(project.program, "check", "--registry", "minimal");
+    expect(code).toBe(0);
+    expect(out).toContain("\nregistrar coffee-club::1220");
+  });
+});
+
+const bin = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
+
+/** Runs buf in the project, where it finds the plugin of TypeScript and no schema registry. */
+async function buf(...args: string[]): Promise<void> {
+  const env = {
+    ...process.env,
+    PATH: `${bin}:${process.env["PATH"]}`,
+    BUF_TOKEN: "",
+    BUF_CACHE_DIR: project.path("cache"),
+  };
+  await promisify(execFile)(`${bin}buf`, args, { cwd: project.folder, env });
+}
+
+async function readDefinitions(path: string): Promise<FileDescriptorSet> {
+  return fromBinary(FileDescriptorSetSchema, await readFile(project.path(path)));
+}
+
+const packageRoot = "node_modules/offledger";
+const protosOf = (files: readonly string[]): string[] =>
+  files.filter((path) => /^proto\/offledger\/.*\.proto$/.test(path)).map((path) => path.slice("proto/".length));
+
+test("proto and third_party compile alone", async () => {
+  const modules = ["proto", "third_party"].map((folder) => ({ path: `${packageRoot}/${folder}` }));
+  await project.write("buf.yaml", JSON.stringify({ version: "v2", modules }));
+  await buf("build", "--as-file-descriptor-set", "-o", "compiled.binpb");
+  const names = (await readDefinitions("compiled.binpb")).file.map(({ name }) => name);
+  const packed = protosOf(project.packed);
+  expect(packed.length).toBeGreaterThan(30);
+  expect(names).toEqual(expect.arrayContaining(packed));
+});
+
+describe("the descriptor set", () => {
+  test("has every own file with its comments, and none of grpc", async () => {
+    const { file } = await readDefinitions(`${packageRoot}/gen/offledger.binpb`);
+    const own = file.filter(({ name }) => name.startsWith("offledger/"));
+    expect(own.map(({ name }) => name).toSorted()).toEqual(protosOf(project.packed).toSorted());
+    const commented = own.filter(({ sourceCodeInfo }) =>
+      sourceCodeInfo?.location.some(({ leadingComments }) => leadingComments !== ""),
+    );
+    expect(commented).toEqual(own);
+    expect(file.filter(({ name }) => name.startsWith("grpc/"))).toEqual([]);
+  });
+
+  test("names the published code of its imports", async () => {
+    const { file } = await readDefinitions(`${packageRoot}/gen/offledger.binpb`);
+    const options = (name: string) => file.find((one) => one.name === name)?.options;
+    expect(options("google/api/annotations.proto")).toMatchObject({
+      goPackage: "google.golang.org/genproto/googleapis/api/annotations;annotations",
+      javaPackage: "com.google.api",
+    });
+    expect(options("buf/validate/validate.proto")).toMatchObject({
+      goPackage: "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate",
+      javaPackage: "build.buf.validate",
+    });
+  });
+
+  test("generates code of its own files only", async () => {
+    const template = `${packageRoot}/clients/buf/buf.gen.typescript.yaml`;
+    const paths = ["--path", "offledger", "--path", "google/api"];
+    await buf("generate", `${packageRoot}/gen/offledger.binpb`, ...paths, "--template", template);
+    const generated = await readdir(project.path("gen"), { recursive: true });
+    const modules = generated.filter((path) => path.endsWith(".ts")).toSorted();
+    const expected = [...protosOf(project.packed), "google/api/annotations.proto", "google/api/http.proto"];
+    expect(modules).toEqual(expected.map((path) => path.replace(/\.proto$/, "_pb.ts")).toSorted());
   });
 });
