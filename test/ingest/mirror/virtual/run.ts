@@ -1,6 +1,6 @@
 /** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
 import { setMaxListeners } from "node:events";
-import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { LagTracker } from "../../../../src/ingest/lag.js";
 import { Mirror } from "../../../../src/ingest/mirror.js";
 import { Decoder } from "../../../../src/ledger/decode.js";
@@ -10,34 +10,18 @@ import { templates } from "../../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
 import type { StoreWriter } from "../../../../src/store/port.js";
 import type { JsonObject } from "../../../../src/domain/json.js";
-import { payload } from "../../../fixtures/elements.js";
 import { Random } from "../../database/random.js";
 import { VirtualClock } from "./clock.js";
 import { VirtualClient } from "./client.js";
-import { VirtualParticipant } from "./participant.js";
-import type { Creatable, Step, StreamFault } from "./script.js";
+import { VirtualParticipant, type Wire } from "./participant.js";
+import { isStored, type LedgerStep, operator, scriptOf, settle, type Step, type StreamFault, take } from "./script.js";
 import { isEqual, type State, stateOf, Truth } from "./truth.js";
-import type { Wire } from "./wire.js";
 
-const operator = "operator::1220";
-const app = "utility-registry-app-v0";
-const holding = "utility-registry-holding-v0";
-
-/** Contracts that are served, one of a template that is dropped, and one that is not requested. */
-const creations: Readonly<Record<Creatable, readonly [packageName: string, entity: string, JsonObject]>> = {
-  factory: [app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()],
-  offer: [app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", payload.offer("alice", "bob", "USD", "locked")],
-  locked: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD")],
-  free: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD", { lock: null })],
-  other: ["other-package", "Some.Other:Thing", {}],
-};
-const SERVED = /^(factory|offer|locked)-/;
-
-/** The templates above. */
+const PACKAGES = ["utility-registry-app-v0", "utility-registry-holding-v0"];
+/** Those of the contracts in the scripts. */
 const mirrored = templates.filter(({ qualifiedName }) =>
-  Object.values(creations).some(([, entity]) => entity === qualifiedName),
+  /:(AllocationFactory|TransferOffer|Holding)$/.test(qualifiedName),
 );
-const PACKAGES = [app, holding];
 
 const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000 };
 /** Longer than some round trips of the slowest participant. */
@@ -75,7 +59,7 @@ class Run {
   readonly #random: Random;
   readonly #ledger = new ScriptedLedger();
   readonly #participant: VirtualParticipant;
-  readonly #truth = new Truth((contractId) => SERVED.test(contractId));
+  readonly #truth = new Truth(isStored);
   readonly #store = new MemoryStore();
   readonly #logged: string[] = [];
   readonly #start: number;
@@ -84,7 +68,6 @@ class Run {
   #state: State | undefined;
   /** The packages that its last snapshot left out. */
   #leftOut: readonly string[] = [];
-  #created = 0;
   #served = 0;
   #refused = 0;
   #reached = 0;
@@ -261,7 +244,7 @@ class Run {
     for (const faults of [callFaults, streamFaults, searchFaults, snapshotDelays]) faults.length = 0;
     for (const name of PACKAGES) packageNames.add(name);
     this.#participant.start();
-    for (const { contractId } of this.#ledger.contracts.values()) attempt(() => this.#ledger.unassignLate(contractId));
+    settle(this.#ledger);
     this.#record();
     this.#note("step")({}, "recover");
     const isRecovered = () => {
@@ -294,17 +277,6 @@ class Run {
     this.#note("step")(step, step.do);
     const [ledger, participant] = [this.#ledger, this.#participant];
     switch (step.do) {
-      case "create":
-        return this.#create(step.what);
-      case "archive":
-      case "unassign":
-      case "assign":
-      case "assignEarly":
-      case "unassignLate":
-        return this.#change(step.do, step.which);
-      case "checkpoint":
-      case "elsewhere":
-        return void ledger[step.do]();
       case "ask":
         return void this.#ask();
       case "upload":
@@ -312,11 +284,6 @@ class Run {
       case "stop":
       case "start":
         return participant[step.do]();
-      case "prune":
-        return void attempt(() => ledger.prune(Math.floor(ledger.end * step.share)));
-      case "restore":
-        if (attempt(() => ledger.restore(Math.floor(ledger.end * step.share)))) participant.cutAll();
-        return;
       case "clear":
         ledger.clear();
         for (const name of PACKAGES.slice(step.packages)) participant.packageNames.delete(name);
@@ -333,47 +300,21 @@ class Run {
         return void participant.snapshotDelays.push(step.ms);
       case "stream":
         return this.#breakStream(step.fault, step.streams);
+      default:
+        if (this.#take(step) && step.do === "restore") participant.cutAll();
     }
   }
 
-  #create(what: readonly Creatable[]): void {
-    const { packageNames } = this.#participant;
-    const possible = what
-      .map((each) => this.#creation(each))
-      .filter(({ packageName }) => packageName === "other-package" || packageNames.has(packageName));
-    if (possible.length > 0) this.#ledger.transact(possible.map((create) => ({ create })));
-  }
-
-  #creation(what: Creatable): Creation {
-    const [packageName, entity, argument] = creations[what];
-    const contractId = `${what}-${this.#created++}`;
-    const createdEventBlob = Buffer.from(contractId).toString("base64");
-    const names = { contractId, packageName, templateId: `pkg:${entity}` };
-    return { ...names, payload: argument, createdEventBlob, signatories: [operator] };
-  }
-
-  /** Applies the step to one of the contracts that allow it, if any. */
-  #change(what: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate", which: number): void {
-    const ledger = this.#ledger;
-    const ids = [...ledger.contracts.keys()];
-    const target = which % 2 === 0 ? "sync-B::1220" : "sync-C::1220";
-    const does = {
-      archive: (id: string) =>
-        ledger.transact([{ archive: id }], { synchronizerId: ledger.contracts.get(id)?.synchronizerId ?? "none" }),
-      unassign: (id: string) => ledger.unassign(id, target),
-      assign: (id: string) => ledger.assign(id),
-      assignEarly: (id: string) => ledger.assignEarly(id, target),
-      unassignLate: (id: string) => ledger.unassignLate(id),
-    }[what];
-    ids.some((_, tried) => attempt(() => does(ids[(which + tried) % ids.length] ?? "")));
+  #take(step: LedgerStep): boolean {
+    return take(this.#ledger, step, (name) => this.#participant.packageNames.has(name));
   }
 
   #move({ to, creates }: Extract<Step, { do: "move" }>): void {
     for (const wire of this.#participant.wires) wire.die();
     if (to === "empty") this.#ledger.clear();
-    else if (!attempt(() => this.#ledger.restore(Math.floor(this.#ledger.end / 2)))) return;
+    else if (!this.#take({ do: "restore", share: 0.5 })) return;
     this.#participant.cutAll();
-    for (let count = 0; count < creates; count++) this.#create(["offer"]);
+    for (let count = 0; count < creates; count++) this.#take({ do: "create", what: ["offer"] });
   }
 
   #breakStream(fault: StreamFault, streams: "open" | "next"): void {
@@ -397,14 +338,23 @@ class Run {
   }
 }
 
-/** Whether the step was valid. An invalid step changes nothing. */
-function attempt(does: () => unknown): boolean {
-  try {
-    does();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const text = (state: State): string => JSON.stringify(Object.fromEntries(state));
+
+/** Runs random scripts, one for each seed, and prints figures. */
+export async function runAll(first: number, scripts: number) {
+  const failed: string[] = [];
+  let [served, refused, reached, gaveUp] = [0, 0, 0, 0];
+  const begun = performance.now();
+  for (let seed = first; seed < first + scripts; seed++) {
+    const outcome = await run(scriptOf(seed), seed);
+    served += outcome.served;
+    refused += outcome.refused;
+    reached += outcome.reached;
+    gaveUp += outcome.gaveUp;
+    if (outcome.wrong !== undefined) failed.push(`seed ${seed}: ${outcome.wrong}`);
+  }
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  const figures = `${served} states served, ${refused} refused, ${reached} waits reached, ${gaveUp} not, ${failed.length} failed`;
+  console.log(`${scripts} scripts from seed ${first} in ${seconds} s: ${figures}`);
+  return { failed, served, refused, reached, gaveUp };
+}
