@@ -1,13 +1,11 @@
 /** A mirror killed at any moment leaves a consistent database: nothing partial, lost or duplicated. */
 import { expect, onTestFinished, test } from "vitest";
-import { freshDatabase } from "../../fixtures/postgres.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs, PAIRS } from "./pairs.js";
 import { RequestLoop, MirrorKiller } from "./kill-processes.js";
 import { askConfigurations } from "./queries.js";
 import { Random } from "./random.js";
-import { becomesReady, command, inBackground, listening, type Settings } from "./services.js";
+import { becomesReady, command, inBackground, listening, onLedger } from "./services.js";
 import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 15);
@@ -20,14 +18,10 @@ test(
   async () => {
     const random = new Random(SEED);
     const pairs = new Pairs(UNCHANGING_CONTRACTS);
-    const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
-    onTestFinished(() => participant.stop());
-    const database = await freshDatabase();
-    onTestFinished(() => database.drop());
-    const settings: Settings = { databaseUrl: database.url, ledgerUrl: participant.url };
+    const { settings } = await onLedger(pairs);
     const url = await listening(command("api", settings));
 
-    const observers = [1, 50_000_000].map((cacheBytes) => new ReplicaObserver(database.url, pairs, cacheBytes));
+    const observers = [1, 50_000_000].map((cacheBytes) => new ReplicaObserver(settings.databaseUrl, pairs, cacheBytes));
     onTestFinished(async () => void (await Promise.all(observers.map((observer) => observer.close()))));
     const requests = new RequestLoop(url, pairs, new Random(SEED + 1));
     const background = inBackground(

@@ -1,14 +1,12 @@
 /** Two mirrors and three replicas on one database: callers do not notice which mirror is the leader. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { freshDatabase } from "../../fixtures/postgres.js";
 import type { Program } from "../../fixtures/program.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs } from "./pairs.js";
 import { askAny, type Shown } from "./queries.js";
 import { Random } from "./random.js";
-import { becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
+import { becomesReady, command, inBackground, listening, logs, onLedger, unreadiness, WRITES } from "./services.js";
 import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 /** Bound of a takeover, in milliseconds. */
@@ -23,12 +21,7 @@ test(
   { timeout: 300_000 },
   async () => {
     const pairs = new Pairs(200);
-    const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
-    onTestFinished(() => participant.stop());
-    const database = await freshDatabase();
-    onTestFinished(() => database.drop());
-    const settings = { databaseUrl: database.url, ledgerUrl: participant.url };
-
+    const { settings } = await onLedger(pairs);
     const first = command("mirror", settings);
     const firstUrl = await listening(first);
     await logs(first, WRITES);
@@ -38,7 +31,7 @@ test(
     const urls = await Promise.all([1, 2, 3].map(() => listening(command("api", settings))));
     await Promise.all(urls.map(becomesReady));
 
-    const observer = new ReplicaObserver(database.url, pairs, 50_000_000);
+    const observer = new ReplicaObserver(settings.databaseUrl, pairs, 50_000_000);
     onTestFinished(() => observer.close());
     const callers = urls.map((url, index) => new Caller(url, pairs, new Random(index)));
     const background = inBackground(
