@@ -134,20 +134,6 @@ describe("a changed file", () => {
     await untilServes(watched, "b");
   });
 
-  test("may be another that a symbolic link now points to", async () => {
-    await writeFile(at("one"), content("a"));
-    await writeFile(at("two"), content("b"));
-    await symlink(at("one"), at("link"));
-    const watched = await started(at("link"));
-    expect(await idsIn(watched)).toEqual(["a"]);
-    await symlink(at("two"), at("next"));
-    await rename(at("next"), at("link"));
-    await untilServes(watched, "b");
-    await replace(at("two"), content("b", "c"));
-    await untilServes(watched, "b", "c");
-    expect(watched.rejected).toEqual([]);
-  });
-
   test("may be in another folder that a symbolic link now points to, as a mounted ConfigMap does it", async () => {
     for (const [name, id] of [
       ["version-1", "a"],

@@ -1,9 +1,6 @@
 /** How the store is brought to the ledger's end: by polls, and for requests that wait. In virtual time. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
-import { LagTracker } from "../../../src/ingest/lag.js";
-import { Mirror } from "../../../src/ingest/mirror.js";
-import { Decoder } from "../../../src/ledger/decode.js";
 import type { UpdateStream } from "../../../src/ledger/participant/client.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { templates, transferOffer } from "../../../src/registry/utility/templates.js";
@@ -11,6 +8,7 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { gate } from "../../fixtures/wait.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Random } from "../database/random.js";
+import { mirrorOn } from "./run-mirror.js";
 import { VirtualClient } from "./virtual/client.js";
 import { VirtualClock } from "./virtual/clock.js";
 import { VirtualParticipant } from "./virtual/participant.js";
@@ -70,25 +68,13 @@ async function following({ readWait = READ_WAIT_MS } = {}) {
   const { signal } = end;
   const client = new ObservedClient(participant, [operator], mirrored, signal);
   const logged: string[] = [];
-  const note = (level: string) => (_details: object, message: string) => void logged.push(`${level} ${message}`);
-  const log = { info: note("info"), warn: note("warn"), error: note("error") };
-  const now = () => clock.now;
-  const lag = new LagTracker({ unreadyAfter: 3_000, staleAfter: 60_000 }, now, () => client.ledgerEnd());
   const store = new MemoryStore();
   const pause = (ms: number) => clock.pause(ms, signal);
-  const parts = {
-    ledger: client,
-    decoder: new Decoder(mirrored),
-    writer: store,
-    lag,
-    log,
-    now,
-    readWait,
-    signal,
-    pause,
-  };
-  const mirror = new Mirror({ ...parts, random: () => 0.5 });
-  const running = mirror.run();
+  const options = { writer: store, readWait, now: () => clock.now, random: () => 0.5, pause, signal };
+  const limits = { unreadyAfter: 3_000, staleAfter: 60_000 };
+  // Without the details.
+  const log = (line: string) => void logged.push(line.replace(/ \{.*\}$/, ""));
+  const { mirror, lag, running } = mirrorOn(client, mirrored, limits, options, log);
   onTestFinished(async () => {
     end.abort();
     await clock.advance(600_000, () => undefined);

@@ -22,18 +22,6 @@ test.each([
   expect(batches).toEqual(expected);
 });
 
-test("the event loop runs between two batches", async () => {
-  let turns = 0;
-  const isOver = new AbortController();
-  const counting = (async () => {
-    for (; !isOver.signal.aborted; turns++) await turn();
-  })();
-  for await (const _ of inBatches(inGroups(Array.from({ length: 1_000 }, (_, index) => index)), 10));
-  isOver.abort();
-  await counting;
-  expect(turns).toBeGreaterThan(90);
-});
-
 test("an error comes after all earlier items, and is handled if nobody reads on", async () => {
   const cut = new EventEmitter();
   async function* failing() {

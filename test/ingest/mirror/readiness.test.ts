@@ -19,7 +19,7 @@ async function participantWith(options: Parameters<typeof Participant.start>[0] 
 }
 
 function mirrorOf(url: string, token?: TokenSource): RunningMirror {
-  const running = startMirror(url, [operator], undefined, undefined, token);
+  const running = startMirror(url, [operator], token);
   onTestFinished(() => running.stop());
   return running;
 }
@@ -126,13 +126,13 @@ describe("a participant that lacks packages", () => {
   });
 
   test("and has none of them is asked again until it has", async () => {
-    const { participant, isReady, held, logged, lag } = await following([]);
+    const { participant, isReady, holds, logged, lag } = await following([]);
     await until("the failure is logged", () => logged.some((line) => line.includes("PACKAGE_NAMES_NOT_FOUND")));
     expect(lag.notReadyReason()).toBe("no snapshot of the ledger has been taken yet");
     const asked = participant.requests.length;
     await until("it is asked again", () => participant.requests.length > asked + 5 * all.length);
     for (const name of all) participant.upload(name);
     await until("it is ready", isReady);
-    expect(await held()).toEqual(["offer"]);
+    await holds("offer");
   });
 });

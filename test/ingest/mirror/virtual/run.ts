@@ -1,9 +1,6 @@
 /** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
 import { setMaxListeners } from "node:events";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { LagTracker } from "../../../../src/ingest/lag.js";
-import { Mirror } from "../../../../src/ingest/mirror.js";
-import { Decoder } from "../../../../src/ledger/decode.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
 import { refusal, withNulls } from "../../../scripted-participant/errors.js";
 import { templates } from "../../../../src/registry/utility/templates.js";
@@ -11,6 +8,7 @@ import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
 import type { StoreWriter } from "../../../../src/store/port.js";
 import type { JsonObject } from "../../../../src/domain/json.js";
 import { Random } from "../../database/random.js";
+import { mirrorOn } from "../run-mirror.js";
 import { VirtualClock } from "./clock.js";
 import { VirtualClient } from "./client.js";
 import { VirtualParticipant, type Wire } from "./participant.js";
@@ -29,16 +27,17 @@ const READ_WAIT_MS = 10_000;
 /** The longest backoff and the longest wait, several times. */
 const RECOVERY_MS = 600_000;
 
+/**
+ * How often a state was served, and how often none was; how often a request that waited was told that the store has reached
+ * the ledger's end, and how often not.
+ */
+const NONE = { served: 0, refused: 0, reached: 0, gaveUp: 0 };
+
 export interface Outcome {
   /** Undefined if nothing was wrong. */
   readonly wrong: string | undefined;
   readonly logged: readonly string[];
-  /** How often a state was served, and how often none was. */
-  readonly served: number;
-  readonly refused: number;
-  /** How often a request that waited was told that the store has reached the ledger's end, and how often not. */
-  readonly reached: number;
-  readonly gaveUp: number;
+  readonly counts: typeof NONE;
 }
 
 /** `seed` decides on delays and on the order of what happens at the same time. */
@@ -63,15 +62,12 @@ class Run {
   readonly #store = new MemoryStore();
   readonly #logged: string[] = [];
   readonly #start: number;
-  #mirror: { readonly mirror: Mirror; readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
+  #mirror: ReturnType<Run["startMirror"]>;
   /** What the store holds; undefined after a write. */
   #state: State | undefined;
   /** The packages that its last snapshot left out. */
   #leftOut: readonly string[] = [];
-  #served = 0;
-  #refused = 0;
-  #reached = 0;
-  #gaveUp = 0;
+  readonly #counts = { ...NONE };
   #asks: Promise<void> = Promise.resolve();
   #wrong: string | undefined;
 
@@ -84,7 +80,7 @@ class Run {
     this.#record();
     const record = () => this.#record();
     this.#ledger.log.listen(record, () => undefined);
-    this.#mirror = this.#startMirror();
+    this.#mirror = this.startMirror();
   }
 
   async through(script: readonly Step[]): Promise<Outcome> {
@@ -96,9 +92,7 @@ class Run {
       this.#record();
     }
     if (this.#wrong === undefined) await this.#recover();
-    const [wrong, logged] = [this.#wrong, this.#logged];
-    const counts = { served: this.#served, refused: this.#refused, reached: this.#reached, gaveUp: this.#gaveUp };
-    return { wrong, logged, ...counts };
+    return { wrong: this.#wrong, logged: this.#logged, counts: this.#counts };
   }
 
   async end(): Promise<void> {
@@ -109,35 +103,25 @@ class Run {
     await this.#asks;
   }
 
-  #startMirror() {
+  startMirror() {
     const clock = this.#clock;
     const end = new AbortController();
     const { signal } = end;
     // As many as pauses and streams at once.
     setMaxListeners(0, signal);
-    const log = { info: this.#note("info"), warn: this.#note("warn"), error: this.#note("error") };
     const client = new VirtualClient(this.#participant, [operator], mirrored, signal);
-    const now = () => clock.now;
-    const lag = new LagTracker(LIMITS, now, () => client.ledgerEnd());
-    const random = () => this.#random.next();
-    const pause = (ms: number) => clock.pause(ms, signal);
-    const writer = this.#writer(() => client.requested);
-    const mirror = new Mirror({
-      ledger: client,
-      decoder: new Decoder(mirrored),
-      writer,
-      lag,
+    const options = {
+      writer: this.#writer(() => client.requested),
       readWait: READ_WAIT_MS,
-      log,
-      now,
-      random,
-      pause,
+      now: () => clock.now,
+      random: () => this.#random.next(),
+      pause: (ms: number) => clock.pause(ms, signal),
       signal,
-    });
-    const ended = mirror.run();
+    };
+    const { mirror, lag, running } = mirrorOn(client, mirrored, LIMITS, options, (line) => this.#note(line));
     const stop = () => {
       end.abort();
-      return ended;
+      return running;
     };
     return { mirror, lag, client, stop };
   }
@@ -166,14 +150,12 @@ class Run {
     };
   }
 
-  #note(level: string) {
-    return (details: object, message: string) => {
-      this.#logged.push(`${this.#clock.now - this.#start} ms: ${level} ${message} ${JSON.stringify(details)}`);
-    };
+  #note(line: string): void {
+    this.#logged.push(`${this.#clock.now - this.#start} ms: ${line}`);
   }
 
   async #kill(): Promise<void> {
-    this.#note("step")({}, "kill");
+    this.#note("kill");
     const stopped = this.#mirror.stop();
     const state = { isStopped: false };
     void stopped.then(() => {
@@ -184,7 +166,7 @@ class Run {
       await this.#clock.advance(1_000, () => undefined);
     }
     await stopped;
-    this.#mirror = this.#startMirror();
+    this.#mirror = this.startMirror();
   }
 
   #advance(ms: number): Promise<void> {
@@ -196,10 +178,10 @@ class Run {
     if (this.#wrong !== undefined) return;
     const { lag } = this.#mirror;
     if (lag.staleReason() !== undefined) {
-      this.#refused++;
+      this.#counts.refused++;
       return;
     }
-    this.#served++;
+    this.#counts.served++;
     this.#state ??= this.#read();
     const { now } = this.#clock;
     if (this.#truth.hadWithin(LIMITS.staleAfter, now, this.#state, this.#leftOut)) return;
@@ -212,14 +194,14 @@ class Run {
     const ask = async (): Promise<void> => {
       for await (const progress of this.#mirror.mirror.catchUp()) {
         if (progress === "advanced") continue;
-        this.#reached++;
+        this.#counts.reached++;
         const { now } = this.#clock;
         const state = (this.#state ??= this.#read());
         if (this.#truth.hadWithin(now - asked, now, state, this.#leftOut)) return;
         this.#wrong ??= `at ${now - this.#start} ms the store has caught up for a request of ${asked - this.#start} ms with ${text(state)}, and the ledger has ${text(this.#truth.now)}`;
         return;
       }
-      this.#gaveUp++;
+      this.#counts.gaveUp++;
     };
     const asking = ask();
     this.#asks = Promise.all([this.#asks, asking]).then(() => undefined);
@@ -246,7 +228,7 @@ class Run {
     this.#participant.start();
     settle(this.#ledger);
     this.#record();
-    this.#note("step")({}, "recover");
+    this.#note("recover");
     const isRecovered = () => {
       const { lag, client } = this.#mirror;
       if (lag.notReadyReason() !== undefined || client.missing.length > 0) return false;
@@ -258,7 +240,10 @@ class Run {
     if (this.#wrong !== undefined) return;
     if (isRecovered()) {
       // A connection that is dead may still be followed.
-      for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined;) {
+      for (
+        const { reached } = { reached: this.#counts.reached };
+        this.#counts.reached === reached && this.#wrong === undefined;
+      ) {
         if (this.#clock.now > begun + RECOVERY_MS) this.#wrong = "it does not catch up for a request";
         void this.#ask();
         await this.#advance(READ_WAIT_MS + 1);
@@ -274,7 +259,7 @@ class Run {
   }
 
   #do(step: Exclude<Step, { do: "wait" | "kill" }>): void {
-    this.#note("step")(step, step.do);
+    this.#note(JSON.stringify(step));
     const [ledger, participant] = [this.#ledger, this.#participant];
     switch (step.do) {
       case "ask":
@@ -343,18 +328,12 @@ const text = (state: State): string => JSON.stringify(Object.fromEntries(state))
 /** Runs random scripts, one for each seed, and prints figures. */
 export async function runAll(first: number, scripts: number) {
   const failed: string[] = [];
-  let [served, refused, reached, gaveUp] = [0, 0, 0, 0];
-  const begun = performance.now();
+  const sums = { ...NONE };
   for (let seed = first; seed < first + scripts; seed++) {
-    const outcome = await run(scriptOf(seed), seed);
-    served += outcome.served;
-    refused += outcome.refused;
-    reached += outcome.reached;
-    gaveUp += outcome.gaveUp;
-    if (outcome.wrong !== undefined) failed.push(`seed ${seed}: ${outcome.wrong}`);
+    const { wrong, counts } = await run(scriptOf(seed), seed);
+    for (const name of ["served", "refused", "reached", "gaveUp"] as const) sums[name] += counts[name];
+    if (wrong !== undefined) failed.push(`seed ${seed}: ${wrong}`);
   }
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  const figures = `${served} states served, ${refused} refused, ${reached} waits reached, ${gaveUp} not, ${failed.length} failed`;
-  console.log(`${scripts} scripts from seed ${first} in ${seconds} s: ${figures}`);
-  return { failed, served, refused, reached, gaveUp };
+  console.log(`${scripts} scripts from seed ${first}: ${JSON.stringify(sums)}, ${failed.length} failed`);
+  return { failed, ...sums };
 }
