@@ -40,7 +40,7 @@ async function idsOf(scan: StoreScan, template: Template): Promise<string[]> {
   return ids.toSorted();
 }
 
-const failing = (scan: StoreScan) => expect((async () => scan.read((view) => view.byId(apple, "a")))()).rejects;
+const readApple = async (scan: StoreScan) => scan.read((view) => view.byId(apple, "a"));
 
 describe.each([
   ["memory", inMemory],
@@ -49,7 +49,7 @@ describe.each([
   test("lists the ids of a template, and moves on with the store", async () => {
     const { writer, reader, refresh } = await make();
     const scan = reader.openScan();
-    await failing(scan).toThrow(NotReady);
+    await expect(readApple(scan)).rejects.toThrow(NotReady);
     await writer.replace([fruit("a"), fruit("b"), fruit("c", { template: pear })], 1);
     await refresh();
     const labels = () => scan.read((view) => view.byKey(apple, byLabel("red")).map(({ contractId }) => contractId));
@@ -120,6 +120,6 @@ describe("on a database", () => {
   test("a store of another configuration is not read", async () => {
     const { writer, reader } = await onDatabase("other");
     await writer.replace([fruit("a")], 1);
-    await failing(reader.openScan()).toThrow(NotReady);
+    await expect(readApple(reader.openScan())).rejects.toThrow(NotReady);
   });
 });

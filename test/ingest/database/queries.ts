@@ -104,9 +104,9 @@ export class Caller {
   readonly bodies = new Set<string>();
   answers = 0;
 
-  async keepAsking(signal: AbortSignal, ask: (turn: number) => Promise<void>): Promise<void> {
+  async keepAsking(signal: AbortSignal, query: (turn: number) => Promise<void>): Promise<void> {
     for (let turn = 0; !signal.aborted; turn++) {
-      await ask(turn);
+      await query(turn);
       await delay(5);
     }
   }

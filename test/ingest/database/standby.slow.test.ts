@@ -20,7 +20,7 @@ test("a mirror that stops or is killed is replaced, and callers see none of it",
   const second = command("mirror", settings);
   await Promise.all([becomesReady(firstUrl), listening(second).then(becomesReady)]);
   await logs(second, STANDBY);
-  const urls = await Promise.all([1, 2].map(() => listening(command("api", settings))));
+  const urls = [await listening(command("api", settings)), await listening(command("api", settings))];
   await Promise.all(urls.map(becomesReady));
 
   const observer = new ReplicaObserver(settings.databaseUrl, pairs, 50_000_000);

@@ -94,6 +94,8 @@ describe("at the start", () => {
   });
 });
 
+const idsOf = (version: number) => Array.from({ length: version }, (_, index) => `${version}-${100 + index}`);
+
 describe("a changed file", () => {
   test("is swapped in again and again, and reported", async () => {
     await writeFile(at("file"), content("start"));
@@ -156,7 +158,6 @@ describe("a changed file", () => {
   test("that changes many times at once ends with the last", async () => {
     await writeFile(at("file"), content("start"));
     const watched = await started(at("file"));
-    const idsOf = (version: number) => Array.from({ length: version }, (_, index) => `${version}-${100 + index}`);
     for (let version = 1; version <= 60; version++) {
       if (version % 2 === 0) await replace(at("file"), content(...idsOf(version)));
       else await writeFile(at("file"), content(...idsOf(version)));

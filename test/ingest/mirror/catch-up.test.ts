@@ -221,35 +221,38 @@ test("requests at the same time share one fetch, and those that come during it t
   expect(Math.max(...second.map(({ ended = Infinity }) => ended))).toBeLessThanOrEqual(2 * ROUND_TRIPS_MS);
 });
 
+async function waited({ ask, advance }: Setup): Promise<Asking> {
+  const asking = ask();
+  await advance(READ_WAIT_MS);
+  return asking;
+}
+
+/** Breaks something, and lets a request wait. */
+async function waitWhile(breakIt: (setup: Setup) => void): Promise<Setup> {
+  const setup = await following();
+  setup.ledger.elsewhere();
+  breakIt(setup);
+  const { progress, ended } = await waited(setup);
+  expect([progress.includes("reached"), ended]).toEqual([false, READ_WAIT_MS]);
+  return setup;
+}
+
 describe("a wait that cannot end gives up within its time", () => {
-  /** Breaks something, and lets a request wait. */
-  async function waitWhile(breakIt: (setup: Setup) => void): Promise<Setup> {
-    const setup = await following();
-    setup.ledger.elsewhere();
-    breakIt(setup);
-    const { progress, ended } = await asked(setup);
-    expect([progress.includes("reached"), ended]).toEqual([false, READ_WAIT_MS]);
-    return setup;
-  }
-
-  async function asked({ ask, advance }: Setup): Promise<Asking> {
-    const asking = ask();
-    await advance(READ_WAIT_MS);
-    return asking;
-  }
-
   test.each<[string, (setup: Setup) => void]>([
     [
       "the stream is dead, although the end can be read",
       ({ participant }) => participant.wires.forEach((wire) => wire.die()),
     ],
     ["the participant is down", ({ participant }) => participant.stop()],
-  ])("if %s", async (_, breakIt) => void (await waitWhile(breakIt)));
+  ])("if %s", async (_, breakIt) => {
+    const { client } = await waitWhile(breakIt);
+    expect(client.reads).toBeGreaterThan(0);
+  });
 
   test("if the end cannot be read, and the next one is answered", async () => {
     const setup = await waitWhile(({ participant }) => participant.callFaults.push(...Array<"busy">(40).fill("busy")));
     setup.participant.callFaults.length = 0;
-    expect((await asked(setup)).progress.at(-1)).toBe("reached");
+    expect((await waited(setup)).progress.at(-1)).toBe("reached");
   });
 
   test("if the fetch delivers nothing. It is ended, and the next goes on", async () => {
@@ -257,7 +260,7 @@ describe("a wait that cannot end gives up within its time", () => {
     setup.client.fetch = (stream) => stream;
     await setup.advance(6_000);
     expect(setup.client.fetches.length).toBeGreaterThan(1);
-    expect((await asked(setup)).progress.at(-1)).toBe("reached");
+    expect((await waited(setup)).progress.at(-1)).toBe("reached");
   });
 
   test("if the ledger ends before the store: that is another history", async () => {

@@ -85,10 +85,14 @@ describe.each<[LedgerErrorKind, keyof Logger, readonly [number, number, number]]
   });
 
   test("is retried after a time that doubles up to a bound, between half of it and all", () => {
-    const delays = (random: number) =>
-      [1, 2, 100].map((failures) => retryDelay(new LedgerError(kind, "of the test"), failures, () => random));
-    expect(delays(1)).toEqual(longest);
-    expect(delays(0)).toEqual(longest.map((ms) => ms / 2));
+    const failure = new LedgerError(kind, "of the test");
+    for (const [random, share] of [
+      [1, 1],
+      [0, 0.5],
+    ] as const) {
+      const delays = [1, 2, 100].map((failures) => retryDelay(failure, failures, () => random));
+      expect(delays).toEqual(longest.map((ms) => ms * share));
+    }
   });
 });
 

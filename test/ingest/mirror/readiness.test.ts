@@ -37,6 +37,9 @@ async function http2Port(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
+// What /readyz says once it says more than at the start is in the log, too.
+const isIncident = (line: string): boolean => line.startsWith("error ") && line.includes('"hint"');
+
 test.each<[string, () => Promise<readonly [url: string, token?: TokenSource]>, RegExp]>([
   [
     "packages that are missing, by name",
@@ -69,31 +72,31 @@ test.each<[string, () => Promise<readonly [url: string, token?: TokenSource]>, R
   ],
 ])("%s", async (_what, prepare, reason) => {
   const { mirror, logged } = mirrorOf(...(await prepare()));
-  // What /readyz says once it says more than at the start is in the log, too.
-  const isIncident = (line: string): boolean => line.startsWith("error ") && line.includes('"hint"');
   await until("an incident is logged", () => logged.some(isIncident));
   expect(mirror.notReadyReason()).toMatch(reason);
 });
 
+const CREDENTIALS = "utility-credential-v0";
+
+const all = [...new Set(templates.map(({ packageName }) => packageName))];
+
+const credential = (id: string) => ({
+  create: creation("Credential", id, payload.credential("alice", ["holds=USD"])),
+});
+
+/** A mirror of an offer, on a participant with these packages. */
+async function following(packageNames: readonly string[]) {
+  const ledger = new ScriptedLedger();
+  ledger.transact([{ create: offer("offer") }]);
+  const participant = await participantWith({ ledger, packageNames });
+  const running = mirrorOf(participant.url);
+  const held = async () => [...(await running.held()).keys()].toSorted();
+  const isReady = () => running.lag.notReadyReason() === undefined;
+  const holds = (id: string) => until(`${id} is there`, async () => (await held()).includes(id));
+  return { ...running, ledger, participant, held, isReady, holds };
+}
+
 describe("a participant that lacks packages", () => {
-  const CREDENTIALS = "utility-credential-v0";
-  const all = [...new Set(templates.map(({ packageName }) => packageName))];
-  const credential = (id: string) => ({
-    create: creation("Credential", id, payload.credential("alice", ["holds=USD"])),
-  });
-
-  /** A mirror of an offer, on a participant with these packages. */
-  async function following(packageNames: readonly string[]) {
-    const ledger = new ScriptedLedger();
-    ledger.transact([{ create: offer("offer") }]);
-    const participant = await participantWith({ ledger, packageNames });
-    const running = mirrorOf(participant.url);
-    const held = async () => [...(await running.held()).keys()].toSorted();
-    const isReady = () => running.lag.notReadyReason() === undefined;
-    const holds = (id: string) => until(`${id} is there`, async () => (await held()).includes(id));
-    return { ...running, ledger, participant, held, isReady, holds };
-  }
-
   test("is followed without them, and the log names them", async () => {
     const { ledger, isReady, held, holds, logged, store } = await following(
       all.filter((name) => name !== CREDENTIALS && !name.startsWith("splice")),

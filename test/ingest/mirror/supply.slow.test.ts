@@ -198,8 +198,9 @@ test("it is absent if holdings are not counted", async () => {
   }
 });
 
+const usd = (id: string, more: JsonObject) => element("Holding", id, payload.lockedHolding("alice", "USD", more));
+
 test("in a file they count as of when it was written, and again when it changes", async () => {
-  const usd = (id: string, more: JsonObject) => element("Holding", id, payload.lockedHolding("alice", "USD", more));
   const file = [
     element("AllocationFactory", "factory", payload.service()),
     element("InstrumentConfiguration", "usd", payload.configuration("USD")),

@@ -47,6 +47,30 @@ function resultOrNone<T>(use: () => T): T[] {
   }
 }
 
+const at = (id: string, createdMicros: number) => fruit(id, { createdMicros });
+
+const pears = (view: View) =>
+  view.byKey(apple, byLabel("sweet")).flatMap(({ fields }) => fields.labels.map((label) => byLabel(label)));
+
+const readBoth = (view: View): string => {
+  if (view.byId(apple, "a") === undefined) throw new Error("a is missing");
+  return view.byId(apple, "b")?.contractId ?? "b is missing";
+};
+
+/** Stores a contract, and finds it by id, by the label "red" and in the list of its template. */
+async function storedForms({ writer, read }: Subject, given: Contract<Fruit>): Promise<readonly Contract<Fruit>[]> {
+  await writer.replace([given], 5);
+  return read((view) => [{ id: given.contractId }, { label: "red" }, undefined].flatMap((by) => find(view, apple, by)));
+}
+
+/** Returns the slots of the red apple and then fills one. */
+async function takeSlots({ read }: Subject): Promise<unknown[] | undefined> {
+  const [taken] = await read((view) => view.byKey(apple, byLabel("red")));
+  const slots = taken?.slots ?? [];
+  if (taken !== undefined) taken.slots = ["something"];
+  return taken && slots;
+}
+
 export function readCases(subject: Subject): void {
   const { read, found } = subject;
   const replace = (contracts: readonly Contract[], offset = 5) => subject.writer.replace(contracts, offset);
@@ -145,7 +169,6 @@ export function readCases(subject: Subject): void {
 
     test("lists contracts newest first, then by ascending id, also after updates", async () => {
       const newest = 1_767_600_000_000_002;
-      const at = (id: string, createdMicros: number) => fruit(id, { createdMicros });
       const same = ["b", "a", "B", "10", "9", "a-", "aa"].map((id) => at(id, newest));
       const state = [at("m", newest - 1), at("oldest", newest - 2), ...same, at("ancient", -1)];
       const order = ["10", "9", "B", "a", "a-", "aa", "b", "m", "oldest", "ancient"];
@@ -175,8 +198,6 @@ export function readCases(subject: Subject): void {
 
     test("answers lookups that depend on other results", async () => {
       await replace(three);
-      const pears = (view: View) =>
-        view.byKey(apple, byLabel("sweet")).flatMap(({ fields }) => fields.labels.map((label) => byLabel(label)));
       expect(await read((view) => pears(view).map((key) => idsOf(view.byKey(pear, key))))).toEqual([["c"], []]);
     });
 
@@ -190,10 +211,6 @@ export function readCases(subject: Subject): void {
     });
 
     test("counts no run that lacked a contract, whatever it threw or returned", async () => {
-      const readBoth = (view: View): string => {
-        if (view.byId(apple, "a") === undefined) throw new Error("a is missing");
-        return view.byId(apple, "b")?.contractId ?? "b is missing";
-      };
       await replace(three);
       expect(await read(readBoth)).toBe("b");
       await subject.writer.apply([{ archived: "a" }], 6);
@@ -257,14 +274,6 @@ export function readCases(subject: Subject): void {
   });
 
   describe("a contract", () => {
-    /** Stores a contract, and finds it by id, by the label "red" and in the list of its template. */
-    async function storedForms(given: Contract<Fruit>): Promise<readonly Contract<Fruit>[]> {
-      await replace([given]);
-      return read((view) =>
-        [{ id: given.contractId }, { label: "red" }, undefined].flatMap((by) => find(view, apple, by)),
-      );
-    }
-
     test("is returned with every field unchanged, its keys in order", async () => {
       const fields = { name: "é \u2028 😀 '\"\\", labels: ["sweet", "red"] };
       const more = {
@@ -285,30 +294,23 @@ export function readCases(subject: Subject): void {
         synchronizerId: "global-domain::1220ab",
         reassignmentCounter: 3,
       });
-      const back = await storedForms(given);
+      const back = await storedForms(subject, given);
       expect(back).toEqual([given, given, given]);
       for (const { template, indexKeys } of back) {
         expect(template).toBe(apple);
         expect(indexKeys).toEqual([byLabel("sweet"), byLabel("red")]);
       }
-      const moving = await storedForms(fruit("moving", { synchronizerId: undefined }));
+      const moving = await storedForms(subject, fruit("moving", { synchronizerId: undefined }));
       expect(moving.map(({ synchronizerId }) => synchronizerId)).toEqual([undefined, undefined, undefined]);
     });
 
     test("has empty slots at first and after each reassignment", async () => {
-      /** Returns the slots of the red apple and then fills one. */
-      const takeSlots = async (): Promise<unknown[] | undefined> => {
-        const [taken] = await read((view) => view.byKey(apple, byLabel("red")));
-        const slots = taken?.slots ?? [];
-        if (taken !== undefined) taken.slots = ["something"];
-        return taken && slots;
-      };
       await replace([fruit("a")]);
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
       await subject.writer.apply([unassigned("a", 1)], 6);
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
       await subject.writer.apply([active("a", on("B", 1))], 7);
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
     });
   });
 }

@@ -113,6 +113,18 @@ function* truncated() {
   throw new Error("the file ends here");
 }
 
+/** Replaces what is stored, and what is counted only. */
+const stepTo = ({ writer }: Subject, offset: number) =>
+  writer.apply(
+    [
+      ...archived(`counted-${offset - 1}`, `stored-${offset - 1}`),
+      counting(`counted-${offset}`, BigInt(offset)),
+      active(`stored-${offset}`, worth(BigInt(offset))),
+    ],
+    offset,
+    offset * 10,
+  );
+
 export function writeCases(subject: Subject): void {
   const { read, found, sums } = subject;
   const replace = (contracts: Iterable<Contract | CountedOnly>, offset = 5, asOf?: number) =>
@@ -134,22 +146,12 @@ export function writeCases(subject: Subject): void {
     });
 
     test("is atomic for readers, with sums, counts and the time", async () => {
-      const stepTo = (offset: number) =>
-        subject.writer.apply(
-          [
-            ...archived(`counted-${offset - 1}`, `stored-${offset - 1}`),
-            counting(`counted-${offset}`, BigInt(offset)),
-            active(`stored-${offset}`, worth(BigInt(offset))),
-          ],
-          offset,
-          offset * 10,
-        );
       await replace([], 0);
-      await stepTo(1);
+      await stepTo(subject, 1);
       const progress = { isOver: false };
       const writing = (async () => {
         for (let offset = 2; offset <= 150; offset++) {
-          await stepTo(offset);
+          await stepTo(subject, offset);
           if (offset % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
         }
         progress.isOver = true;

@@ -127,7 +127,7 @@ describe("the next query works", () => {
       return ended.length > 0;
     });
     await pending;
-    await database.query(next);
+    expect(await database.query(next)).toHaveLength(1);
   });
 
   test("soon, after an idle session is terminated", async () => {
@@ -135,6 +135,7 @@ describe("the next query works", () => {
     const [row] = await database.query<{ pid: number }>(next);
     await schema.sql("SELECT pg_terminate_backend($1)", [row?.pid]);
     await until("a query works again", async () => Array.isArray(await failureOf(database.query(next))));
+    expect(await database.query(next)).toHaveLength(1);
   });
 
   test("after a transaction whose connection is lost", async () => {

@@ -175,24 +175,24 @@ test("a leader process loses the lease when it freezes, and cannot write after i
   child.kill("SIGCONT");
   await until("it knows that its term is over", () => said.length === 5);
   const wrote = said.filter((one) => "wrote" in one).slice(1);
-  expect(wrote).toEqual(Array(2).fill({ wrote: "lost", lost: 1 }));
+  expect(wrote).toEqual(["lost", "lost"].map((kind) => ({ wrote: kind, lost: 1 })));
   await writer.apply([{ active: fruit("of-the-next") }], 12);
   const ids = await schema.sql("SELECT contract_id AS id FROM offledger.contracts ORDER BY id");
   expect(ids).toEqual([{ id: "a" }, { id: "of-the-next" }, { id: "written-in-time" }]);
 });
 
-describe("when the network is cut", () => {
-  /** Behind a network that can freeze. */
-  async function remote(): Promise<{ freeze: () => void; database: Database }> {
-    const network = await startCuttableProxy(schema.url);
-    const database = new Database(network.url, 2);
-    onTestFinished(async () => {
-      await network.close();
-      await database.close();
-    });
-    return { freeze: () => network.freeze(), database };
-  }
+/** Behind a network that can freeze. */
+async function remote(): Promise<{ freeze: () => void; database: Database }> {
+  const network = await startCuttableProxy(schema.url);
+  const database = new Database(network.url, 2);
+  onTestFinished(async () => {
+    await network.close();
+    await database.close();
+  });
+  return { freeze: () => network.freeze(), database };
+}
 
+describe("when the network is cut", () => {
   test("the leader ends its term, and another process gets the lease", async () => {
     const { freeze, database } = await remote();
     const first = holding(leaseOn(database));

@@ -59,7 +59,7 @@ describe("migrate", () => {
     const done = await Promise.all(Array.from({ length: 8 }, () => runMigrations()));
     const [first, ...others] = done.toSorted((a, b) => a.from - b.from);
     expect(first).toEqual({ from: 0, to: latest });
-    expect(others).toEqual(Array(7).fill({ from: latest, to: latest }));
+    expect(others).toEqual(Array.from({ length: 7 }, () => ({ from: latest, to: latest })));
     expect(await versions()).toEqual(Array.from({ length: latest }, (_, index) => ({ version: index + 1 })));
     const { rows } = await sql.query("SELECT generation, ledger_offset, epoch FROM offledger.state");
     expect(rows).toEqual([{ generation: "0", ledger_offset: "0", epoch: "0" }]);
