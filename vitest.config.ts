@@ -14,7 +14,6 @@ const isolated = [
   "test/client/caching/stream.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/{shared-strings,participant/http}.test.ts",
-  "test/store/scan.test.ts",
   "test/transport/{sockets,limits}/**/*.test.ts",
 ];
 

@@ -4,36 +4,22 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { allInstrumentConfigurations } from "../../fixtures/requests.js";
-import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
+import { ownServer } from "../../fixtures/postgres.js";
 import type { Program } from "../../fixtures/program.js";
+import { allInstrumentConfigurations } from "../../fixtures/requests.js";
 import { until } from "../../fixtures/wait.js";
-import { Participant } from "../../scripted-participant/participant.js";
 import { Pairs } from "./pairs.js";
-import { ask, becomesReady, command, listening, logs, unreadiness, WRITES } from "./services.js";
+import { ask, becomesReady, command, listening, logs, newDatabase, onLedger, unreadiness, WRITES } from "./services.js";
 
-async function fresh(): Promise<string> {
-  const database = await freshDatabase();
-  onTestFinished(() => database.drop());
-  return database.url;
-}
-
-async function participant(): Promise<string> {
-  const { url, stop } = await started(new Pairs(10));
-  onTestFinished(stop);
-  return url;
-}
-
-async function started({ ledger }: Pairs): Promise<{ url: string; stop: () => Promise<void> }> {
-  const made = await Participant.start({ ledger, checkpointMs: 20 });
-  return { url: made.url, stop: () => made.stop() };
-}
-
-async function sql(url: string, ...statements: readonly string[]): Promise<void> {
+/** A database with the schema of a later release. */
+async function newerDatabase(): Promise<string> {
+  const url = await newDatabase();
+  expect((await command("migrate", { databaseUrl: url }).ended()).code).toBe(0);
   const client = new Client({ connectionString: url });
   await client.connect();
-  for (const statement of statements) await client.query(statement);
+  await client.query("INSERT INTO offledger.migrations (version) VALUES (77)");
   await client.end();
+  return url;
 }
 
 /** A failing program prints the reason in a line or two, without credentials from the URL. */
@@ -48,27 +34,24 @@ async function expectRefusal(program: Program, code: number, words: RegExp, secr
 
 const secretOf = (url: string): string => new URL(url).password;
 
-describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
-  test("does not begin on a schema that is newer", async () => {
-    const databaseUrl = await fresh();
-    expect((await command("migrate", { databaseUrl }).ended()).code).toBe(0);
-    await sql(databaseUrl, "INSERT INTO offledger.migrations (version) VALUES (77)");
-    const words =
+test("no command begins on a schema that is newer, or where the password is wrong, which it does not show", async () => {
+  const newer = await newerDatabase();
+  const wrong = new URL(newer);
+  wrong.password = "not-the-password";
+  for (const name of ["api", "mirror", "serve", "migrate"]) {
+    const version =
       /^offledger: OFFLEDGER_DATABASE_URL: the database has schema version 77, .* supports up to \d+: run the newer/;
-    await expectRefusal(command(name, { databaseUrl }), 2, words, secretOf(databaseUrl));
-  });
+    await expectRefusal(command(name, { databaseUrl: newer }), 2, version, secretOf(newer));
+    const denied = /^offledger: OFFLEDGER_DATABASE_URL: database error: password authentication failed/;
+    await expectRefusal(command(name, { databaseUrl: wrong.href }), 2, denied, "not-the-password");
+  }
+});
 
-  test("does not begin where the password is wrong, and does not show it", async () => {
-    const url = new URL(await fresh());
-    url.password = "not-the-password";
-    const words = /^offledger: OFFLEDGER_DATABASE_URL: database error: password authentication failed/;
-    await expectRefusal(command(name, { databaseUrl: url.href }), 2, words, "not-the-password");
-  });
-
-  test("waits for an unavailable database at start, becomes ready when it is up, and ends in time", async () => {
+describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
+  test("waits for an unavailable database at start, becomes ready when it is up, and ends", async () => {
     const server = await ownServer();
     onTestFinished(() => server.remove());
-    const [databaseUrl, ledgerUrl] = [server.url, await participant()];
+    const { databaseUrl, ledgerUrl } = (await onLedger(new Pairs(10), server.url)).settings;
     // What an api answers, a mirror puts there.
     if (name === "api") await listening(command("mirror", { databaseUrl, ledgerUrl }));
     await server.stop();
@@ -80,31 +63,14 @@ describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
     expect((await ask(url + allInstrumentConfigurations)).status).toBe(name === "mirror" ? 404 : 503);
     await server.start();
     await becomesReady(url);
-    const begun = performance.now();
     program.stop();
     expect((await program.ended()).code).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(6_000);
     expect(program.err + program.out).not.toContain(secretOf(databaseUrl));
   });
 });
 
-test("an invalid database URL is rejected, and not shown", async () => {
-  const urls = [
-    "mysql://user:hunter2@host/db",
-    "postgres//user:hunter2@host",
-    "hunter2",
-    "postgres://user:hunter2@:x/db",
-  ];
-  const words =
-    /OFFLEDGER_DATABASE_URL must be a URL that starts with postgres:\/\/ or postgresql:\/\/, got another value/;
-  for (const [index, databaseUrl] of urls.entries()) {
-    const name = ["api", "mirror", "serve", "migrate"][index] ?? "api";
-    await expectRefusal(command(name, { databaseUrl }), 2, words, "hunter2");
-  }
-});
-
 test("offledger mirror serves health checks only", async () => {
-  const program = command("mirror", { databaseUrl: await fresh(), ledgerUrl: await participant() });
+  const program = command("mirror", (await onLedger(new Pairs(10))).settings);
   const url = await listening(program);
   await becomesReady(url);
   expect(await ask(`${url}/livez`)).toMatchObject({ status: 200, body: { status: "ok" } });
@@ -114,25 +80,20 @@ test("offledger mirror serves health checks only", async () => {
   expect((await program.ended()).code).toBe(0);
 });
 
-test.each(["mirror", "serve"])(
-  "offledger %s stops in time on request, also while it connects or loads",
-  async (name) => {
-    const ledgerUrl = await participant();
-    // From when it listens to when it has a snapshot is a tenth of a second.
-    for (const [index, pauseMs] of [0, 10, 20, 30, 40, 60, 90, 150].entries()) {
-      const program = command(name, { databaseUrl: await fresh(), ledgerUrl });
-      await listening(program);
-      await delay(pauseMs);
-      const begun = performance.now();
-      program.stop();
-      expect({ index, code: (await program.ended()).code }).toEqual({ index, code: 0 });
-      expect(performance.now() - begun).toBeLessThan(6_000);
-    }
-  },
-);
+test.each(["mirror", "serve"])("offledger %s stops on request, also while it connects or loads", async (name) => {
+  const { settings } = await onLedger(new Pairs(10));
+  // From when it listens to when it has a snapshot is a tenth of a second.
+  for (const pauseMs of [0, 20, 50, 100]) {
+    const program = command(name, { ...settings, databaseUrl: await newDatabase() });
+    await listening(program);
+    await delay(pauseMs);
+    program.stop();
+    expect([pauseMs, (await program.ended()).code]).toEqual([pauseMs, 0]);
+  }
+});
 
 test("offledger migrate brings the schema up to date once, also where several do it at the same time", async () => {
-  const databaseUrl = await fresh();
+  const databaseUrl = await newDatabase();
   const ended = await Promise.all([1, 2, 3].map(() => command("migrate", { databaseUrl }).ended()));
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
   const said = ended.map(({ out }) => out).toSorted();
@@ -140,11 +101,7 @@ test("offledger migrate brings the schema up to date once, also where several do
   expect(said.filter((text) => /^schema is up to date \(version \d+\)\n$/.test(text))).toHaveLength(2);
 });
 
-test("offledger migrate reports an unusable database without the password", async () => {
-  const databaseUrl = await fresh();
-  await command("migrate", { databaseUrl }).ended();
-  await sql(databaseUrl, "INSERT INTO offledger.migrations (version) VALUES (77)");
-  await expectRefusal(command("migrate", { databaseUrl }), 2, /has schema version 77/, secretOf(databaseUrl));
+test("offledger migrate reports a database that cannot be reached, without the password", async () => {
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
   const { port } = closed.address() as { readonly port: number };
@@ -154,7 +111,7 @@ test("offledger migrate reports an unusable database without the password", asyn
 });
 
 test("an api with another configuration is not ready, with the reason, and rejects requests; the first one continues", async () => {
-  const [databaseUrl, ledgerUrl] = [await fresh(), await participant()];
+  const { databaseUrl, ledgerUrl } = (await onLedger(new Pairs(10))).settings;
   const mirror = command("mirror", { databaseUrl, ledgerUrl });
   await logs(mirror, "snapshot of the ledger loaded");
   const own = await listening(command("api", { databaseUrl }));

@@ -1,4 +1,5 @@
 /** Queries for pairs, with the state of the ledger that each response shows. */
+import { setTimeout as delay } from "node:timers/promises";
 import { parties } from "../../fixtures/elements.js";
 import { allInstrumentConfigurations, transferChoice, transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { registry } from "../../fixtures/run-service.js";
@@ -93,4 +94,28 @@ export function askAny(url: string, pairs: Pairs, random: Random): Promise<Shown
   const sort = random.below(4);
   if (sort < 2) return askFactory(url, random.below(PAIRS));
   return sort === 2 ? askConfigurations(url, pairs) : askSupplies(url, pairs);
+}
+
+/** Asks a service all the time, and records impossible answers. */
+export class Caller {
+  readonly wrong: string[] = [];
+  readonly statuses: Record<number, number> = {};
+  /** Of what was refused. */
+  readonly bodies = new Set<string>();
+  answers = 0;
+
+  async keepAsking(signal: AbortSignal, query: (turn: number) => Promise<void>): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn++) {
+      await query(turn);
+      await delay(5);
+    }
+  }
+
+  note({ status, body, wrong }: Shown, allowed: readonly number[] = [200]): void {
+    this.answers++;
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+    if (status !== 200) this.bodies.add(JSON.stringify(body));
+    if (wrong !== undefined) this.wrong.push(wrong);
+    if (!allowed.includes(status)) this.wrong.push(`${status} ${JSON.stringify(body)}`);
+  }
 }

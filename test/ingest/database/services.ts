@@ -1,10 +1,17 @@
-/** The service as separate processes, and HTTP requests to them. */
+/** The service on a participant and a database, in this process or in others, and HTTP requests to it. */
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
+import { type App, startApp } from "../../../src/app/app.js";
+import type { Config } from "../../../src/config/config.js";
+import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
+import { freshDatabase } from "../../fixtures/postgres.js";
 import { main, Program } from "../../fixtures/program.js";
+import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
+import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 
 export interface Settings {
   readonly databaseUrl: string;
@@ -12,6 +19,33 @@ export interface Settings {
   /** Further variables, by their names without `OFFLEDGER_`. */
   readonly more?: Readonly<Record<string, string | number>>;
 }
+
+/** Until the test ends. */
+export async function newDatabase(): Promise<string> {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  return database.url;
+}
+
+/** Serves a ledger, by default for processes on a new database, until the test ends. */
+export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, database?: string) {
+  const participant = await Participant.start({ ledger, checkpointMs: 20 });
+  onTestFinished(() => participant.stop());
+  const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
+  /** Starts a service in this process. It ends with the test, or before. */
+  const start = async (roles: Roles, more: Partial<Config> = {}): Promise<App> => {
+    const [databaseUrl, ledgerUrl] = [new URL(settings.databaseUrl), new URL(settings.ledgerUrl)];
+    const config = { ...quiet(), databaseUrl, ledgerUrl, ledgerParties: [parties.operator], graceSeconds: 2, ...more };
+    const app = await startApp(config, Date.now, roles);
+    let closing: Promise<void> | undefined;
+    const close = () => (closing ??= app.close());
+    onTestFinished(close);
+    return { ...app, close };
+  };
+  return { participant, settings, start };
+}
+export const MIRROR: Roles = { mirrors: true, answers: false };
+export const REPLICA: Roles = { mirrors: false, answers: true };
 
 /** Starts a command without waiting for it. */
 export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings): Program {

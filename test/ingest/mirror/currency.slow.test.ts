@@ -1,6 +1,6 @@
 /** More of the random scripts of currency.test.ts. Each thousand takes some seconds. */
 import { expect, test } from "vitest";
-import { runAll } from "./virtual/run-all.js";
+import { runAll } from "./virtual/run.js";
 
 const SCRIPTS = Number(process.env["OFFLEDGER_TEST_SCRIPTS"] ?? 2_000);
 const FIRST = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 1_001);

@@ -1,7 +1,6 @@
 /** At no time is an answer given from a state that the ledger did not have within the limit of staleness. */
 import { expect, test } from "vitest";
-import { run } from "./virtual/run.js";
-import { runAll } from "./virtual/run-all.js";
+import { run, runAll } from "./virtual/run.js";
 import { QUIET_START, type Step } from "./virtual/script.js";
 
 /** What random scripts have found, in its shortest form. */

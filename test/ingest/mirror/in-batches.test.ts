@@ -1,10 +1,10 @@
-/** Items that are available at the same time form a batch. */
+/** Updates that are available at the same time are written together. */
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { inBatches } from "../../../src/ingest/applier.js";
 
-/** Gives the items of each group at once, and waits for a turn of the event loop between two groups. */
+/** Gives the items of each group at once, and waits for some turns of the event loop between two groups. */
 async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenerator<number> {
   for (const group of groups) {
     yield* group;
@@ -12,62 +12,34 @@ async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenera
   }
 }
 
-async function collected(items: AsyncIterable<number>, max: number): Promise<(readonly number[])[]> {
-  const all: (readonly number[])[] = [];
-  for await (const batch of inBatches(items, max)) all.push(batch);
-  return all;
-}
-
-test("simultaneous items are one batch, later items another", async () => {
-  expect(await collected(inGroups([1, 2, 3], [4], [5, 6]), 100)).toEqual([[1, 2, 3], [4], [5, 6]]);
+test.each([
+  [[[1, 2, 3], [4], [5, 6]], 100, [[1, 2, 3], [4], [5, 6]]],
+  [[[1, 2, 3, 4, 5]], 2, [[1, 2], [3, 4], [5]]],
+  [[], 5, []],
+])("%j are batches of at most %d: %j", async (groups, max, expected) => {
+  const batches: (readonly number[])[] = [];
+  for await (const batch of inBatches(inGroups(...groups), max)) batches.push(batch);
+  expect(batches).toEqual(expected);
 });
 
-test("no batch exceeds the maximum", async () => {
-  expect(await collected(inGroups([1, 2, 3, 4, 5]), 2)).toEqual([[1, 2], [3, 4], [5]]);
-});
-
-test("no items give no batch", async () => {
-  expect(await collected(inGroups(), 5)).toEqual([]);
-});
-
-test("the event loop runs between two batches", async () => {
-  const end = new AbortController();
-  const counting = (async () => {
-    let turns = 0;
-    for (; !end.signal.aborted; turns++) await turn();
-    return turns;
-  })();
-  await collected(inGroups(Array.from({ length: 1_000 }, (_, index) => index)), 10);
-  end.abort();
-  expect(await counting).toBeGreaterThan(90);
-});
-
-async function* failing() {
-  yield 1;
-  yield 2;
-  throw new Error("no more");
-}
-
-test("an error is thrown after all earlier items", async () => {
-  const seen: number[] = [];
-  const reading = async () => {
-    for await (const batch of inBatches(failing(), 10)) seen.push(...batch);
-  };
-  await expect(reading()).rejects.toThrow("no more");
-  expect(seen).toEqual([1, 2]);
-});
-
-test("leaving does not wait for pending items, and their rejection is handled", async () => {
+test("an error comes after all earlier items, and is handled if nobody reads on", async () => {
   const cut = new EventEmitter();
-  async function* waiting() {
+  async function* failing() {
     yield 1;
+    yield 2;
     await once(cut, "never");
   }
-  for await (const batch of inBatches(waiting(), 10)) {
-    expect(batch).toEqual([1]);
+  const seen: number[] = [];
+  const reading = (async () => {
+    for await (const batch of inBatches(failing(), 10)) seen.push(...batch);
+  })();
+  for await (const batch of inBatches(failing(), 10)) {
+    expect(batch).toEqual([1, 2]);
     break;
   }
-  cut.emit("error", new Error("the connection was cut"));
   // An unhandled rejection would fail the run.
+  cut.emit("error", new Error("the connection was cut"));
+  await expect(reading).rejects.toThrow("the connection was cut");
   await turn();
+  expect(seen).toEqual([1, 2]);
 });

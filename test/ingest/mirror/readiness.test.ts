@@ -1,57 +1,31 @@
-/** /readyz names what keeps the mirror from the ledger, in words that an operator acts on. */
+/** /readyz and the log name what keeps the mirror from the ledger, or from a part of it, in words that an operator acts on. */
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
+import { templates } from "../../../src/registry/utility/templates.js";
+import { payload } from "../../fixtures/elements.js";
+import { until } from "../../fixtures/wait.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Tokens } from "../../scripted-participant/tokens.js";
-import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
-import { until } from "../../fixtures/wait.js";
-import { operator, startMirror } from "./run-mirror.js";
+import { operator, type RunningMirror, startMirror } from "./run-mirror.js";
+import { creation, offer } from "./virtual/script.js";
 
 async function participantWith(options: Parameters<typeof Participant.start>[0] = {}): Promise<Participant> {
-  const participant = await Participant.start(options);
+  const participant = await Participant.start({ checkpointMs: 20, ...options });
   onTestFinished(() => participant.stop());
   return participant;
 }
 
-/** What /readyz says once it says more than at the start, which the log has too. */
-async function reasonOn(url: string, token?: TokenSource): Promise<string | undefined> {
-  const running = startMirror(url, [operator], undefined, undefined, token);
+function mirrorOf(url: string, token?: TokenSource): RunningMirror {
+  const running = startMirror(url, [operator], token);
   onTestFinished(() => running.stop());
-  const { mirror, logged } = running;
-  await until("an incident is logged", () =>
-    logged.some((line) => line.startsWith("error ") && line.includes('"hint"')),
-  );
-  return mirror.notReadyReason();
+  return running;
 }
 
-test("packages that are missing, by name", async () => {
-  const { url } = await participantWith({ packageNames: [] });
-  expect(await reasonOn(url)).toMatch(
-    /the participant has none of the registry's packages \(it lacks utility-registry-app-v0, .*utility-credential-v0/,
-  );
-});
-
-test("a token that is not accepted", async () => {
-  const { url } = await participantWith({ tokens: new Tokens() });
-  expect(await reasonOn(url)).toMatch(/does not accept the credentials \(.*401/);
-});
-
-test("a right that is missing, apart from a token that is not accepted", async () => {
-  const tokens = new Tokens();
-  const { url } = await participantWith({ tokens });
-  const token = tokens.issue({ parties: ["somebody::1220"] });
-  expect(await reasonOn(url, () => Promise.resolve(token))).toMatch(/may not read as the configured parties \(/);
-});
-
-test("a path that is not the JSON Ledger API's, with its URL", async () => {
-  const { url } = await participantWith();
-  expect(await reasonOn(`${url}/nowhere`)).toContain(
-    `there is no JSON Ledger API at ${url}/nowhere/v2/state/ledger-end (`,
-  );
-});
-
-test("a port that speaks HTTP/2 only, such as that of the gRPC API", async () => {
+/** The port of a server that speaks HTTP/2 only, such as that of the gRPC API. */
+async function http2Port(): Promise<number> {
   // The SETTINGS frame of a server, which is its first.
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -60,8 +34,108 @@ test("a port that speaks HTTP/2 only, such as that of the gRPC API", async () =>
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  expect(await reasonOn(`http://127.0.0.1:${port}`)).toMatch(
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+// What /readyz says once it says more than at the start is in the log, too.
+const isIncident = (line: string): boolean => line.startsWith("error ") && line.includes('"hint"');
+
+test.each<[string, () => Promise<readonly [url: string, token?: TokenSource]>, RegExp]>([
+  [
+    "packages that are missing, by name",
+    async () => [(await participantWith({ packageNames: [] })).url],
+    /the participant has none of the registry's packages \(it lacks utility-registry-app-v0, .*utility-credential-v0/,
+  ],
+  [
+    "a token that is not accepted",
+    async () => [(await participantWith({ tokens: new Tokens() })).url],
+    /does not accept the credentials \(.*401/,
+  ],
+  [
+    "a right that is missing",
+    async () => {
+      const tokens = new Tokens();
+      const token = tokens.issue({ parties: ["somebody::1220"] });
+      return [(await participantWith({ tokens })).url, () => Promise.resolve(token)];
+    },
+    /may not read as the configured parties \(/,
+  ],
+  [
+    "a path that is not the JSON Ledger API's, with its URL",
+    async () => [`${(await participantWith()).url}/nowhere`],
+    /there is no JSON Ledger API at http:\/\/127\.0\.0\.1:\d+\/nowhere\/v2\/state\/ledger-end \(/,
+  ],
+  [
+    "a port of the gRPC API",
+    async () => [`http://127.0.0.1:${await http2Port()}`],
     /the participant's gRPC port, not that of its JSON Ledger API/,
-  );
+  ],
+])("%s", async (_what, prepare, reason) => {
+  const { mirror, logged } = mirrorOf(...(await prepare()));
+  await until("an incident is logged", () => logged.some(isIncident));
+  expect(mirror.notReadyReason()).toMatch(reason);
+});
+
+const CREDENTIALS = "utility-credential-v0";
+
+const all = [...new Set(templates.map(({ packageName }) => packageName))];
+
+const credential = (id: string) => ({
+  create: creation("Credential", id, payload.credential("alice", ["holds=USD"])),
+});
+
+/** A mirror of an offer, on a participant with these packages. */
+async function following(packageNames: readonly string[]) {
+  const ledger = new ScriptedLedger();
+  ledger.transact([{ create: offer("offer") }]);
+  const participant = await participantWith({ ledger, packageNames });
+  const running = mirrorOf(participant.url);
+  const held = async () => [...(await running.held()).keys()].toSorted();
+  const isReady = () => running.lag.notReadyReason() === undefined;
+  const holds = (id: string) => until(`${id} is there`, async () => (await held()).includes(id));
+  return { ...running, ledger, participant, held, isReady, holds };
+}
+
+describe("a participant that lacks packages", () => {
+  test("is followed without them, and the log names them", async () => {
+    const { ledger, isReady, held, holds, logged, store } = await following(
+      all.filter((name) => name !== CREDENTIALS && !name.startsWith("splice")),
+    );
+    await until("it is ready", isReady);
+    expect(await held()).toEqual(["offer"]);
+    // The participant names them one after the other.
+    const warnings = logged.filter((line) => line.startsWith("warn the participant lacks"));
+    expect(warnings).toHaveLength(1);
+    for (const name of [CREDENTIALS, "splice-amulet"]) expect(warnings[0]).toContain(name);
+    ledger.transact([{ create: offer("offer-2") }]);
+    await holds("offer-2");
+    // Another process would not read the contracts of a package that came in between.
+    expect(store.checkpoint?.updateId).toBeUndefined();
+  });
+
+  test("is read again with the contracts of before when one is uploaded", async () => {
+    const { ledger, participant, isReady, held, holds, logged, store } = await following(
+      all.filter((name) => name !== CREDENTIALS),
+    );
+    await until("it is ready", isReady);
+    participant.upload(CREDENTIALS);
+    ledger.transact([credential("before")]);
+    await holds("before");
+    ledger.transact([credential("after")]);
+    await holds("after");
+    expect(await held()).toEqual(["after", "before", "offer"]);
+    expect(store.checkpoint?.updateId).toBeDefined();
+    expect(logged.filter((line) => line.includes("packages that it lacked"))).toHaveLength(1);
+  });
+
+  test("and has none of them is asked again until it has", async () => {
+    const { participant, isReady, holds, logged, lag } = await following([]);
+    await until("the failure is logged", () => logged.some((line) => line.includes("PACKAGE_NAMES_NOT_FOUND")));
+    expect(lag.notReadyReason()).toBe("no snapshot of the ledger has been taken yet");
+    const asked = participant.requests.length;
+    await until("it is asked again", () => participant.requests.length > asked + 5 * all.length);
+    for (const name of all) participant.upload(name);
+    await until("it is ready", isReady);
+    await holds("offer");
+  });
 });

@@ -1,14 +1,15 @@
-/** A mirror of a scripted participant, on real sockets, with shorter delays. */
+/** Mirrors of scripted participants; on real sockets, with shorter delays. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { type Ledger, ParticipantClient } from "../../../src/ledger/participant/client.js";
 import type { Timeouts } from "../../../src/ledger/participant/http.js";
-import { Mirror } from "../../../src/ingest/mirror.js";
+import { Mirror, type MirrorOptions } from "../../../src/ingest/mirror.js";
 import { LagTracker, type StalenessLimits } from "../../../src/ingest/lag.js";
 import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
+import type { Template } from "../../../src/domain/template.js";
 import { Participant } from "../../scripted-participant/participant.js";
 
 export const operator = "operator::1220";
@@ -47,37 +48,46 @@ const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200
 
 const LIMITS: StalenessLimits = { unreadyAfter: 1_000, staleAfter: 2_000 };
 
-/** `around` wraps the ledger, to act at a chosen moment. */
+/** Mirrors some templates into a store. `logged` has lines of `level message details`. */
+export function mirrorOn(
+  ledger: Ledger,
+  mirrored: readonly Template[],
+  limits: StalenessLimits,
+  options: Pick<MirrorOptions, "writer" | "readWait" | "now" | "random" | "pause" | "signal">,
+  log: (line: string) => void,
+) {
+  const note = (level: string) => (details: object, message: string) =>
+    log(`${level} ${message} ${JSON.stringify(details)}`);
+  const lag = new LagTracker(limits, options.now, () => ledger.ledgerEnd());
+  const mirror = new Mirror({
+    ...options,
+    ledger,
+    decoder: new Decoder(mirrored),
+    lag,
+    log: { info: note("info"), warn: note("warn"), error: note("error") },
+  });
+  return { mirror, lag, running: mirror.run() };
+}
+
+/** A mirror of the Registry Utility. */
 export function startMirror(
   url: string,
   parties: readonly string[] = [operator],
-  around: (ledger: Ledger) => Ledger = (ledger) => ledger,
-  staleness: StalenessLimits = LIMITS,
   token: TokenSource = noToken,
+  staleness: StalenessLimits = LIMITS,
 ): RunningMirror {
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
-  const endpoint = { url: new URL(url), ca: undefined, token, signal, timeouts };
   const logged: string[] = [];
-  const note = (level: string) => (details: object, message: string) =>
-    void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
-  const log = { info: note("info"), warn: note("warn"), error: note("error") };
-  const ledger = around(new ParticipantClient(endpoint, parties, templates));
-  const lag = new LagTracker(staleness, Date.now, () => ledger.ledgerEnd());
-  const mirror = new Mirror({
-    ledger,
-    readWait: 1_000,
-    decoder: new Decoder(templates),
-    writer: store,
-    lag,
-    log,
-    now: Date.now,
-    random: Math.random,
-    pause: (milliseconds) => delay(milliseconds / SPEEDUP, undefined, { signal }).catch(() => undefined),
-    signal,
-  });
-  const running = mirror.run();
+  const ledger = new ParticipantClient(
+    { url: new URL(url), ca: undefined, token, signal, timeouts },
+    parties,
+    templates,
+  );
+  const pause = (ms: number) => delay(ms / SPEEDUP, undefined, { signal }).catch(() => undefined);
+  const options = { writer: store, readWait: 1_000, now: Date.now, random: Math.random, pause, signal };
+  const { mirror, lag, running } = mirrorOn(ledger, templates, staleness, options, (line) => void logged.push(line));
   return {
     mirror,
     store,

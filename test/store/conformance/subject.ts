@@ -1,7 +1,9 @@
+/** The store of the current case, and the fruits that it holds. */
 import { afterEach, beforeEach } from "vitest";
+import type { Change, Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import type { StoreReader, StoreWriter, TemplateCount, View } from "../../../src/store/port.js";
-import { apple, type FruitFields, idsOf, lookUp, type Lookup, templates } from "./fixtures.js";
+import { apple, byLabel, type Fruit, fruit, type FruitOptions, pear as plainPear } from "../../fixtures/fruits.js";
 
 /** A store without a state. */
 export interface StoreUnderTest {
@@ -13,59 +15,65 @@ export interface StoreUnderTest {
 /** Makes a store for contracts of the given templates. Called once for each case. */
 export type MakeStore = (templates: readonly Template[]) => Promise<StoreUnderTest>;
 
-/** The store of the current case, and shorthands to read it. */
-export interface Subject {
-  readonly store: Pick<StoreUnderTest, "reader" | "writer">;
-  /** Reads with a promise, whether the store is synchronous or not. */
-  readonly read: <T>(use: (view: View) => T) => Promise<T>;
-  /** Ids found by contract id or by label, or of the whole template. */
-  readonly found: (template: Template<FruitFields>, by: Lookup["by"] | undefined) => Promise<string[]>;
-  readonly sums: (...names: readonly string[]) => Promise<readonly bigint[]>;
-  /** The sum "USD". */
-  readonly sum: () => Promise<bigint | undefined>;
-  readonly asOf: () => Promise<number | undefined>;
-  readonly wasArchived: (id: string, registrar?: string) => Promise<boolean>;
-  /** `package name, qualified name, package id, count` of each, sorted. */
-  readonly templateCounts: () => Promise<string[]>;
-  /** The offset, and the synchronizer of each apple by id. */
-  readonly assignments: () => Promise<{ offset: number; at: Record<string, string | undefined> }>;
+export { apple };
+/** The registrar of all pears. */
+export const GROWER = "grower";
+export const pear: Template<Fruit> = { ...plainPear, registrarOf: () => GROWER };
+/** The same qualified name in another package is another template. */
+export const otherApple: Template<Fruit> = { ...apple, packageName: "other-fruit" };
+/** No case stores a plum. */
+export const plum: Template<Fruit> = { ...apple, qualifiedName: "Fruit.Tree:Plum" };
+export const templates = [apple, pear, otherApple, plum];
+
+/** A red apple becomes active. */
+export const active = (id: string, options: FruitOptions = {}): Change => ({ active: fruit(id, options) });
+export const unassigned = (id: string, reassignmentCounter: number): Change => ({
+  unassigned: id,
+  reassignmentCounter,
+});
+/** After a reassignment. */
+export const on = (place: string, reassignmentCounter: number): FruitOptions => ({
+  synchronizerId: `sync-${place}`,
+  reassignmentCounter,
+});
+export const worth = (amount: bigint): FruitOptions => ({ supply: { sum: "USD", amount } });
+
+export const idsOf = (contracts: readonly Contract[]): string[] => contracts.map(({ contractId }) => contractId);
+export const namesOf = (contracts: readonly Contract<Fruit>[]): string[] => contracts.map(({ fields }) => fields.name);
+
+/** What is found by id or label, or without either, of the whole template. */
+export type By = { readonly id: string } | { readonly label: string } | undefined;
+
+export function find(view: View, template: Template<Fruit>, by?: By): readonly Contract<Fruit>[] {
+  if (by === undefined) return view.all(template);
+  if ("label" in by) return view.byKey(template, byLabel(by.label));
+  return [view.byId(template, by.id)].flatMap((found) => found ?? []);
 }
 
-export const formatCounts = (counts: readonly TemplateCount[]): string[] =>
+/** `package id, template and count` of each, sorted. */
+export const formatCounts = (counts: readonly TemplateCount[]): string =>
   counts
-    .map(({ template, packageId, count }) => `${template.packageName} ${template.qualifiedName} ${packageId} ${count}`)
-    .toSorted((a, b) => (a < b ? -1 : 1));
+    .map(({ template, packageId, count }) => `${packageId} ${template.packageName} ${template.qualifiedName} ${count}`)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .join(", ");
 
 /** To be called within a `describe`: each case gets a store of its own. */
-export function createSubject(makeStore: MakeStore): Subject {
+export function createSubject(makeStore: MakeStore) {
   let current: StoreUnderTest;
   beforeEach(async () => {
     current = await makeStore(templates);
   });
   afterEach(() => current.close());
   const read = async <T>(use: (view: View) => T): Promise<T> => current.reader.read(use);
-  const sums = (...names: readonly string[]) => read((view) => view.sums(names));
   return {
-    store: {
-      get reader() {
-        return current.reader;
-      },
-      get writer() {
-        return current.writer;
-      },
+    get writer() {
+      return current.writer;
     },
+    /** Reads with a promise, whether the store is synchronous or not. */
     read,
-    found: (template, by) =>
-      read((view) => (by === undefined ? idsOf(view.all(template)) : lookUp(view, { template, by }))),
-    sums,
-    sum: async () => (await sums("USD"))[0],
-    asOf: () => read((view) => view.asOf),
-    wasArchived: (id, registrar) => read((view) => view.wasArchived(id, registrar)),
-    templateCounts: () => read((view) => formatCounts(view.templateCounts())),
-    assignments: () =>
-      read((view) => ({
-        offset: view.offset,
-        at: Object.fromEntries(view.all(apple).map(({ contractId, synchronizerId }) => [contractId, synchronizerId])),
-      })),
+    found: (template: Template<Fruit>, by?: By): Promise<string[]> => read((view) => idsOf(find(view, template, by))),
+    sums: (...names: readonly string[]) => read((view) => view.sums(names)),
   };
 }
+
+export type Subject = ReturnType<typeof createSubject>;

@@ -27,11 +27,20 @@ beforeEach(async () => {
   return () => schema.empty();
 });
 
-interface Following {
-  readonly sync: ReplicaSync;
-  readonly replica: Replica;
-  readonly ended: Promise<void>;
-  readonly end: () => Promise<void>;
+/** A database that fails while a test says so of a statement. */
+class Failing extends Database {
+  fails: (statement: Statement) => boolean = () => false;
+
+  override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    if (this.fails(statement)) throw new DatabaseError("unavailable", "of the test");
+    return super.query<R>(statement, values);
+  }
+}
+
+function failing(): Failing {
+  const database = new Failing(schema.url, 2);
+  onTestFinished(() => database.close());
+  return database;
 }
 
 interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "onLost" | "onRecovered">> {
@@ -39,8 +48,8 @@ interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "o
   readonly polls?: boolean;
 }
 
-/** A running ReplicaSync with its replica. It ends with the test. */
-function follow({ polls = true, database = schema.database, ...callbacks }: FollowOptions = {}): Following {
+/** A running ReplicaSync with its replica, which listens. It ends with the test. */
+async function follow({ polls = true, database = schema.database, ...callbacks }: FollowOptions = {}) {
   const ending = new AbortController();
   const { signal } = ending;
   const pause = async (ms: number): Promise<void> => {
@@ -48,7 +57,7 @@ function follow({ polls = true, database = schema.database, ...callbacks }: Foll
     await delay(polls || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
   const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
-  const replicaSync = new ReplicaSync({
+  const options = {
     database,
     replica,
     now: clock,
@@ -57,14 +66,17 @@ function follow({ polls = true, database = schema.database, ...callbacks }: Foll
     onLost: () => {},
     onRecovered: () => {},
     ...callbacks,
-  });
-  const ended = replicaSync.run();
+  };
+  const sync = new ReplicaSync(options);
+  const ended = sync.run();
   const end = () => {
     ending.abort();
     return within(SOON_MS, "the sync has ended", ended);
   };
   onTestFinished(end);
-  return { sync: replicaSync, replica, ended, end };
+  await listening();
+  await at(replica, 10);
+  return { sync, replica, end };
 }
 
 const at = (replica: Replica, offset: number): Promise<void> =>
@@ -91,18 +103,11 @@ async function mirror(catchUp: () => Promise<unknown>): Promise<string[]> {
   return requests;
 }
 
-const followWithoutPolling = async (): Promise<Following> => {
-  const following = follow({ polls: false });
-  await listening();
-  await at(following.replica, 10);
-  return following;
-};
+const followWithoutPolling = () => follow({ polls: false });
 
 describe("a replica with a sync", () => {
   test("follows notifications without polling", async () => {
-    const { replica } = follow({ polls: false });
-    await listening();
-    await at(replica, 10);
+    const { replica } = await followWithoutPolling();
     for (const offset of [11, 12, 13]) {
       await writer.apply([{ active: fruit(`id-${offset}`) }], offset);
       await at(replica, offset);
@@ -113,9 +118,7 @@ describe("a replica with a sync", () => {
   });
 
   test("follows by polling without notifications", async () => {
-    const { replica } = follow();
-    await listening();
-    await at(replica, 10);
+    const { replica } = await follow();
     // It looks when it begins and when it begins to listen: the first of these may be one of those.
     for (const offset of [11, 12, 13]) {
       await schema.sql("UPDATE offledger.state SET ledger_offset = $1", [offset]);
@@ -125,9 +128,7 @@ describe("a replica with a sync", () => {
   });
 
   test("listens again after its session is terminated, and refreshes at once", async () => {
-    const { replica } = follow({ polls: false });
-    await listening();
-    await at(replica, 10);
+    const { replica } = await followWithoutPolling();
     const [session] = await listeners();
     // Without a notification.
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
@@ -140,42 +141,31 @@ describe("a replica with a sync", () => {
   });
 
   test("reports once that the database is lost, and once that it is back", async () => {
-    class Failing extends Database {
-      isUnavailable = false;
-
-      override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-        if (this.isUnavailable) throw new DatabaseError("unavailable", "of the test");
-        return super.query<R>(statement, values);
-      }
-    }
-    const database = new Failing(schema.url, 2);
-    onTestFinished(() => database.close());
+    const database = failing();
     const events: string[] = [];
-    const { sync, replica } = follow({
+    const { sync } = await follow({
       database,
       onLost: ({ message }) => events.push(message),
       onRecovered: () => events.push("back"),
     });
-    await at(replica, 10);
     expect(events).toEqual([]);
     for (const expected of [
       ["of the test", "back"],
       ["of the test", "back", "of the test", "back"],
     ]) {
-      database.isUnavailable = true;
+      database.fails = () => true;
       await until("it is lost", () => events.length === expected.length - 1);
       // There is nobody to ask: the wait ends at once.
       expect(await within(SOON_MS, "it has given up", all(sync.catchUp(60_000)))).toEqual([]);
       expect(events).toEqual(expected.slice(0, -1));
-      database.isUnavailable = false;
+      database.fails = () => false;
       await until("it is back", () => events.length === expected.length);
       expect(events).toEqual(expected);
     }
   });
 
   test("ends without leaving a session", async () => {
-    const { replica, end } = follow();
-    await listening();
+    const { replica, end } = await follow();
     await end();
     await until("no session listens", async () => (await listeners()).length === 0);
     await writer.apply([], 11);
@@ -219,14 +209,7 @@ describe("catchUp", () => {
     expect(seen).toEqual([11, 12, 13, 14]);
   });
 
-  test("has reached the end if the mirror had nothing to catch up with", async () => {
-    const requests = await mirror(async () => {});
-    const { sync } = await followWithoutPolling();
-    expect(await soon(sync.catchUp(60_000))).toEqual(["reached"]);
-    expect(requests).toHaveLength(1);
-  });
-
-  test("waits for the reply to its own request", async () => {
+  test("waits for the reply to its own request, and gives up after its time", async () => {
     const { sync } = await followWithoutPolling();
     const catching = all(sync.catchUp(1_000));
     for (const payload of ["", "another request"]) {
@@ -249,34 +232,12 @@ describe("catchUp", () => {
     expect(new Set(requests).size).toBe(requests.length);
   });
 
-  test("gives up after its time", async () => {
-    const { sync } = await followWithoutPolling();
-    expect(await soon(sync.catchUp(300))).toEqual([]);
-    expect(
-      await within(2_000, "both have given up", Promise.all([all(sync.catchUp(900)), all(sync.catchUp(900))])),
-    ).toEqual([[], []]);
-  });
-
   test("gives up if the database cannot be read after the reply", async () => {
-    class Failing extends Database {
-      override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-        const rows = await super.query<R>(statement, values);
-        if (isReached && !statementText(statement).includes("pg_notify"))
-          throw new DatabaseError("lost", "of the test");
-        return rows;
-      }
-    }
-    let isReached = false;
+    const database = failing();
     await mirror(async () => {
-      isReached = true;
+      database.fails = ({ text }) => !text.includes("pg_notify");
     });
-    const database = new Failing(schema.url, 2);
-    onTestFinished(() => database.close());
-    const { sync, replica } = follow({ database, polls: false });
-    await at(replica, 10);
-    await listening();
+    const { sync } = await follow({ database, polls: false });
     expect(await soon(sync.catchUp(60_000))).toEqual([]);
   });
 });
-
-const statementText = (statement: Statement): string => (typeof statement === "string" ? statement : statement.text);

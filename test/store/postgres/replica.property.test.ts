@@ -8,7 +8,6 @@ import { Database, type Statement } from "../../../src/store/postgres/database.j
 import { Replica } from "../../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
-import type { Template } from "../../../src/domain/template.js";
 import type { View } from "../../../src/store/port.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
@@ -60,40 +59,58 @@ function contractOf(id: string, snapshot: number, counter: number): Contract | C
   });
 }
 
-type Lookup =
-  | { readonly by: "id" | "archived"; readonly id: string }
-  | { readonly by: "label"; readonly template: Template; readonly label: string }
-  | { readonly by: "template"; readonly template: Template }
-  | { readonly by: "sums" | "templateCounts" };
+/** What a lookup finds, as text. `seen` has each object by contract id, to find copies. */
+type Lookup = (view: View, seen: Map<string, Contract>) => string[];
 
-const anId = fc.constantFrom(...ids, ...countedIds, "never");
-const aTemplate = fc.constantFrom(...fruits);
-const aLookup: fc.Arbitrary<Lookup> = fc.oneof(
-  fc.record({ by: fc.constantFrom("id" as const, "archived" as const), id: anId }),
-  fc.record({ by: fc.constant("label" as const), template: aTemplate, label: fc.constantFrom(...labels, "never") }),
-  fc.record({ by: fc.constant("template" as const), template: aTemplate }),
-  fc.record({ by: fc.constantFrom("sums" as const, "templateCounts" as const) }),
-);
-/** Every lookup. */
-const allLookups: Lookup[] = [
-  ...[...ids, ...countedIds, "never"].flatMap((id): Lookup[] => [
-    { by: "id", id },
-    { by: "archived", id },
+const describe = (contracts: readonly Contract[], seen: Map<string, Contract>): string[] =>
+  contracts.map((contract) => {
+    const { contractId, template, payload, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
+    const first = seen.get(contractId) ?? contract;
+    seen.set(contractId, first);
+    if (first !== contract) return `${contractId} is another object than before`;
+    const amount = supply === undefined ? "nothing" : `${supply.amount} ${supply.sum}`;
+    const text = JSON.stringify([payload, fields, indexKeys, amount]);
+    return `${contractId} ${template.qualifiedName} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
+  });
+
+/** Every lookup by its name. */
+const lookups: Readonly<Record<string, Lookup>> = Object.fromEntries<Lookup>([
+  ...[...ids, ...countedIds, "never"].flatMap((id): [string, Lookup][] => [
+    [
+      `id ${id}`,
+      (view, seen) =>
+        describe(
+          fruits.flatMap((template) => view.byId(template, id) ?? []),
+          seen,
+        ),
+    ],
+    [`archived ${id}`, (view) => [String(view.wasArchived(id))]],
   ]),
-  ...fruits.flatMap((template): Lookup[] => [
-    { by: "template", template },
-    ...[...labels, "never"].map((label): Lookup => ({ by: "label", template, label })),
+  ...fruits.flatMap((template): [string, Lookup][] => [
+    [`all ${template.qualifiedName}`, (view, seen) => describe(view.all(template), seen)],
+    ...[...labels, "never"].map((label): [string, Lookup] => [
+      `label ${template.qualifiedName} ${label}`,
+      (view, seen) => describe(view.byKey(template, byLabel(label)), seen),
+    ]),
   ]),
-  { by: "sums" },
-  { by: "templateCounts" },
-];
+  ["sums", (view) => view.sums(sums).map(String)],
+  [
+    "counts",
+    (view) =>
+      view
+        .templateCounts()
+        .map(({ template, packageId, count }) => `${template.qualifiedName} ${packageId} ${count}`)
+        .toSorted((a, b) => (a < b ? -1 : 1)),
+  ],
+]);
+const allNames = Object.keys(lookups);
 
 const aReading = fc.record({
   does: fc.constant("read" as const),
   replica: fc.nat({ max: 2 }),
-  lookups: fc.oneof(
-    { weight: 3, arbitrary: fc.array(aLookup, { minLength: 1, maxLength: 6 }) },
-    { weight: 1, arbitrary: fc.constant(allLookups) },
+  names: fc.oneof(
+    { weight: 3, arbitrary: fc.array(fc.constantFrom(...allNames), { minLength: 1, maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.constant(allNames) },
   ),
 });
 const aRefresh = fc.record({ does: fc.constant("refresh" as const), replica: fc.nat({ max: 2 }) });
@@ -135,52 +152,16 @@ const aScript = fc.array(
 type Write = typeof aWrite extends fc.Arbitrary<infer T> ? T : never;
 type Read = typeof aReading extends fc.Arbitrary<infer T> ? T : never;
 
-/** Describes a contract. `seen` has each object by contract id, to find copies. */
-function describeContract(contract: Contract, seen: Map<string, Contract>): string {
-  const { contractId, template, payload, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
-  const first = seen.get(contractId) ?? contract;
-  seen.set(contractId, first);
-  if (first !== contract) return `${contractId} is another object than before`;
-  const amount = supply === undefined ? "nothing" : `${supply.amount} ${supply.sum}`;
-  const text = JSON.stringify([payload, fields, indexKeys, amount]);
-  return `${contractId} ${template.qualifiedName} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
-}
-
-function execute(view: View, lookup: Lookup, seen: Map<string, Contract>): string[] {
-  switch (lookup.by) {
-    case "id":
-      return fruits
-        .flatMap((template) => view.byId(template, lookup.id) ?? [])
-        .map((one) => describeContract(one, seen));
-    case "archived":
-      return [String(view.wasArchived(lookup.id))];
-    case "label":
-      return view.byKey(lookup.template, byLabel(lookup.label)).map((one) => describeContract(one, seen));
-    case "template":
-      return view.all(lookup.template).map((one) => describeContract(one, seen));
-    case "sums":
-      return view.sums(sums).map(String);
-    case "templateCounts":
-      return view
-        .templateCounts()
-        .map(({ template, packageId, count }) => `${template.qualifiedName} ${packageId} ${count}`)
-        .toSorted((a, b) => (a < b ? -1 : 1));
-  }
-}
-
 /** `asOf` has the number of the write, which identifies the state. */
-function read(view: View, { lookups }: Pick<Read, "lookups">) {
-  // What is noted together is fetched together: the other lookups end a run each.
-  for (const lookup of lookups) {
-    if (lookup.by === "id" || lookup.by === "archived") view.byId(apple, lookup.id);
-    if (lookup.by === "label") view.byKey(apple, byLabel(lookup.label));
-  }
+function read(view: View, names: readonly string[]) {
   const seen = new Map<string, Contract>();
-  return { write: view.asOf ?? -1, offset: view.offset, answers: lookups.map((lookup) => execute(view, lookup, seen)) };
+  const find = (name: string) => lookups[name]?.(view, seen) ?? [];
+  // What is noted together is fetched together: the other lookups end a run each.
+  for (const name of names) if (/^(id|label)/.test(name)) find(name);
+  return { write: view.asOf ?? -1, offset: view.offset, answers: names.map(find) };
 }
 
-const nameOf = (lookup: Lookup): string => JSON.stringify(lookup);
-
+/** A class is no test block. */
 function expectSame(seen: unknown, expected: unknown): void {
   expect(seen).toEqual(expected);
 }
@@ -191,7 +172,7 @@ class Run {
   readonly #writer: PostgresWriter;
   readonly #replicas: readonly Replica[];
   /** The results of the model, by number of the write. */
-  readonly #states = new Map<number, { offset: number; answers: ReadonlyMap<string, string[]> }>();
+  readonly #states = new Map<number, { offset: number; answers: ReadonlyMap<string, string[] | undefined> }>();
   #writes = 0;
   #snapshots = 0;
   #offset = 10;
@@ -245,25 +226,23 @@ class Run {
   /** Called before the database is written, since a replica may see the write at once. */
   #recordResults(offset: number): void {
     this.#offset = offset;
-    const state = this.#model.read((view) => read(view, { lookups: allLookups }));
-    const answers = new Map(allLookups.map((lookup, index) => [nameOf(lookup), state.answers[index] ?? []]));
-    this.#states.set(state.write, { offset: state.offset, answers });
+    const { write, answers } = this.#model.read((view) => read(view, allNames));
+    this.#states.set(write, { offset, answers: new Map(allNames.map((name, index) => [name, answers[index]])) });
   }
 
   async refresh(index: number): Promise<void> {
     await this.#replicas[index]?.refresh();
   }
 
-  async read({ replica, lookups }: Pick<Read, "replica" | "lookups">): Promise<void> {
+  async read({ replica, names }: Pick<Read, "replica" | "names">): Promise<void> {
     const before = this.#reached[replica] ?? 0;
-    const seen = await this.#replicas[replica]?.read((view) => read(view, { lookups }));
-    const number = seen?.write ?? -1;
-    const state = this.#states.get(number);
-    const answers = lookups.map((lookup) => state?.answers.get(nameOf(lookup)));
-    expectSame(seen, { write: number, offset: state?.offset, answers });
+    const seen = await this.#replicas[replica]?.read((view) => read(view, names));
+    const write = seen?.write ?? -1;
+    const state = this.#states.get(write);
+    expectSame(seen, { write, offset: state?.offset, answers: names.map((name) => state?.answers.get(name)) });
     // A replica never goes back.
-    expectSame(number >= before, true);
-    this.#reached[replica] = Math.max(number, this.#reached[replica] ?? 0);
+    expectSame(write >= before, true);
+    this.#reached[replica] = Math.max(write, this.#reached[replica] ?? 0);
   }
 
   /** After the last write, a refresh brings each replica to the latest state. */
@@ -271,7 +250,7 @@ class Run {
     const latest = this.#model.read((view) => view.asOf);
     for (const replica of this.#replicas.keys()) {
       await this.refresh(replica);
-      await this.read({ replica, lookups: allLookups });
+      await this.read({ replica, names: allNames });
       expectSame(this.#reached[replica], latest);
     }
   }

@@ -11,8 +11,7 @@ import {
   type Ledger,
   type UpdateStream,
 } from "../../../../src/ledger/participant/client.js";
-import { lastMessage, type VirtualParticipant } from "./participant.js";
-import { Wire } from "./wire.js";
+import { lastMessage, type VirtualParticipant, Wire } from "./participant.js";
 
 const MESSAGE_MS = 60_000;
 const OPEN_MS = 10_000;

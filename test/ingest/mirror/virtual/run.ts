@@ -1,43 +1,25 @@
 /** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
 import { setMaxListeners } from "node:events";
-import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { LagTracker } from "../../../../src/ingest/lag.js";
-import { Mirror } from "../../../../src/ingest/mirror.js";
-import { Decoder } from "../../../../src/ledger/decode.js";
+import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { LedgerError } from "../../../../src/ledger/participant/errors.js";
 import { refusal, withNulls } from "../../../scripted-participant/errors.js";
 import { templates } from "../../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
 import type { StoreWriter } from "../../../../src/store/port.js";
 import type { JsonObject } from "../../../../src/domain/json.js";
-import { payload } from "../../../fixtures/elements.js";
 import { Random } from "../../database/random.js";
+import { mirrorOn } from "../run-mirror.js";
 import { VirtualClock } from "./clock.js";
 import { VirtualClient } from "./client.js";
-import { VirtualParticipant } from "./participant.js";
-import type { Creatable, Step, StreamFault } from "./script.js";
+import { VirtualParticipant, type Wire } from "./participant.js";
+import { isStored, type LedgerStep, operator, scriptOf, settle, type Step, type StreamFault, take } from "./script.js";
 import { isEqual, type State, stateOf, Truth } from "./truth.js";
-import type { Wire } from "./wire.js";
 
-const operator = "operator::1220";
-const app = "utility-registry-app-v0";
-const holding = "utility-registry-holding-v0";
-
-/** Contracts that are served, one of a template that is dropped, and one that is not requested. */
-const creations: Readonly<Record<Creatable, readonly [packageName: string, entity: string, JsonObject]>> = {
-  factory: [app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()],
-  offer: [app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", payload.offer("alice", "bob", "USD", "locked")],
-  locked: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD")],
-  free: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD", { lock: null })],
-  other: ["other-package", "Some.Other:Thing", {}],
-};
-const SERVED = /^(factory|offer|locked)-/;
-
-/** The templates above. */
+const PACKAGES = ["utility-registry-app-v0", "utility-registry-holding-v0"];
+/** Those of the contracts in the scripts. */
 const mirrored = templates.filter(({ qualifiedName }) =>
-  Object.values(creations).some(([, entity]) => entity === qualifiedName),
+  /:(AllocationFactory|TransferOffer|Holding)$/.test(qualifiedName),
 );
-const PACKAGES = [app, holding];
 
 const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000 };
 /** Longer than some round trips of the slowest participant. */
@@ -45,16 +27,17 @@ const READ_WAIT_MS = 10_000;
 /** The longest backoff and the longest wait, several times. */
 const RECOVERY_MS = 600_000;
 
+/**
+ * How often a state was served, and how often none was; how often a request that waited was told that the store has reached
+ * the ledger's end, and how often not.
+ */
+const NONE = { served: 0, refused: 0, reached: 0, gaveUp: 0 };
+
 export interface Outcome {
   /** Undefined if nothing was wrong. */
   readonly wrong: string | undefined;
   readonly logged: readonly string[];
-  /** How often a state was served, and how often none was. */
-  readonly served: number;
-  readonly refused: number;
-  /** How often a request that waited was told that the store has reached the ledger's end, and how often not. */
-  readonly reached: number;
-  readonly gaveUp: number;
+  readonly counts: typeof NONE;
 }
 
 /** `seed` decides on delays and on the order of what happens at the same time. */
@@ -75,20 +58,16 @@ class Run {
   readonly #random: Random;
   readonly #ledger = new ScriptedLedger();
   readonly #participant: VirtualParticipant;
-  readonly #truth = new Truth((contractId) => SERVED.test(contractId));
+  readonly #truth = new Truth(isStored);
   readonly #store = new MemoryStore();
   readonly #logged: string[] = [];
   readonly #start: number;
-  #mirror: { readonly mirror: Mirror; readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
+  #mirror: ReturnType<Run["startMirror"]>;
   /** What the store holds; undefined after a write. */
   #state: State | undefined;
   /** The packages that its last snapshot left out. */
   #leftOut: readonly string[] = [];
-  #created = 0;
-  #served = 0;
-  #refused = 0;
-  #reached = 0;
-  #gaveUp = 0;
+  readonly #counts = { ...NONE };
   #asks: Promise<void> = Promise.resolve();
   #wrong: string | undefined;
 
@@ -101,7 +80,7 @@ class Run {
     this.#record();
     const record = () => this.#record();
     this.#ledger.log.listen(record, () => undefined);
-    this.#mirror = this.#startMirror();
+    this.#mirror = this.startMirror();
   }
 
   async through(script: readonly Step[]): Promise<Outcome> {
@@ -113,9 +92,7 @@ class Run {
       this.#record();
     }
     if (this.#wrong === undefined) await this.#recover();
-    const [wrong, logged] = [this.#wrong, this.#logged];
-    const counts = { served: this.#served, refused: this.#refused, reached: this.#reached, gaveUp: this.#gaveUp };
-    return { wrong, logged, ...counts };
+    return { wrong: this.#wrong, logged: this.#logged, counts: this.#counts };
   }
 
   async end(): Promise<void> {
@@ -126,35 +103,25 @@ class Run {
     await this.#asks;
   }
 
-  #startMirror() {
+  startMirror() {
     const clock = this.#clock;
     const end = new AbortController();
     const { signal } = end;
     // As many as pauses and streams at once.
     setMaxListeners(0, signal);
-    const log = { info: this.#note("info"), warn: this.#note("warn"), error: this.#note("error") };
     const client = new VirtualClient(this.#participant, [operator], mirrored, signal);
-    const now = () => clock.now;
-    const lag = new LagTracker(LIMITS, now, () => client.ledgerEnd());
-    const random = () => this.#random.next();
-    const pause = (ms: number) => clock.pause(ms, signal);
-    const writer = this.#writer(() => client.requested);
-    const mirror = new Mirror({
-      ledger: client,
-      decoder: new Decoder(mirrored),
-      writer,
-      lag,
+    const options = {
+      writer: this.#writer(() => client.requested),
       readWait: READ_WAIT_MS,
-      log,
-      now,
-      random,
-      pause,
+      now: () => clock.now,
+      random: () => this.#random.next(),
+      pause: (ms: number) => clock.pause(ms, signal),
       signal,
-    });
-    const ended = mirror.run();
+    };
+    const { mirror, lag, running } = mirrorOn(client, mirrored, LIMITS, options, (line) => this.#note(line));
     const stop = () => {
       end.abort();
-      return ended;
+      return running;
     };
     return { mirror, lag, client, stop };
   }
@@ -183,14 +150,12 @@ class Run {
     };
   }
 
-  #note(level: string) {
-    return (details: object, message: string) => {
-      this.#logged.push(`${this.#clock.now - this.#start} ms: ${level} ${message} ${JSON.stringify(details)}`);
-    };
+  #note(line: string): void {
+    this.#logged.push(`${this.#clock.now - this.#start} ms: ${line}`);
   }
 
   async #kill(): Promise<void> {
-    this.#note("step")({}, "kill");
+    this.#note("kill");
     const stopped = this.#mirror.stop();
     const state = { isStopped: false };
     void stopped.then(() => {
@@ -201,7 +166,7 @@ class Run {
       await this.#clock.advance(1_000, () => undefined);
     }
     await stopped;
-    this.#mirror = this.#startMirror();
+    this.#mirror = this.startMirror();
   }
 
   #advance(ms: number): Promise<void> {
@@ -213,10 +178,10 @@ class Run {
     if (this.#wrong !== undefined) return;
     const { lag } = this.#mirror;
     if (lag.staleReason() !== undefined) {
-      this.#refused++;
+      this.#counts.refused++;
       return;
     }
-    this.#served++;
+    this.#counts.served++;
     this.#state ??= this.#read();
     const { now } = this.#clock;
     if (this.#truth.hadWithin(LIMITS.staleAfter, now, this.#state, this.#leftOut)) return;
@@ -229,14 +194,14 @@ class Run {
     const ask = async (): Promise<void> => {
       for await (const progress of this.#mirror.mirror.catchUp()) {
         if (progress === "advanced") continue;
-        this.#reached++;
+        this.#counts.reached++;
         const { now } = this.#clock;
         const state = (this.#state ??= this.#read());
         if (this.#truth.hadWithin(now - asked, now, state, this.#leftOut)) return;
         this.#wrong ??= `at ${now - this.#start} ms the store has caught up for a request of ${asked - this.#start} ms with ${text(state)}, and the ledger has ${text(this.#truth.now)}`;
         return;
       }
-      this.#gaveUp++;
+      this.#counts.gaveUp++;
     };
     const asking = ask();
     this.#asks = Promise.all([this.#asks, asking]).then(() => undefined);
@@ -261,9 +226,9 @@ class Run {
     for (const faults of [callFaults, streamFaults, searchFaults, snapshotDelays]) faults.length = 0;
     for (const name of PACKAGES) packageNames.add(name);
     this.#participant.start();
-    for (const { contractId } of this.#ledger.contracts.values()) attempt(() => this.#ledger.unassignLate(contractId));
+    settle(this.#ledger);
     this.#record();
-    this.#note("step")({}, "recover");
+    this.#note("recover");
     const isRecovered = () => {
       const { lag, client } = this.#mirror;
       if (lag.notReadyReason() !== undefined || client.missing.length > 0) return false;
@@ -275,7 +240,10 @@ class Run {
     if (this.#wrong !== undefined) return;
     if (isRecovered()) {
       // A connection that is dead may still be followed.
-      for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined;) {
+      for (
+        const { reached } = { reached: this.#counts.reached };
+        this.#counts.reached === reached && this.#wrong === undefined;
+      ) {
         if (this.#clock.now > begun + RECOVERY_MS) this.#wrong = "it does not catch up for a request";
         void this.#ask();
         await this.#advance(READ_WAIT_MS + 1);
@@ -291,20 +259,9 @@ class Run {
   }
 
   #do(step: Exclude<Step, { do: "wait" | "kill" }>): void {
-    this.#note("step")(step, step.do);
+    this.#note(JSON.stringify(step));
     const [ledger, participant] = [this.#ledger, this.#participant];
     switch (step.do) {
-      case "create":
-        return this.#create(step.what);
-      case "archive":
-      case "unassign":
-      case "assign":
-      case "assignEarly":
-      case "unassignLate":
-        return this.#change(step.do, step.which);
-      case "checkpoint":
-      case "elsewhere":
-        return void ledger[step.do]();
       case "ask":
         return void this.#ask();
       case "upload":
@@ -312,11 +269,6 @@ class Run {
       case "stop":
       case "start":
         return participant[step.do]();
-      case "prune":
-        return void attempt(() => ledger.prune(Math.floor(ledger.end * step.share)));
-      case "restore":
-        if (attempt(() => ledger.restore(Math.floor(ledger.end * step.share)))) participant.cutAll();
-        return;
       case "clear":
         ledger.clear();
         for (const name of PACKAGES.slice(step.packages)) participant.packageNames.delete(name);
@@ -333,47 +285,21 @@ class Run {
         return void participant.snapshotDelays.push(step.ms);
       case "stream":
         return this.#breakStream(step.fault, step.streams);
+      default:
+        if (this.#take(step) && step.do === "restore") participant.cutAll();
     }
   }
 
-  #create(what: readonly Creatable[]): void {
-    const { packageNames } = this.#participant;
-    const possible = what
-      .map((each) => this.#creation(each))
-      .filter(({ packageName }) => packageName === "other-package" || packageNames.has(packageName));
-    if (possible.length > 0) this.#ledger.transact(possible.map((create) => ({ create })));
-  }
-
-  #creation(what: Creatable): Creation {
-    const [packageName, entity, argument] = creations[what];
-    const contractId = `${what}-${this.#created++}`;
-    const createdEventBlob = Buffer.from(contractId).toString("base64");
-    const names = { contractId, packageName, templateId: `pkg:${entity}` };
-    return { ...names, payload: argument, createdEventBlob, signatories: [operator] };
-  }
-
-  /** Applies the step to one of the contracts that allow it, if any. */
-  #change(what: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate", which: number): void {
-    const ledger = this.#ledger;
-    const ids = [...ledger.contracts.keys()];
-    const target = which % 2 === 0 ? "sync-B::1220" : "sync-C::1220";
-    const does = {
-      archive: (id: string) =>
-        ledger.transact([{ archive: id }], { synchronizerId: ledger.contracts.get(id)?.synchronizerId ?? "none" }),
-      unassign: (id: string) => ledger.unassign(id, target),
-      assign: (id: string) => ledger.assign(id),
-      assignEarly: (id: string) => ledger.assignEarly(id, target),
-      unassignLate: (id: string) => ledger.unassignLate(id),
-    }[what];
-    ids.some((_, tried) => attempt(() => does(ids[(which + tried) % ids.length] ?? "")));
+  #take(step: LedgerStep): boolean {
+    return take(this.#ledger, step, (name) => this.#participant.packageNames.has(name));
   }
 
   #move({ to, creates }: Extract<Step, { do: "move" }>): void {
     for (const wire of this.#participant.wires) wire.die();
     if (to === "empty") this.#ledger.clear();
-    else if (!attempt(() => this.#ledger.restore(Math.floor(this.#ledger.end / 2)))) return;
+    else if (!this.#take({ do: "restore", share: 0.5 })) return;
     this.#participant.cutAll();
-    for (let count = 0; count < creates; count++) this.#create(["offer"]);
+    for (let count = 0; count < creates; count++) this.#take({ do: "create", what: ["offer"] });
   }
 
   #breakStream(fault: StreamFault, streams: "open" | "next"): void {
@@ -397,14 +323,17 @@ class Run {
   }
 }
 
-/** Whether the step was valid. An invalid step changes nothing. */
-function attempt(does: () => unknown): boolean {
-  try {
-    does();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const text = (state: State): string => JSON.stringify(Object.fromEntries(state));
+
+/** Runs random scripts, one for each seed, and prints figures. */
+export async function runAll(first: number, scripts: number) {
+  const failed: string[] = [];
+  const sums = { ...NONE };
+  for (let seed = first; seed < first + scripts; seed++) {
+    const { wrong, counts } = await run(scriptOf(seed), seed);
+    for (const name of ["served", "refused", "reached", "gaveUp"] as const) sums[name] += counts[name];
+    if (wrong !== undefined) failed.push(`seed ${seed}: ${wrong}`);
+  }
+  console.log(`${scripts} scripts from seed ${first}: ${JSON.stringify(sums)}, ${failed.length} failed`);
+  return { failed, ...sums };
+}

@@ -1,3 +1,0 @@
-import { postgresConformance } from "./postgres-conformance.js";
-
-postgresConformance("PostgreSQL without a cache", 0);
