@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { call } from "../fixtures/calls/build.js";
+import { call as callOf } from "../fixtures/calls/build.js";
 import { instrument } from "../fixtures/calls/operations.js";
 import { transferFactory } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
@@ -21,11 +21,11 @@ const identifiedBy = (...ids: readonly string[]): JsonObject => ({
   additionalIdentifiers: ids.map((id) => ({ source: "ISO", id, scheme: "ISO 4217" })),
 });
 
-const lookUp = (body: JsonObject): Call => call(method.getInstrumentConfiguration, body);
+const lookUp = (body: JsonObject): Call => callOf(method.getInstrumentConfiguration, body);
 const find = (instrumentIdentifier: JsonObject, of: string = registrar): Call =>
   lookUp({ registrar: of, instrumentIdentifier });
-const all = call(method.getAllInstrumentConfigurations);
-const pages = call(method.listInstrumentConfigurations);
+const all = callOf(method.getAllInstrumentConfigurations);
+const pages = callOf(method.listInstrumentConfigurations);
 const page = (query: string): Call => ({ ...pages, path: `${pages.path}?${query}` });
 
 const [internal, iso, figi] = [
@@ -296,7 +296,7 @@ describe("of several that list an identifier", () => {
 });
 
 describe("the operator", () => {
-  const operator = call(OperatorService.method.getOperator);
+  const operator = callOf(OperatorService.method.getOperator);
   const two = registryOf(
     {},
     element("AllocationFactory", "a", payload.service({ operator: "operator-2::1220" }), newer),
@@ -315,7 +315,7 @@ describe("the operator", () => {
 const rule = (id: string, packageId: string) => element("TransferRule", id, payload.service(), { packageId });
 
 test("the packages are those of the stored contracts, each once, sorted by name and id", async () => {
-  const packages = call(OperatorService.method.getAllPackages);
+  const packages = callOf(OperatorService.method.getAllPackages);
   const elements = [
     ...registryOf({}, ...instructions()).toReversed(),
     rule("c", "pkg-3"),

@@ -11,7 +11,7 @@ import {
   settlementFactory,
   transferFactory,
 } from "../fixtures/calls/operations.js";
-import { call } from "../fixtures/calls/build.js";
+import { call as callOf } from "../fixtures/calls/build.js";
 import { instrument } from "../fixtures/calls/operations.js";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
@@ -23,7 +23,7 @@ import { complete, groupElements, without } from "./table.js";
 
 const offer = transferFactory("v1", transferV1("alice", "bob"));
 const accept = onTransfer("v1", "accept", "offer");
-const operator = call(OperatorService.method.getOperator);
+const operator = callOf(OperatorService.method.getOperator);
 const settle = (legs: number, ...ids: readonly string[]): Call =>
   settlementFactory(
     settlement(
