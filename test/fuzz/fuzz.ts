@@ -181,11 +181,14 @@ const MB = 1024 * 1024;
 /** Growth since the warm-up that compiled code, tables and pooled buffers explain. None of them grows without bound. */
 const MAX_GROWTH = { heapUsed: 12 * MB, external: 48 * MB, rss: 256 * MB };
 const MAX_MORE_TIMERS = 8;
+/** Of a connection that lingers: its session, and its streams until their time limits. */
+const LINGERING_BYTES = 64 * 1024;
 
-/** Returns a message for each bound that is exceeded. `lingering` connections may be open, with a timer each. */
+/** Returns a message for each bound that is exceeded. `lingering` connections may be open, with memory and a timer each. */
 export function findLeaks(before: ResourceUsage, after: ResourceUsage, lingering = 0): string[] {
   const leaks: string[] = [];
-  for (const [name, max] of Object.entries(MAX_GROWTH) as [keyof typeof MAX_GROWTH, number][]) {
+  for (const [name, bound] of Object.entries(MAX_GROWTH) as [keyof typeof MAX_GROWTH, number][]) {
+    const max = bound + lingering * LINGERING_BYTES;
     const growth = after[name] - before[name];
     if (growth > max) leaks.push(`${name} grew by ${formatMiB(growth)}, more than ${formatMiB(max)}`);
   }
