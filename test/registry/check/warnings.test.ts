@@ -275,3 +275,8 @@ describe("several groups of operator and provider under one registrar are each c
     expectWarnings(warnings, expected, false);
   });
 });
+
+test("a warning names the status that a refusal has over REST", () => {
+  const statuses = { invalid: 400, "not-found": 404, conflict: 409, unavailable: 503, unsupported: 501 };
+  expect(refusalStatus).toEqual(statuses);
+});
