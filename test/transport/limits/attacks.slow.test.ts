@@ -5,9 +5,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { readUsage } from "./attacks/usage.js";
 import { main, Program } from "../../fixtures/program.js";
 import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { until, within } from "../../fixtures/wait.js";
@@ -108,6 +108,23 @@ class Caller {
     if (typeof response === "string") return;
     if (response.status === 200 ? response.body !== this.#right : response.status !== 503)
       this.wrong.push(`${outcome} ${response.body}`);
+  }
+}
+
+/** From /proc; undefined once the process has ended. The kernel counts time in hundredths of a second. */
+function readUsage(pid: number): { readonly peakRss: number; readonly cpuSeconds: number } | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name of the process, in parentheses, may contain spaces. User and system time are the 14th and 15th field.
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13);
+    if (kilobytes === undefined) return undefined;
+    return { peakRss: Number(kilobytes) * 1024, cpuSeconds: (Number(user) + Number(system)) / 100 };
+  } catch {
+    return undefined;
   }
 }
 

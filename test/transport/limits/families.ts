@@ -1,9 +1,46 @@
-import { honestRequests } from "./attacks/requests.js";
+/** The attacks by name, what they count, and what an honest caller asks meanwhile. */
+import { party } from "../../../demo/element.js";
 
 export const FAMILIES = ["connections", "slow headers", "slow bodies", "unread responses", "resets", "floods"] as const;
 export type FamilyName = (typeof FAMILIES)[number];
 
-const [transferFactory] = honestRequests;
-if (transferFactory === undefined) throw new Error("there is no request");
+const registrar = party("nordic-registrar");
+
 /** To the demo registry. */
-export const TRANSFER_FACTORY = transferFactory;
+export const TRANSFER_FACTORY = {
+  path: `/api/token-standard/v0/registrars/${registrar}/registry/transfer-instruction/v1/transfer-factory`,
+  body: JSON.stringify({
+    choiceArguments: {
+      expectedAdmin: registrar,
+      transfer: {
+        sender: party("bob"),
+        receiver: party("carol"),
+        amount: "10.0",
+        instrumentId: { admin: registrar, id: "NOK-CASH" },
+        requestedAt: "2026-06-01T00:00:00Z",
+        executeBefore: "2036-06-01T00:00:00Z",
+        inputHoldingCids: [],
+        meta: { values: {} },
+      },
+      extraArgs: { context: {}, meta: {} },
+    },
+    excludeDebugFields: true,
+  }),
+} as const;
+
+/** Evidence that the attack took place. */
+export class Tally {
+  opened = 0;
+  /** Connections that did not come about. */
+  refused = 0;
+  /** Connections that ended before the attack did. */
+  closed = 0;
+  requests = 0;
+  sentBytes = 0;
+  /** Responses by status, and stream resets by `reset CODE`. */
+  readonly answers: Record<string, number> = {};
+
+  answer(status: string, count = 1): void {
+    this.answers[status] = (this.answers[status] ?? 0) + count;
+  }
+}
