@@ -78,7 +78,13 @@ export async function sourceOptions(config: Config): Promise<SourceOptions> {
     database:
       databaseUrl === undefined
         ? undefined
-        : { url: databaseUrl, connections: databaseConnections, cacheBytes: cacheMegabytes * 1_000_000 },
+        : {
+            url: databaseUrl,
+            passwordFile: config.databasePasswordFile,
+            connections: databaseConnections,
+            cacheBytes: cacheMegabytes * 1_000_000,
+            migrates: config.migrate,
+          },
     limits: { unreadyAfter: unreadySeconds * 1000, staleAfter: staleSeconds * 1000, readWait: readWaitMs },
     countsSupply: config.totalSupply,
     keepsOptional: config.keepHoldings,

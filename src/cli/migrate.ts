@@ -6,11 +6,11 @@ import { errorMessage } from "../util/logger.js";
 import { EXIT_CONFIG, EXIT_FAILURE, fail, print } from "./output.js";
 
 /** Migrates the schema of the database and prints its version. */
-export async function migrate({ databaseUrl }: Config): Promise<void> {
+export async function migrate({ databaseUrl, databasePasswordFile }: Config): Promise<void> {
   // readConfig requires it for this command.
   if (databaseUrl === undefined) return;
   try {
-    const { from, to } = await migrateDatabase(databaseUrl);
+    const { from, to } = await migrateDatabase(databaseUrl, databasePasswordFile);
     print(from === to ? `schema is up to date (version ${to})\n` : `schema migrated from version ${from} to ${to}\n`);
   } catch (error) {
     const isUnavailable = error instanceof DatabaseError && error.kind === "unavailable";
@@ -20,8 +20,8 @@ export async function migrate({ databaseUrl }: Config): Promise<void> {
 }
 
 /** Migrates the schema of a database to the version of this program. Throws DatabaseError. */
-export async function migrateDatabase(url: URL): Promise<MigrationResult> {
-  const database = new Database(url.href, 1);
+export async function migrateDatabase(url: URL, passwordFile?: string): Promise<MigrationResult> {
+  const database = new Database({ url: url.href, passwordFile, maxConnections: 1 });
   try {
     return await migrateSchema(database);
   } finally {

@@ -142,6 +142,7 @@ function checkCombinations(config: Config, command: string): string[] {
   if (["mirror", "api", "migrate"].includes(command) && !isSet("databaseUrl")) {
     errors.push(`offledger ${command} requires ${variable("databaseUrl")}, which is not set`);
   }
+  requires("databasePasswordFile", "databaseUrl");
   excludes("ledgerTokenFile", "oidcIssuer");
   requires("tlsCertFile", "tlsKeyFile");
   requires("tlsKeyFile", "tlsCertFile");

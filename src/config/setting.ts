@@ -59,8 +59,11 @@ export const boolean = (flag: string, value: boolean, description: string): Sett
     accepts: "true or false",
     description,
     default: value,
-    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+    parse: trueOrFalse,
   });
+
+export const trueOrFalse: Parser<boolean> = (given) =>
+  given === "true" ? true : given === "false" ? false : undefined;
 
 export const host = (flag: string, description: string): Setting<string> =>
   setting(flag, {

@@ -22,6 +22,7 @@ import {
   type Setting,
   setting,
   text,
+  trueOrFalse,
   url,
 } from "./setting.js";
 
@@ -120,6 +121,16 @@ export const settings = {
     accepts: "a URL that starts with postgres:// or postgresql://",
     description: "PostgreSQL database that stores the contracts, instead of the memory of this process",
     isSecret: true,
+  }),
+  databasePasswordFile: text(
+    "database-password-file",
+    "the path of a file",
+    "file with the password of the database, instead of one in the URL; read again for each connection",
+  ),
+  migrate: optional("migrate", trueOrFalse, {
+    accepts: "true or false",
+    description: "whether the process migrates the schema of the database when it starts",
+    defaultLabel: "true for `serve`, false for `mirror` and `api`",
   }),
   databaseConnections: count(
     "database-connections",

@@ -2,9 +2,9 @@ import { abortablePause } from "../util/async.js";
 import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { contentId } from "../store/postgres/content-id.js";
-import { Database } from "../store/postgres/database.js";
-import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
-import { migrate } from "../store/postgres/migrate.js";
+import { checkSessions, Database } from "../store/postgres/database.js";
+import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../store/postgres/errors.js";
+import { checkSchema, migrate } from "../store/postgres/migrate.js";
 import { StoredPackages, storing } from "../store/postgres/packages.js";
 import { ReplicaSync } from "../store/postgres/replica-sync.js";
 import { Replica } from "../store/postgres/replica.js";
@@ -23,9 +23,12 @@ export interface Roles {
 
 export interface DatabaseOptions {
   readonly url: URL;
+  readonly passwordFile: string | undefined;
   /** Largest number of connections for queries. */
   readonly connections: number;
   readonly cacheBytes: number;
+  /** Whether a process migrates the schema at its start. By default one that both mirrors and answers. */
+  readonly migrates: boolean | undefined;
 }
 
 export interface DatabaseSourceOptions extends DatabaseOptions {
@@ -40,6 +43,8 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   readonly end: AbortController;
 }
 
+/** An operator starts the database, or migrates it, while the process waits. */
+const MENDS_ITSELF: ReadonlySet<DatabaseErrorKind> = new Set(["unavailable", "unmigrated"]);
 const RETRY_MS = 1_000;
 /** Time for a catch-up request to reach the leader and come back, in addition to the leader's own wait. */
 const ROUND_TRIP_MS = 500;
@@ -51,8 +56,10 @@ const now = () => performance.now();
 /** A store in a database, which any number of processes may share. */
 export function databaseSource({
   url,
+  passwordFile,
   connections,
   cacheBytes,
+  migrates,
   roles,
   limits,
   templates,
@@ -64,14 +71,26 @@ export function databaseSource({
 }: DatabaseSourceOptions): Source {
   const { signal } = end;
   const pause = abortablePause(signal);
-  const database = new Database(url.href, connections);
+  let logger: Logger | undefined;
+  const database = new Database({
+    url: url.href,
+    passwordFile,
+    maxConnections: connections,
+    onShortage: (error) =>
+      error === undefined
+        ? logger?.info({}, "the database gives further connections again")
+        : logger?.warn(
+            { reason: error.message, open: database.pool.inUse + database.pool.idle },
+            "the database gives no further connection; requests wait for those that are open",
+          ),
+  });
   const contents = contentId(templates, countsSupply, keepsOptional);
   const storedPackages = new StoredPackages(database);
   const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock: now });
-  let logger: Logger | undefined;
   const replicaSync = new ReplicaSync({
     database,
     replica,
+    contentId: contents,
     now,
     pause,
     signal,
@@ -82,17 +101,26 @@ export function databaseSource({
       ),
     onRecovered: () => logger?.info({}, "database readable again"),
   });
+  let hasSessions: true | undefined;
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
   const retries = { now, pause, signal };
+  const prepareSchema = async (log: Logger): Promise<void> => {
+    hasSessions ??= await checkSessions(database).then((): true => true);
+    if (!(migrates ?? (roles.mirrors && roles.answers))) return checkSchema(database);
+    const { from, to } = await migrate(database);
+    if (from < to) log.info({ from, to }, "database schema migrated");
+  };
   const run = async (log: Logger): Promise<void> => {
-    await migrateAndLog(database, log);
+    await prepareSchema(log);
     if (roles.mirrors) leaderLoop = new LeaderLoop({ ...retries, database, ingestor, contents, templates, log });
     await Promise.all([roles.answers ? replicaSync.run() : undefined, leaderLoop?.run()]);
   };
   const replicaStaleReason = (): string | undefined => {
-    if (!replica.status.isOurs) return "the database holds the contracts of a service with another configuration";
+    if (!replica.status.isOurs) {
+      return "no mirror of this release and configuration has filled the database: start one, or wait for its snapshot";
+    }
     return staleReason(replica.status, limits);
   };
   return {
@@ -111,17 +139,17 @@ export function databaseSource({
       logger = log;
       // Fail the start only for errors that a retry cannot mend.
       try {
-        await migrateAndLog(database, log);
+        await prepareSchema(log);
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.kind !== "unavailable") throw error;
-        log.warn({ reason: error.message }, "database unavailable; retrying");
+        if (!(error instanceof DatabaseError) || !MENDS_ITSELF.has(error.kind)) throw error;
+        log.warn({ reason: error.message }, "database not usable yet; retrying");
       }
       running = new Retries(retries).run(
         () => run(log),
         (_failures, error) => {
           const { kind, message } = asDatabaseError(error);
-          // The start has already logged an unavailable database.
-          if (kind !== "unavailable") log.error({ kind, reason: message }, "database not usable; retrying");
+          // The start has already logged it.
+          if (!MENDS_ITSELF.has(kind)) log.error({ kind, reason: message }, "database not usable; retrying");
           return RETRY_MS;
         },
       );
@@ -155,11 +183,6 @@ export function databaseSource({
       await database.close();
     },
   };
-}
-
-async function migrateAndLog(database: Database, log: Logger): Promise<void> {
-  const { from, to } = await migrate(database);
-  if (from < to) log.info({ from, to }, "database schema migrated");
 }
 
 /** The URL without credentials. */

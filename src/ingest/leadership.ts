@@ -1,5 +1,5 @@
 /**
- * Which process writes the database. The states of each, and what leads from one to the next:
+ * Which process writes a content of the database. The states of each, and what leads from one to the next:
  * - Connecting -> standby: its session is open, and another process holds the advisory lock, for which it asks again.
  * - Connecting, standby -> leader: it gets the lock. The epoch grows, so that the writes of earlier leaders have no effect.
  * - Leader: it ingests, a heartbeat keeps the session and stores the age, and replicas have it catch up.
@@ -17,6 +17,7 @@ import {
   type Statement,
   withSessionTimeout,
 } from "../store/postgres/database.js";
+import { contentHash } from "../store/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
 import { type ContentIdentity, PostgresWriter } from "../store/postgres/writer.js";
 import { backoffMs, withTimeout } from "../util/async.js";
@@ -76,6 +77,7 @@ export class LeaderLoop {
     const { log } = this.#options;
     const lease = new Lease({
       ...this.#options,
+      contentId: this.#options.contents,
       onStandby: () => {
         this.#failure = undefined;
         this.#ingestionFailure = undefined;
@@ -164,8 +166,8 @@ export class LeaderLoop {
   }
 }
 
-/** Key of the advisory lock; migrations have another. */
-const LEASE_LOCK = 7_220_411_002n;
+/** First key of the advisory lock; migrations have another. The second is the content. */
+const LEASE_LOCK = 722_041_102;
 const ACQUIRE_INTERVAL_MS = 500;
 const HEARTBEAT_MS = 1_000;
 /** The server ends a session that is silent for this long, which frees the lease. */
@@ -175,6 +177,8 @@ const TERM_END_MS = 30_000;
 
 export interface LeaseOptions extends Omit<RetriesOptions, "now"> {
   readonly database: Database;
+  /** Each content of a database has a lease of its own. */
+  readonly contentId: string;
   /** Called once for each `hold` if another process has the lease. */
   readonly onStandby: () => void;
 }
@@ -189,7 +193,7 @@ export interface LeadershipTerm {
   age: () => number | undefined;
   /** Why the ledger has another history than the store; undefined if it is not known to. The heartbeat stores it. */
   otherHistory: () => string | undefined;
-  /** Called with the id of each request of a replica. */
+  /** Called with the id of each request of a replica of the same content. */
   onCatchUpRequest: (requestId: string) => void;
   /** Ends the term. Writes in progress may or may not be stored. */
   end(): void;
@@ -198,9 +202,11 @@ export interface LeadershipTerm {
 /** An advisory lock on a session that a heartbeat keeps alive. */
 export class Lease {
   readonly #options: LeaseOptions;
+  readonly #contentHash: string;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    this.#contentHash = contentHash(options.contentId);
   }
 
   /** Waits for the lease and runs one term. Throws DatabaseError if the lease cannot be acquired or is lost. */
@@ -234,7 +240,7 @@ export class Lease {
   async #runTerm(session: Client, ended: AbortController, run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const end = () => ended.abort();
     const { rows } = await withSessionTimeout(
-      session.query<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch"),
+      session.query<{ epoch: string }>(BEGIN_EPOCH, [this.#contentHash, this.#options.contentId]),
     );
     const epoch = Number(rows[0]?.epoch);
     const term: LeadershipTerm = {
@@ -245,7 +251,9 @@ export class Lease {
       onCatchUpRequest: () => undefined,
       end,
     };
-    session.on("notification", ({ payload }) => term.onCatchUpRequest(payload ?? ""));
+    session.on("notification", ({ payload = "" }) => {
+      if (payload.startsWith(this.#contentHash)) term.onCatchUpRequest(payload);
+    });
     await withSessionTimeout(session.query(`LISTEN ${channels.catchUpRequested}`));
     // The end of one task ends the other. Wait for both, so that terms of this process never overlap.
     const tasks = [run(term), this.#sendHeartbeats(session, term)].map((task) => task.finally(end));
@@ -261,7 +269,10 @@ export class Lease {
   async #acquire(session: Client, ended: AbortSignal): Promise<boolean> {
     for (let attempt = 1; !ended.aborted; attempt++) {
       const { rows } = await withSessionTimeout(
-        session.query<{ acquired: boolean }>("SELECT pg_try_advisory_lock($1) AS acquired", [LEASE_LOCK]),
+        session.query<{ acquired: boolean }>("SELECT pg_try_advisory_lock($1, hashtext($2)) AS acquired", [
+          LEASE_LOCK,
+          this.#contentHash,
+        ]),
       );
       if (rows[0]?.acquired === true) return true;
       if (attempt === 1) this.#options.onStandby();
@@ -272,7 +283,7 @@ export class Lease {
 
   async #sendHeartbeats(session: Client, term: LeadershipTerm): Promise<void> {
     while (!term.signal.aborted) {
-      const values = [term.epoch, term.age() ?? null, term.otherHistory() ?? null];
+      const values = [term.epoch, term.age() ?? null, term.otherHistory() ?? null, this.#contentHash];
       const { rowCount } = await withSessionTimeout(
         session.query({ name: "heartbeat", text: HEARTBEAT_STATEMENT, values }),
       );
@@ -281,6 +292,11 @@ export class Lease {
     }
   }
 }
+
+const BEGIN_EPOCH = `
+INSERT INTO offledger.state AS s (content_hash, content_id, epoch) VALUES ($1::uuid, $2::text, 1)
+ON CONFLICT (content_hash) DO UPDATE SET epoch = s.epoch + 1, led_at = clock_timestamp()
+RETURNING epoch`;
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -297,8 +313,9 @@ const HEARTBEAT_STATEMENT = `
 WITH state AS (
   UPDATE offledger.state
   SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
-    other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END
-  WHERE epoch = $1::bigint
+    other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END,
+    led_at = clock_timestamp()
+  WHERE epoch = $1::bigint AND content_hash = $4::uuid
   RETURNING epoch
 )
 SELECT pg_notify('${channels.stateChanged}', '') FROM state`;

@@ -27,6 +27,9 @@ export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
 /** The one lookup of all template counts. */
 export const templateCountsHash: LookupHash = hashText("template counts");
 
+/** Identifies a content id among the states of a database; see content-id.ts. A migration computes it in SQL. */
+export const contentHash = (contentId: string): LookupHash => hashText(`content ${contentId}`);
+
 /** Stands for all lookups that find contracts of a registrar. No result has this hash; streams select changes by it. */
 export const registrarHash = (registrar: string): LookupHash => hashText(`registrar ${registrar}`);
 /** As `registrarHash`, for contracts that answers of every registrar may use. */

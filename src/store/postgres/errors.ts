@@ -8,6 +8,8 @@ export type DatabaseErrorKind =
   | "denied"
   /** The schema is missing or belongs to another version. */
   | "schema"
+  /** The schema is of an earlier release: `offledger migrate` mends it. */
+  | "unmigrated"
   /** Another process has the lease. */
   | "lost"
   /** Anything else: a bug in this program. */

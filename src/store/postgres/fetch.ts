@@ -1,10 +1,9 @@
 import { type Contract, newestFirst } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import { type ParsedPayload, type Template, unreadableTemplate } from "../../domain/template.js";
-import { type LookupHash, templateCountsHash, templateHash } from "../lookup-hash.js";
+import { contentHash, type LookupHash, templateCountsHash, templateHash } from "../lookup-hash.js";
 import type { TemplateCount } from "../port.js";
 import type { Database, Statement } from "./database.js";
-import { DatabaseError } from "./errors.js";
 import { EMPTY_RESULT, type Fetched, hashOf, type Lookup, type LookupResult, type Version } from "./lookups.js";
 
 /** A reader that is more updates behind drops its whole cache instead of reading what each has changed. */
@@ -26,6 +25,7 @@ export const byHash = (templates: readonly Template[]): TemplatesByHash =>
  */
 export async function fetchLookups(
   database: Database,
+  contentId: string,
   templates: TemplatesByHash,
   maxContracts: number,
   since: Version,
@@ -47,6 +47,7 @@ export async function fetchLookups(
     [...missing, ...known].some(({ by }) => by === "templateCounts"),
     MAX_UPDATES_BEHIND,
     maxContracts + 1,
+    contentHash(contentId),
   ]);
   return decodeRows(rows, templates, maxContracts, missing, known);
 }
@@ -63,7 +64,7 @@ const isStorable = (contractId: string): boolean => !contractId.includes("\0");
 /**
  * Everything that a read needs, of one state, in one round trip: the position of the store, what has changed since the
  * state that the reader knows ($1 generation, $2 offset), and the lookups. $12 asks for the template counts. $13 is the
- * number of updates that a reader may be behind, $14 of contracts that a lookup returns.
+ * number of updates that a reader may be behind, $14 of contracts that a lookup returns, $15 the hash of the content.
  *
  * Unknown lookups are always executed: $3 ids, and hashes of $5 index keys, $7 templates, $9 sums. Known lookups only
  * if changed since $2, or if that is unknown: hashes of $4 ids (the ids in $11), $6 index keys, $8 templates, $10 sums.
@@ -82,7 +83,7 @@ WITH state AS MATERIALIZED (
         SELECT FROM offledger.invalidations i WHERE i.generation = $1::bigint AND i.ledger_offset > $2::bigint
         OFFSET $13::bigint LIMIT 1
       ) AS is_contiguous
-  FROM offledger.state s
+  FROM offledger.state s WHERE s.content_hash = $15::uuid
 ),
 invalidated AS MATERIALIZED (
   SELECT DISTINCT u.hash
@@ -117,7 +118,7 @@ sums AS MATERIALIZED (
 )
 SELECT 'state' AS row_type, NULL::uuid AS lookup_hash, NULL::uuid AS template_hash,
   NULL AS contract_id, NULL AS template_id,
-  json_build_object('generation', s.generation, 'offset', s.ledger_offset, 'asOf', s.as_of, 'contentId', s.content_id,
+  json_build_object('generation', s.generation, 'offset', s.ledger_offset, 'asOf', s.as_of,
     'age', s.age, 'otherHistory', s.other_history, 'isContiguous', s.is_contiguous)::text AS payload,
   NULL AS created_event_blob, NULL AS created_at, NULL::bigint AS created_micros, NULL AS synchronizer_id,
   NULL::bigint AS reassignment_counter, NULL::bytea AS supply_sum, NULL::numeric AS supply_amount
@@ -173,7 +174,7 @@ CROSS JOIN LATERAL (
 ) n`,
 };
 
-/** The ids of at most $2 contracts of the template with hash $1. No order: that would read them all. */
+/** The ids of at most $2 contracts of the template with hash $1, of the content with hash $3. No order: that would read them all. */
 export const idsStatement: Statement = {
   name: "ids",
   text: `
@@ -182,7 +183,8 @@ FROM offledger.state s
 CROSS JOIN LATERAL (
   SELECT c.contract_id FROM offledger.contracts c
   WHERE c.generation = s.generation AND c.template_hash = $1::uuid OFFSET 0 LIMIT $2::bigint
-) c`,
+) c
+WHERE s.content_hash = $3::uuid`,
 };
 
 /** A row of offledger.contracts. The driver returns bigint and numeric as text. */
@@ -219,13 +221,12 @@ interface StateJson {
   readonly generation: number;
   readonly offset: number;
   readonly asOf: number | null;
-  readonly contentId: string;
   readonly age: number | null;
   readonly otherHistory: string | null;
   readonly isContiguous: boolean;
 }
 
-/** Converts the rows of fetchStatement. Throws DatabaseError if the database has no state. */
+/** Converts the rows of fetchStatement. Without a state there is no generation. */
 function decodeRows(
   rows: readonly FetchRow[],
   templates: TemplatesByHash,
@@ -288,7 +289,6 @@ function decodeRows(
       }
     }
   }
-  if (state === undefined) throw new DatabaseError("schema", "the table offledger.state has no row");
   const resultOf = (lookup: Lookup): LookupResult => {
     switch (lookup.by) {
       case "id": {
@@ -313,11 +313,11 @@ function decodeRows(
   const found = [...missing, ...changed].map((lookup) => [lookup, resultOf(lookup)] as const);
   const whole = found.filter(([, { contracts: some }]) => some.length <= maxContracts);
   return {
-    version: { generation: state.generation, offset: state.offset, asOf: state.asOf ?? undefined },
-    contentId: state.contentId,
-    age: state.age ?? undefined,
-    otherHistory: state.otherHistory ?? undefined,
-    isContiguous: state.isContiguous,
+    version: { generation: state?.generation ?? 0, offset: state?.offset ?? 0, asOf: state?.asOf ?? undefined },
+    hasState: state !== undefined,
+    age: state?.age ?? undefined,
+    otherHistory: state?.otherHistory ?? undefined,
+    isContiguous: state?.isContiguous ?? false,
     invalidated,
     results: new Map(whole),
     isTruncated: whole.length < found.length,

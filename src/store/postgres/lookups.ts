@@ -73,8 +73,8 @@ export interface Version {
 
 export interface Fetched {
   readonly version: Version;
-  /** Identifies what the store holds and how it is read; see content-id.ts. */
-  readonly contentId: string;
+  /** Whether a process with the content id of this one has ever had the lease; see content-id.ts. */
+  readonly hasState: boolean;
   /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
   readonly age: number | undefined;
   /** Why the ledger is not the one that the store comes from; undefined if it is not known. */

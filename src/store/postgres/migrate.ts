@@ -14,7 +14,16 @@ export interface MigrationResult {
   readonly to: number;
 }
 
-/** Applies missing migrations in one transaction. Throws DatabaseError, of kind "schema" if the database is newer. */
+/**
+ * A release runs on its own schema and on the next one, so that two releases can share a database while one replaces the
+ * other: a migration only adds, and what is not used any more is dropped one release later.
+ */
+const NEWER_VERSIONS = 1;
+
+/**
+ * Applies missing migrations in one transaction. Throws DatabaseError, of kind "schema" if the database is newer than
+ * this release supports.
+ */
 export async function migrate(database: Database): Promise<MigrationResult> {
   const migrations = await readMigrations();
   // The statement timeout of the pool is too short for a migration of large tables.
@@ -28,17 +37,32 @@ export async function migrate(database: Database): Promise<MigrationResult> {
   }
 }
 
-async function applyMissing(client: ClientBase, migrations: readonly string[]): Promise<MigrationResult> {
-  const to = migrations.length;
-  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-  const from = await readVersion(client);
-  if (from > to) {
+/** Throws DatabaseError, of kind "schema", unless this release can run on the schema; "unmigrated" if it is older. */
+export async function checkSchema(database: Database): Promise<void> {
+  const wanted = (await readMigrations()).length;
+  const version = await database.transaction(readVersion);
+  checkNotNewer(version, wanted);
+  if (version < wanted) {
     throw new DatabaseError(
-      "schema",
-      `the database has schema version ${from}, and this program supports up to ${to}: ` +
-        "run the newer program, or use a new database",
+      "unmigrated",
+      `the database has schema version ${version}, and this release needs ${wanted}: run \`offledger migrate\``,
     );
   }
+}
+
+function checkNotNewer(version: number, own: number): void {
+  if (version <= own + NEWER_VERSIONS) return;
+  throw new DatabaseError(
+    "schema",
+    `the database has schema version ${version}, and this release supports up to ${own + NEWER_VERSIONS}: ` +
+      "run a newer release, or use a new database",
+  );
+}
+
+async function applyMissing(client: ClientBase, migrations: readonly string[]): Promise<MigrationResult> {
+  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  const from = await readVersion(client);
+  checkNotNewer(from, migrations.length);
   if (from === 0) {
     await client.query("CREATE SCHEMA IF NOT EXISTS offledger");
     await client.query(
@@ -51,7 +75,7 @@ async function applyMissing(client: ClientBase, migrations: readonly string[]): 
     await client.query(sql);
     await client.query("INSERT INTO offledger.migrations (version) VALUES ($1)", [index + 1]);
   }
-  return { from, to };
+  return { from, to: Math.max(from, migrations.length) };
 }
 
 async function readVersion(client: ClientBase): Promise<number> {

@@ -3,6 +3,7 @@ import type { Client } from "pg";
 import { backoffMs, Notifier, SingleFlight } from "../../util/async.js";
 import type { CatchUpProgress } from "../../domain/ledger.js";
 import { Retries, type RetriesOptions } from "../../util/retries.js";
+import { contentHash } from "../lookup-hash.js";
 import { channels, type Database, endSession, type Statement } from "./database.js";
 import { asDatabaseError, type DatabaseError } from "./errors.js";
 import type { Replica } from "./replica.js";
@@ -13,6 +14,8 @@ const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
 export interface ReplicaSyncOptions extends RetriesOptions {
   readonly database: Database;
   readonly replica: Replica;
+  /** Of the mirror that is asked to catch up. */
+  readonly contentId: string;
   /** Called once when the database becomes unreadable. */
   readonly onLost: (error: DatabaseError) => void;
   readonly onRecovered: () => void;
@@ -81,7 +84,7 @@ export class ReplicaSync {
   }
 
   async #requestCatchUp(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
-    const id = randomUUID();
+    const id = `${contentHash(this.#options.contentId)} ${randomUUID()}`;
     const forget = () => {
       clearTimeout(timer);
       this.#onCaughtUp.delete(id);

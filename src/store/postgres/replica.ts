@@ -1,7 +1,7 @@
 import type { Template } from "../../domain/template.js";
 import { SingleFlight } from "../../util/async.js";
 import { ChangeLog } from "../change-log.js";
-import { templateHash } from "../lookup-hash.js";
+import { contentHash, templateHash } from "../lookup-hash.js";
 import { type ChangeFeed, type ContractIds, NotReady, type StoreReader, type StoreScan, type View } from "../port.js";
 import { hasSameKeys } from "./content-id.js";
 import type { Database } from "./database.js";
@@ -20,7 +20,7 @@ import { ReplicaCache } from "./replica-cache.js";
 
 export interface ReplicaOptions {
   readonly templates: readonly Template[];
-  /** The replica serves only a store with this content id; see content-id.ts. */
+  /** The replica reads the state of this content id; see content-id.ts. */
   readonly contentId: string;
   /** Approximate size of the cache. */
   readonly cacheBytes: number;
@@ -38,7 +38,7 @@ export interface ReplicaStatus {
   readonly otherHistory: string | undefined;
   /** Of the latest query. */
   readonly failure: DatabaseError | undefined;
-  /** Whether the store has the content id of this process. */
+  /** Whether a mirror has led with the content id of this process, and stores the keys by which it looks. */
   readonly isOurs: boolean;
 }
 
@@ -117,7 +117,8 @@ export class Replica implements StoreReader {
   openScan(): StoreScan {
     return new ReplicaScan(
       this.#database,
-      (...lookups) => fetchLookups(this.#database, this.#templates, SCAN_LIMITS.contracts, ...lookups),
+      this.#options.contentId,
+      (...lookups) => this.#fetchLookups(SCAN_LIMITS.contracts, ...lookups),
       (fetched) => this.#hasOurContent(fetched),
     );
   }
@@ -133,16 +134,18 @@ export class Replica implements StoreReader {
     return fetched;
   }
 
-  #hasOurContent({ version, contentId }: Fetched): boolean {
-    if (version.generation === 0) return true;
-    return contentId === this.#options.contentId && this.#hasOurKeys.get(version.generation) !== false;
+  #fetchLookups(maxContracts: number, ...lookups: Parameters<FetchLookups>): Promise<Fetched> {
+    return fetchLookups(this.#database, this.#options.contentId, this.#templates, maxContracts, ...lookups);
+  }
+
+  #hasOurContent({ version, hasState }: Fetched): boolean {
+    return hasState && this.#hasOurKeys.get(version.generation) !== false;
   }
 
   /** Compares a sample of the index keys of a generation, once. */
-  async #compareKeys({ version: { generation }, contentId }: Fetched): Promise<void> {
-    const { templates } = this.#options;
-    if (generation === 0 || contentId !== this.#options.contentId || this.#hasOurKeys.has(generation)) return;
-    this.#hasOurKeys.set(generation, await hasSameKeys(this.#database, generation, templates));
+  async #compareKeys({ version: { generation } }: Fetched): Promise<void> {
+    if (generation === 0 || this.#hasOurKeys.has(generation)) return;
+    this.#hasOurKeys.set(generation, await hasSameKeys(this.#database, generation, this.#options.templates));
     const [oldest] = this.#hasOurKeys.keys();
     if (this.#hasOurKeys.size > MAX_COMPARED && oldest !== undefined) this.#hasOurKeys.delete(oldest);
   }
@@ -151,14 +154,7 @@ export class Replica implements StoreReader {
     const startedAt = this.#options.clock();
     const queryNumber = this.#cache.nextQueryNumber();
     try {
-      const fetched = await fetchLookups(
-        this.#database,
-        this.#templates,
-        REQUEST_LIMITS.contracts,
-        since,
-        missing,
-        known,
-      );
+      const fetched = await this.#fetchLookups(REQUEST_LIMITS.contracts, since, missing, known);
       // Before its contracts can be found.
       await this.#compareKeys(fetched);
       this.#failure = undefined;
@@ -186,18 +182,20 @@ export class Replica implements StoreReader {
  */
 class ReplicaScan implements StoreScan {
   readonly #database: Database;
+  readonly #contentId: string;
   readonly #fetch: FetchLookups;
   readonly #isOurs: (fetched: Fetched) => boolean;
   readonly #cache = new ReplicaCache(CACHE_BYTES);
 
-  constructor(database: Database, fetch: FetchLookups, isOurs: (fetched: Fetched) => boolean) {
+  constructor(database: Database, contentId: string, fetch: FetchLookups, isOurs: (fetched: Fetched) => boolean) {
     this.#database = database;
+    this.#contentId = contentId;
     this.#fetch = fetch;
     this.#isOurs = isOurs;
   }
 
   async ids(template: Template): Promise<ContractIds> {
-    const values = [templateHash(template), MAX_SCANNED_IDS + 1];
+    const values = [templateHash(template), MAX_SCANNED_IDS + 1, contentHash(this.#contentId)];
     const rows = await orUnavailable(this.#database.query<{ contract_id: string }>(idsStatement, values));
     const ids = rows.map(({ contract_id }) => contract_id);
     return { ids: ids.slice(0, MAX_SCANNED_IDS), isComplete: ids.length <= MAX_SCANNED_IDS };

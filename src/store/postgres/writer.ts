@@ -1,6 +1,7 @@
 import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { type Checkpoint, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
+import { contentHash } from "../lookup-hash.js";
 import { applyStatement, batchChanges, type ChangeBatch, toParameters } from "./apply.js";
 import { hasSameKeys } from "./content-id.js";
 import { channels, type Database, type Statement } from "./database.js";
@@ -43,7 +44,6 @@ export class PostgresWriter implements StoreWriter {
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
   #replacing: Promise<void> = Promise.resolve();
-  #servedGeneration = 0;
 
   private constructor(database: Database, scope: WriterScope) {
     this.#database = database;
@@ -63,10 +63,8 @@ export class PostgresWriter implements StoreWriter {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<PostgresWriter> {
     const writer = new PostgresWriter(database, { epoch, content, onLost, signal });
-    const [state] = await database.query<StateRow>(READ_STATE);
-    writer.#servedGeneration = Number(state?.generation);
-    const isSameContent = state?.content_id === content.contentId && state.origin === content.origin;
-    if (state === undefined || !isSameContent || state.generation === "0") return writer;
+    const [state] = await database.query<StateRow>(READ_STATE, [contentHash(content.contentId)]);
+    if (state === undefined || state.origin !== content.origin || state.generation === "0") return writer;
     if (await hasSameKeys(database, Number(state.generation), content.templates ?? [])) {
       const { generation, ledger_offset, update_id } = state;
       writer.#position = {
@@ -93,20 +91,21 @@ export class PostgresWriter implements StoreWriter {
     await this.#write(async () => {
       const { epoch, content, signal } = this.#scope;
       // Those that were loaded and never served.
-      await this.#deleteGenerations("orphan");
-      const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
-      const generation = Number(next?.generation);
+      await this.#deleteUnused();
+      const contentKey = contentHash(content.contentId);
+      const [next] = await this.#database.query<{ generation: string }>(BEGIN_GENERATION, [epoch, contentKey]);
+      if (next === undefined) throw leaseLost();
+      const generation = Number(next.generation);
       await loadGeneration(this.#database, generation, contracts, signal);
       const swapped = await this.#database.query(SWAP_GENERATION, [
         epoch,
         generation,
         offset,
         asOf ?? null,
-        content.contentId,
+        contentKey,
         content.origin,
       ]);
       if (swapped.length === 0) throw leaseLost();
-      this.#servedGeneration = generation;
       this.#position = { generation, offset, updateId: undefined };
     });
   }
@@ -146,19 +145,22 @@ export class PostgresWriter implements StoreWriter {
     });
   }
 
-  /** Deletes, in small steps, the generations before the served one, and trims its logs. Throws DatabaseError. */
+  /**
+   * Deletes, in small steps, the generations that no state uses, and the states of contents that nobody has written for
+   * long; trims the logs of the served generation. Throws DatabaseError.
+   */
   async cleanUp(): Promise<void> {
-    await this.#deleteGenerations("old");
-    const parameters = [this.#servedGeneration, this.#scope.epoch];
+    await this.#database.query(DELETE_STATES, [contentHash(this.#scope.content.contentId)]);
+    await this.#deleteUnused();
+    const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
     for (const statement of TRIM_STATEMENTS) {
       if (this.#failure === undefined) await this.#database.query(statement, parameters);
     }
   }
 
-  async #deleteGenerations(which: "old" | "orphan"): Promise<void> {
-    const parameters = [this.#servedGeneration, this.#scope.epoch];
-    for (const statement of TABLES.map((table) => deleteRows(table, which))) {
-      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
+  async #deleteUnused(): Promise<void> {
+    for (const statement of TABLES.map(deleteUnused)) {
+      while (this.#failure === undefined && (await this.#database.query(statement)).length > 0);
     }
   }
 
@@ -186,21 +188,28 @@ interface StateRow {
   readonly generation: string;
   readonly ledger_offset: string;
   readonly update_id: string | null;
-  readonly content_id: string;
   readonly origin: string;
 }
 
 const READ_STATE: Statement = {
   name: "read-state",
-  text: "SELECT generation, ledger_offset, update_id, content_id, origin FROM offledger.state",
+  text: "SELECT generation, ledger_offset, update_id, origin FROM offledger.state WHERE content_hash = $1::uuid",
 };
 
-/** Numbers come from the clock, so that a database restored from a backup does not reuse one. */
-const NEXT_GENERATION: Statement = {
-  name: "next-generation",
+/**
+ * Reserves a generation, so that nobody deletes its rows while they are loaded. Numbers come from the clock, so that a
+ * database restored from a backup does not reuse one. Returns no row if the lease is lost.
+ */
+const BEGIN_GENERATION: Statement = {
+  name: "begin-generation",
   text: `
-SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, generation + 1) AS generation
-FROM offledger.state`,
+UPDATE offledger.state
+SET loading = greatest(
+  (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+  (SELECT max(greatest(generation, loading)) + 1 FROM offledger.state)
+)
+WHERE epoch = $1::bigint AND content_hash = $2::uuid
+RETURNING loading AS generation`,
 };
 
 /** Serves the loaded generation. Returns no row if the lease is lost. */
@@ -209,9 +218,9 @@ const SWAP_GENERATION: Statement = {
   text: `
 WITH swapped AS (
   UPDATE offledger.state
-  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, content_id = $5::text,
-    origin = $6::text, invalidations_from = $3::bigint
-  WHERE epoch = $1::bigint
+  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, origin = $6::text,
+    invalidations_from = $3::bigint
+  WHERE epoch = $1::bigint AND content_hash = $5::uuid AND loading = $2::bigint
   RETURNING generation
 )
 SELECT pg_notify('${channels.stateChanged}', '') FROM swapped`,
@@ -235,15 +244,43 @@ const TABLES = [
   "invalidations",
 ];
 
-/** $1 is the served generation, $2 the epoch of the writer. A statement that sees later rows sees a later epoch too. */
-const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
-  name: `delete-${which}-${table}`,
+/**
+ * Deletes rows of a generation that no state uses. One that a leader begins later has no row yet that this statement could
+ * see. The generations of a table are few: each is found by one step in the index.
+ */
+const deleteUnused = (table: string): Statement => ({
+  name: `delete-unused-${table}`,
   text: `
+WITH RECURSIVE present (generation) AS (
+  (SELECT generation FROM offledger.${table} ORDER BY generation LIMIT 1)
+  UNION ALL
+  SELECT (SELECT t.generation FROM offledger.${table} t WHERE t.generation > p.generation ORDER BY t.generation LIMIT 1)
+  FROM present p WHERE p.generation IS NOT NULL
+),
+unused AS (
+  SELECT p.generation FROM present p
+  WHERE p.generation IS NOT NULL
+    AND NOT EXISTS (SELECT FROM offledger.state s WHERE p.generation IN (s.generation, s.loading))
+  LIMIT 1
+)
 DELETE FROM offledger.${table}
-WHERE EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint) AND ctid = ANY (ARRAY(
-  SELECT ctid FROM offledger.${table} WHERE generation ${which === "old" ? "<" : ">"} $1::bigint LIMIT ${MAX_ROWS}
+WHERE ctid = ANY (ARRAY(
+  SELECT t.ctid FROM unused u CROSS JOIN LATERAL (
+    SELECT t.ctid FROM offledger.${table} t WHERE t.generation = u.generation OFFSET 0 LIMIT ${MAX_ROWS}
+  ) t
 )) RETURNING 1`,
 });
+
+/** A release that is rolled back within this time goes on where it stopped; later it takes a new snapshot. */
+const UNLED_AFTER = "1 hour";
+
+/** $1 is the content of this process, which stays. */
+const DELETE_STATES: Statement = {
+  name: "delete-states",
+  text: `
+DELETE FROM offledger.state
+WHERE content_hash <> $1::uuid AND led_at < clock_timestamp() - interval '${UNLED_AFTER}'`,
+};
 
 const TRIM_STATEMENTS: readonly Statement[] = [
   {
@@ -269,6 +306,6 @@ DELETE FROM offledger.archived_contracts a USING (
   ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
 ) cutoff
 WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
-  AND EXISTS (SELECT FROM offledger.state WHERE epoch = $2::bigint)`,
+  AND EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint)`,
   },
 ];
