@@ -34,6 +34,11 @@ async function serving(roles: Roles): Promise<Run> {
 
 const read = readConfig(process.argv.slice(2));
 if (read.ok) {
+  if (read.warnings.length > 0) {
+    const { pino } = await import("pino");
+    const log = pino({}, process.stderr);
+    for (const warning of read.warnings) log.warn(warning);
+  }
   const run = await commands[read.command]();
   await run(read.config, read.argument);
 } else fail(configFailure(`${read.errors.join("\n")}\n\nSee: offledger help`));

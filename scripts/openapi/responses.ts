@@ -28,7 +28,7 @@ const failures: Readonly<Record<number, Failure>> = {
   413: { description: "The body is too large." },
   414: { description: "The path with its query is too long." },
   415: { description: "The body is not JSON in UTF-8." },
-  429: { description: "The rate limit is exceeded.", headers: { "Retry-After": retryAfter } },
+  429: { description: "The limit of open streams is reached.", headers: { "Retry-After": retryAfter } },
   431: { description: "The head of the request is too large." },
   500: { description: "A defect of the service; the operator's log has the details." },
   503: {
@@ -42,12 +42,14 @@ const UTILITY = "Utility";
 
 /** Decided before the path is known, so that their body is the token standard's everywhere. */
 const WITHOUT_PATH: ReadonlySet<number> = new Set([408, 431]);
+/** No utility operation is a stream. */
+const NOT_OF_UTILITY: ReadonlySet<number> = new Set([...WITHOUT_PATH, 429]);
 
 /** `components.responses` for both forms of errors. */
 export const errorResponses: JsonObject = Object.fromEntries(
   [TOKEN_STANDARD, UTILITY].flatMap((prefix) =>
     Object.entries(failures)
-      .filter(([status]) => prefix === TOKEN_STANDARD || !WITHOUT_PATH.has(Number(status)))
+      .filter(([status]) => prefix === TOKEN_STANDARD || !NOT_OF_UTILITY.has(Number(status)))
       .map(([status, failure]) => [`${prefix}${status}`, response(failure, prefix)]),
   ),
 );
@@ -80,11 +82,11 @@ export interface Fallible {
 
 /** References by status. */
 export function errorsOf({ path, isPost, hasParameters, errors }: Fallible): JsonObject {
-  // Health operations have no rate limit and nothing that can fail.
+  // Health operations have nothing that can fail.
   const isHealth = !path.startsWith("/api/");
   const known = [...errors.keys()].map((name) => knownStatus(path, name));
   const statuses = [405, 408, 414, 431, 503, ...known];
-  if (!isHealth) statuses.push(429, 500);
+  if (!isHealth) statuses.push(500);
   if (isPost || hasParameters) statuses.push(400);
   // POST operations without fields also accept a body.
   if (isPost) statuses.push(413, 415);

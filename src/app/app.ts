@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { createAuth } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
+import { LIMITS, type Limits } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
@@ -64,32 +65,57 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
  * cannot be used, DatabaseError if the database cannot be used and a retry would not help, and the system error if the
  * address cannot be listened on. After an error nothing keeps running.
  */
-export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = STANDALONE): Promise<App> {
-  const shutdown = new ShutdownSequence(config.graceSeconds * 1000);
+export async function startApp(
+  config: Config,
+  now: () => number = Date.now,
+  roles: Roles = STANDALONE,
+  limits: Limits = LIMITS,
+): Promise<App> {
+  const shutdown = new ShutdownSequence(limits.graceSeconds * 1000);
   try {
-    return await start(config, now, roles, shutdown);
+    return await start(config, limits, now, roles, shutdown);
   } catch (error) {
     await shutdown.run();
     throw error;
   }
 }
 
-async function start(config: Config, now: () => number, roles: Roles, shutdown: ShutdownSequence): Promise<App> {
+async function start(
+  config: Config,
+  limits: Limits,
+  now: () => number,
+  roles: Roles,
+  shutdown: ShutdownSequence,
+): Promise<App> {
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
   const openApi = openApiDocument(config);
-  const options = await serverOptions(config, openApi);
+  const options = await serverOptions(config, limits, openApi);
   const { budgets } = options;
-  const source = createSource(await sourceOptions(config), roles, registry.templates, now);
+  const source = createSource(await sourceOptions(config, limits), roles, registry.templates, now);
   shutdown.add(() => source.close());
   let isDraining = false;
   const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());
   const configuration = await configurationId(config, overrides);
   const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
-  const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
+  const watchOptions = roles.answers ? createWatch(source, configuration, limits.maxWatches, shutdown) : undefined;
   const log = pino({ level: config.logLevel }, process.stderr);
-  const warnings = roles.answers ? monitorWarnings(config, registry, source, now, log) : undefined;
+  log.info(
+    {
+      version: packageVersion(),
+      node: process.version,
+      source: source.name,
+      parties: config.ledgerParties,
+      registry: config.registry,
+      host: config.host,
+      port: config.port,
+    },
+    "offledger starts",
+  );
+  const warnings = roles.answers
+    ? monitorWarnings(config, limits.credentialDays, registry, source, now, log)
+    : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
   const telemetry = await startTelemetry(config, log, {
     version: packageVersion(),
@@ -128,14 +154,14 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     guards,
     observers: telemetry.observers,
     watch: watchOptions,
-    standard: standardServices({ services: served, notReadyReason, reflection: config.reflection }),
+    standard: standardServices({ services: served, notReadyReason }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
-  const { credentialDays } = config;
+  const { credentialDays } = limits;
   // A process that only mirrors checks what its parties see.
-  const limits = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
+  const checked = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
   const parties = config.ledgerUrl === undefined || !roles.mirrors ? undefined : config.ledgerParties;
-  const first = new FirstInventory({ registry, source, parties, ...limits, now, log });
+  const first = new FirstInventory({ registry, source, parties, ...checked, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
@@ -147,9 +173,13 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   // Only memory can be read without waiting for the database.
   const isKnown = source.isInMemory && parties === undefined && source.staleReason() === undefined;
   const inventory = isKnown
-    ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...limits }))
+    ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...checked }))
     : undefined;
   const url = await server.listen(config.host, config.port);
+  log.info(
+    { url, notReadyReason: notReadyReason() },
+    `offledger ${inventory === undefined ? "listens" : "serves"} at ${url}`,
+  );
   return {
     url,
     source: source.name,
@@ -158,7 +188,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
     metricsUrl: operator?.metricsUrl,
     async close(reason = "closed by its caller", drains = false) {
-      const { drainSeconds, graceSeconds } = config;
+      const { drainSeconds } = config;
+      const { graceSeconds } = limits;
       if (drains && drainSeconds > 0) {
         log.info({ reason, drainSeconds }, "the service drains: it serves, but is not ready");
         isDraining = true;

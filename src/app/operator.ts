@@ -36,7 +36,8 @@ interface MonitoredWarnings extends WarningSource {
 
 /** The warnings. Undefined without the port, and for a registry without checks. */
 export function monitorWarnings(
-  { metricsPort, credentialDays }: Config,
+  { metricsPort }: Config,
+  credentialDays: number,
   { checks }: Registry,
   source: Source,
   now: () => number,
@@ -164,11 +165,12 @@ export interface RunningOperator {
  * the token or the address cannot be used; nothing keeps running then.
  */
 export async function startOperator(
-  { metricsHost: host, metricsPort: port = 0, operatorTokenFile }: Config,
+  { metricsPort, operatorTokenFile }: Config,
   { maxBodyBytes, compresses, arguments: limits, certificate }: ServerOptions,
   served: Served,
   log: Logger,
 ): Promise<RunningOperator> {
+  const { host, port } = metricsPort ?? { host: "127.0.0.1", port: 0 };
   const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
   // A process that answers nothing has nothing to show.
   const page = served.bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
@@ -180,7 +182,7 @@ export async function startOperator(
   } catch (error) {
     await server.close(0);
     const accepts = "a free port on a local address";
-    throw new SettingError("OFFLEDGER_METRICS_PORT, with OFFLEDGER_METRICS_HOST,", accepts, errorMessage(error));
+    throw new SettingError("OFFLEDGER_METRICS_PORT", accepts, errorMessage(error));
   }
 }
 

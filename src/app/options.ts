@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { securedDocument } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
+import type { Limits } from "../config/limits.js";
 import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
@@ -26,34 +27,26 @@ export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: 
 /** Throws SettingError if the certificate cannot be used. */
 export async function serverOptions(
   config: Config,
+  limits: Limits,
   openApi: object,
 ): Promise<ServerOptions & { readonly budgets: Budgets }> {
   return {
     logLevel: config.logLevel,
     documentation: { openApi, version: packageVersion() },
     rootRegistrar: config.rootRegistrar,
-    maxBodyBytes: config.maxBodyBytes,
-    compresses: config.compression === "gzip",
+    maxBodyBytes: limits.maxBodyBytes,
+    compresses: limits.compresses,
     connections: {
-      maxHeaderBytes: config.maxHeaderBytes,
-      requestMs: config.requestSeconds * 1000,
-      maxConnections: config.maxConnections,
-      maxStreams: config.maxStreams,
+      maxHeaderBytes: limits.maxHeaderBytes,
+      requestMs: limits.requestSeconds * 1000,
+      maxConnections: limits.maxConnections,
+      maxStreams: limits.maxStreams,
       // A request waits for the turn in which it arrives, and a new connection for another.
       ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
-    budgets: createBudgets({
-      bodyMegabytes: config.maxBodyMegabytes,
-      responseMegabytes: config.maxResponseMegabytes,
-      requests: config.maxRequests,
-    }),
-    hooks: {
-      corsOrigins: config.corsOrigins,
-      maxPathBytes: config.maxPathBytes,
-      maxDelayMs: config.maxDelayMs,
-      rates: { perClient: config.ratePerClient, inAll: config.rateInAll },
-    },
-    arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
+    budgets: createBudgets(),
+    hooks: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
+    arguments: { depth: limits.maxArgumentDepth, keys: limits.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
     certificate: await readCertificate(config),
   };
@@ -70,8 +63,8 @@ async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Cer
 }
 
 /** Throws the system's error if the CA file cannot be read. */
-export async function sourceOptions(config: Config): Promise<SourceOptions> {
-  const { databaseUrl, databaseConnections, cacheMegabytes, unreadySeconds, staleSeconds, readWaitMs } = config;
+export async function sourceOptions(config: Config, limits: Limits): Promise<SourceOptions> {
+  const { databaseUrl, databaseConnections, databasePasswordFile, staleSeconds } = config;
   return {
     participant: await participantOptions(config),
     snapshotPath: snapshotPath(config),
@@ -80,12 +73,15 @@ export async function sourceOptions(config: Config): Promise<SourceOptions> {
         ? undefined
         : {
             url: databaseUrl,
-            passwordFile: config.databasePasswordFile,
+            passwordFile: databasePasswordFile,
             connections: databaseConnections,
-            cacheBytes: cacheMegabytes * 1_000_000,
-            migrates: config.migrate,
+            cacheBytes: limits.cacheBytes,
           },
-    limits: { unreadyAfter: unreadySeconds * 1000, staleAfter: staleSeconds * 1000, readWait: readWaitMs },
+    limits: {
+      unreadyAfter: Math.min(limits.unreadySeconds, staleSeconds) * 1000,
+      staleAfter: staleSeconds * 1000,
+      readWait: limits.readWaitMs,
+    },
     countsSupply: config.totalSupply,
     keepsOptional: config.keepHoldings,
   };

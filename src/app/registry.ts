@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
+import { settlementLimits } from "../config/limits.js";
 import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { settings } from "../config/settings.js";
@@ -63,13 +64,7 @@ async function createUtilityRegistry(config: Config, extension?: unknown): Promi
   return utilityRegistry({
     contexts: await loadContexts(config, extension),
     rejectsUnknownAllocations: config.unknownAllocations === "reject",
-    settlementLimits: {
-      legs: config.maxLegs,
-      allocations: config.maxAllocations,
-      instruments: config.maxInstruments,
-      accounts: config.maxAccounts,
-      parties: config.maxParties,
-    },
+    settlementLimits: settlementLimits(config.maxLegs),
   });
 }
 
@@ -227,7 +222,7 @@ export function followPackageVersions(
  */
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
   const { registry, contexts, totalSupply, keepHoldings } = config;
-  const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations } = config;
+  const { maxLegs, unknownAllocations } = config;
   const isModule = registry !== "utility" && registry !== "minimal";
   const parts = [
     packageVersion(),
@@ -236,7 +231,7 @@ export async function configurationId(config: Config, overrides: OverridesByInst
     [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
     totalSupply,
     keepHoldings,
-    [maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations],
+    [maxLegs, unknownAllocations],
   ];
   return hash("sha256", JSON.stringify(parts), "base64url").slice(0, 11);
 }

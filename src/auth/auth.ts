@@ -9,9 +9,24 @@ import { reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
 import { DEFAULT_KEY_LIMITS, IssuerKeys, KeysUnavailable, TokenVerifier } from "./tokens.js";
 
+/** Asymmetric only: with a shared secret, a service that can verify a token can also create one. */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
 /** Creates the guard that verifies tokens; none without an issuer. Throws SettingError. `now` is in ms since 1970. */
 export function createAuth(config: Config, services: readonly DescService[], now: () => number): Guard[] {
-  const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience, authAlgorithms: algorithms } = config;
+  const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience } = config;
   // The configuration sets all three or none.
   if (jwksUrl === undefined || issuer === undefined || audience === undefined) return [];
   if (jwksUrl.username !== "" || jwksUrl.password !== "") {
@@ -22,7 +37,7 @@ export function createAuth(config: Config, services: readonly DescService[], now
   return [
     (server, log) => {
       const keys = new IssuerKeys(jwksUrl, log);
-      const verifier = new TokenVerifier(keys, { issuer, audience, algorithms }, now);
+      const verifier = new TokenVerifier(keys, { issuer, audience, algorithms: ALGORITHMS }, now);
       server.addHook("onRequest", async (request, reply) => {
         if (!operations.has(request.routeOptions.config.operation ?? "")) return undefined;
         const token = readBearerToken(request);

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { participantOptions, snapshotPath } from "../app/options.js";
 import { loadRegistry } from "../app/registry.js";
 import type { Config } from "../config/config.js";
+import { LIMITS } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
@@ -93,7 +94,7 @@ export async function checkSnapshot(config: Config, content: string, now: number
   const { registry, decoder } = await loadFiles(config);
   const snapshot = parseSnapshot(content, decoder);
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
-  return { snapshot, inventory: await inventoryOf(snapshot, registry, config, now) };
+  return { snapshot, inventory: await inventoryOf(snapshot, registry, now) };
 }
 
 interface ParticipantCheck {
@@ -132,7 +133,7 @@ export async function checkParticipant(
     const ledger = new ParticipantClient(endpoint, parties, registry.templates);
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
-    const inventory = await inventoryOf(snapshot, registry, config, now);
+    const inventory = await inventoryOf(snapshot, registry, now);
     return { name: url.origin + url.pathname, snapshot, inventory: withPartyWarnings(inventory, parties) };
   } catch (error) {
     throw signal.aborted ? tooSlow(limits) : error;
@@ -152,12 +153,11 @@ async function loadFiles(config: Config) {
 async function inventoryOf(
   { contracts, offset }: Pick<Snapshot, "contracts" | "offset">,
   registry: Registry,
-  { credentialDays }: Config,
   now: number,
 ): Promise<Inventory> {
   const store = new MemoryStore();
   await store.replace(contracts, offset);
-  return store.read((view) => registry.inventory(view, { now, credentialDays }));
+  return store.read((view) => registry.inventory(view, { now, credentialDays: LIMITS.credentialDays }));
 }
 
 const tooSlow = ({ total }: CheckLimits) =>

@@ -181,14 +181,14 @@ async function readResponse(response: http.IncomingMessage): Promise<OperatorRes
 }
 
 /** The base URL of the operator's port. Throws SettingError if the settings do not say which it is. */
-function operatorUrl({ metricsHost, metricsPort, tlsCertFile }: Config): URL {
-  if (metricsPort === undefined || metricsPort === 0) {
-    const reason = metricsPort === 0 ? "it is 0, which selects a free port" : "it is not set";
+function operatorUrl({ metricsPort, tlsCertFile }: Config): URL {
+  if (metricsPort === undefined || metricsPort.port === 0) {
+    const reason = metricsPort?.port === 0 ? "it is 0, which selects a free port" : "it is not set";
     throw new SettingError("OFFLEDGER_METRICS_PORT", "the port on which the service has its operator's port", reason);
   }
-  const address = localAddress(metricsHost);
+  const address = localAddress(metricsPort.host);
   const host = address.includes(":") ? `[${address}]` : address;
-  return new URL(`${tlsCertFile === undefined ? "http" : "https"}://${host}:${metricsPort}`);
+  return new URL(`${tlsCertFile === undefined ? "http" : "https"}://${host}:${metricsPort.port}`);
 }
 
 /** The header with the operator's token, if one is set. Throws SettingError. */

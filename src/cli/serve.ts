@@ -13,7 +13,8 @@ export async function serve(config: Config, roles: Roles): Promise<void> {
     const app = await startApp(config, Date.now, roles);
     // At a terminal nobody waits for proxies.
     closeOnSignal((signal) => app.close(signal, signal === "SIGTERM"));
-    // A caller may send a signal as soon as it reads this output.
+    // Elsewhere the log says it: its lines are JSON.
+    if (!process.stdout.isTTY) return;
     print(formatStart(app));
     if (app.inventory !== undefined) return;
     const inventory = await app.firstInventory();

@@ -28,22 +28,77 @@ type ConfigResult =
       /** What the command is about; empty for commands without an argument. */
       readonly argument: string;
       readonly config: Config;
+      /** What was ignored, a message for each cause; mostly empty. */
+      readonly warnings: readonly string[];
     }
   /** One message for each error; at least one. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
+/** What a cluster adds to the environment of its containers for a Service, here one whose name is offledger. */
+const SERVICE_LINK = /^OFFLEDGER_(?:.*_)?(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_.*)?)$/;
+const SERVICE_LINK_VALUE = /^(?:tcp|udp|sctp):\/\//;
+
 /** `argv` excludes the program. Flags override variables; an empty one is not set. `help`, `version` never fail. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
   const { flags, command, argument, errors } = parseArguments(argv);
+  const { variables, links, unknown } = sortVariables(env);
+  errors.push(...unknown.map((name) => `${name} is not a setting: did you mean ${nearest(name)}?`));
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
-    readValue(setting, flags[setting.flag], env[setting.variable], errors),
+    readValue(setting, flags[setting.flag], variables[setting.variable], errors),
   ]);
   // Each value comes from the parser of its own setting.
   const config = Object.fromEntries(entries) as Config;
   if (errors.length === 0) errors.push(...checkCombinations(config, command));
   const needsConfig = command !== "help" && command !== "version";
-  return errors.length > 0 && needsConfig ? { ok: false, errors } : { ok: true, command, argument, config };
+  return errors.length > 0 && needsConfig
+    ? { ok: false, errors }
+    : { ok: true, command, argument, config, warnings: warningsOf(links) };
+}
+
+const known: ReadonlySet<string> = new Set(Object.values(settings).map(({ variable }) => variable));
+
+/** The variables of settings, those of service links, and those that are neither. */
+function sortVariables(env: NodeJS.ProcessEnv) {
+  const own = Object.entries(env).filter(([name]) => name.startsWith("OFFLEDGER_"));
+  const isLink = ([name, value = ""]: (typeof own)[number]) =>
+    known.has(name) ? SERVICE_LINK_VALUE.test(value) : SERVICE_LINK.test(name) || SERVICE_LINK_VALUE.test(value);
+  const links = own.filter(isLink).map(([name]) => name);
+  const others = own.filter((entry) => !isLink(entry));
+  return {
+    variables: Object.fromEntries(others),
+    links,
+    // An empty variable is not set.
+    unknown: others.flatMap(([name, value]) => (known.has(name) || value === "" ? [] : [name])),
+  };
+}
+
+const warningsOf = (links: readonly string[]): string[] =>
+  links.length === 0
+    ? []
+    : [
+        `ignored ${links.toSorted().join(", ")}: a cluster sets them for a Service named offledger; ` +
+          "enableServiceLinks: false in the pod turns them off",
+      ];
+
+/** The variable of a setting with the fewest edits. */
+function nearest(name: string): string {
+  const [best = ""] = [...known].toSorted((a, b) => distance(name, a) - distance(name, b));
+  return best;
+}
+
+/** Levenshtein's. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }
 
 function readValue(
@@ -79,7 +134,7 @@ function parseArguments(argv: readonly string[]): Arguments {
     const flags: Record<string, string> = {};
     for (const [name, value] of Object.entries(values)) if (typeof value === "string") flags[name] = value;
     const name = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
-    const command = commands.find((known) => known === name);
+    const command = commands.find((one) => one === name);
     const errors: string[] = [];
     if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${name}"`);
     const [, argument = "", ...others] = positionals;
@@ -150,12 +205,6 @@ function checkCombinations(config: Config, command: string): string[] {
   requires("authJwksUrl", "authIssuer");
   requires("authJwksUrl", "authAudience");
   for (const name of ["authIssuer", "authAudience", "authOperations"] as const) requires(name, "authJwksUrl");
-  if (config.staleSeconds < config.unreadySeconds) {
-    errors.push(
-      `${variable("staleSeconds")} must be at least ${variable("unreadySeconds")} (${config.unreadySeconds}), ` +
-        `got ${config.staleSeconds}`,
-    );
-  }
   return errors;
 }
 

@@ -59,11 +59,8 @@ export const boolean = (flag: string, value: boolean, description: string): Sett
     accepts: "true or false",
     description,
     default: value,
-    parse: trueOrFalse,
+    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
   });
-
-export const trueOrFalse: Parser<boolean> = (given) =>
-  given === "true" ? true : given === "false" ? false : undefined;
 
 export const host = (flag: string, description: string): Setting<string> =>
   setting(flag, {
@@ -81,10 +78,6 @@ interface Range {
 /** An integer in a range. The description names its unit. */
 export const count = (flag: string, range: Range & { readonly default: number }, description: string) =>
   setting(flag, { accepts: inRange(range), description, default: range.default, parse: integer(range) });
-
-/** The same without a default. */
-export const optionalCount = (flag: string, range: Range, description: string): Setting<number | undefined> =>
-  optional(flag, integer(range), { accepts: inRange(range), description });
 
 /** A duration of 1 second to 1 day, in seconds. */
 export const seconds = (flag: string, value: number, description: string): Setting<number> =>
@@ -147,5 +140,17 @@ const originList = listOf((item) => httpUrl(item)?.origin === item);
 export const origins: Parser<"any" | "none" | readonly string[]> = (given) =>
   given === "any" || given === "none" ? given : originList(given);
 
-/** Asymmetric only: with a shared secret, a service that can verify a token can also create one. */
-export const algorithms = listOf((item) => /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$|^Ed25519$/.test(item));
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const parsePort = integer({ min: 0, max: 65_535 });
+
+/** A port at 127.0.0.1, or an address, in brackets where it is one of IPv6, with a port. */
+export const listenAddress: Parser<ListenAddress> = (given) => {
+  const [, bracketed, address = bracketed ?? "127.0.0.1", digits = ""] =
+    /^(?:(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):)?(\d+)$/.exec(given) ?? [];
+  const port = parsePort(digits);
+  return port === undefined ? undefined : { host: address, port };
+};

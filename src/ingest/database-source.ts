@@ -27,8 +27,6 @@ export interface DatabaseOptions {
   /** Largest number of connections for queries. */
   readonly connections: number;
   readonly cacheBytes: number;
-  /** Whether a process migrates the schema at its start. By default one that both mirrors and answers. */
-  readonly migrates: boolean | undefined;
 }
 
 export interface DatabaseSourceOptions extends DatabaseOptions {
@@ -59,7 +57,6 @@ export function databaseSource({
   passwordFile,
   connections,
   cacheBytes,
-  migrates,
   roles,
   limits,
   templates,
@@ -108,7 +105,8 @@ export function databaseSource({
   const retries = { now, pause, signal };
   const prepareSchema = async (log: Logger): Promise<void> => {
     hasSessions ??= await checkSessions(database).then((): true => true);
-    if (!(migrates ?? (roles.mirrors && roles.answers))) return checkSchema(database);
+    // Where roles have processes of their own, an operator decides when: `offledger migrate`.
+    if (!roles.mirrors || !roles.answers) return checkSchema(database);
     const { from, to } = await migrate(database);
     if (from < to) log.info({ from, to }, "database schema migrated");
   };

@@ -24,11 +24,11 @@ export interface RequestHistory {
   readonly refusals: RefusalLog;
 }
 
-type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "tracesUrl" | "tracesPercent">;
+type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort">;
 
 /** Collects metrics if the configuration has a port for them. */
 export async function startTelemetry(config: TelemetryConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
-  const tracing = await startTracing(config, log, sources.version);
+  const tracing = await startTracing(log, sources.version);
   const observers: RequestObserver[] = [];
   let metrics: Metrics | undefined;
   let requests: RequestHistory | undefined;
@@ -51,14 +51,12 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   };
 }
 
-async function startTracing(
-  { tracesUrl, tracesPercent }: TelemetryConfig,
-  log: Logger,
-  version: string,
-): Promise<Tracing | undefined> {
-  if (tracesUrl === undefined) return undefined;
+/** The variables are those of OpenTelemetry, which its libraries read: where to send, and how many. */
+async function startTracing(log: Logger, version: string): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = process.env;
+  if ([all, traces].every((url = "") => url === "")) return undefined;
   const { Tracing: LoadedTracing } = await import("./tracing.js");
-  return new LoadedTracing({ url: tracesUrl, percent: tracesPercent, version, log });
+  return new LoadedTracing(version, log);
 }
 
 /** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */

@@ -8,7 +8,7 @@ import { AllocationInstructionService as InstructionV2 } from "../../gen/offledg
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { settings } from "../config/settings.js";
+import { LIMITS } from "../config/limits.js";
 import { isStored } from "../domain/contract.js";
 import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { JsonObject } from "../domain/json.js";
@@ -116,8 +116,7 @@ const METHODS: Readonly<Record<TestOperation, Partial<Record<"v1" | "v2", DescMe
 /** The names of all operations. */
 export const TEST_OPERATIONS = Object.keys(METHODS) as readonly TestOperation[];
 
-/** The settings' defaults. */
-const ARGUMENT_LIMITS = { depth: settings.maxArgumentDepth.default, keys: settings.maxArgumentKeys.default };
+const ARGUMENT_LIMITS = { depth: LIMITS.maxArgumentDepth, keys: LIMITS.maxArgumentKeys };
 const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {}, notReadyReason: () => undefined };
 
 /**

@@ -47,7 +47,6 @@ const table = {
   /** The service is not configured for the request, or its participant does not support it. */
   UNSUPPORTED: row(Code.Unimplemented, 501),
   UNKNOWN_OPERATION: row(Code.Unimplemented, 404),
-  RATE_LIMITED: row(Code.ResourceExhausted, 429),
   TOO_MANY_STREAMS: row(Code.ResourceExhausted, 429),
   TOO_MANY_MESSAGES: row(Code.ResourceExhausted, 429),
   BODY_TOO_LARGE: row(Code.ResourceExhausted, 413),

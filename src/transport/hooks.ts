@@ -1,11 +1,8 @@
 import { constants } from "node:http2";
-import { isIP } from "node:net";
 import { Code, cors as connect } from "@connectrpc/connect";
 import fastifyCors, { type FastifyCorsOptions } from "@fastify/cors";
-import rateLimit from "@fastify/rate-limit";
 import underPressure from "@fastify/under-pressure";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
 import { httpError, outcomeOf, rejection } from "./errors.js";
 import { budgetError, resetOverHttp2 } from "./limits.js";
@@ -20,7 +17,6 @@ export interface HookOptions {
   readonly maxPathBytes: number;
   /** Delay of the event loop, on average over a second, from which on requests are rejected; 0 for no limit. */
   readonly maxDelayMs: number;
-  readonly rates: Rates;
 }
 
 /**
@@ -29,7 +25,7 @@ export interface HookOptions {
  */
 export async function addHooks(
   server: FastifyInstance,
-  { corsOrigins, maxPathBytes, maxDelayMs, rates }: HookOptions,
+  { corsOrigins, maxPathBytes, maxDelayMs }: HookOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
 ): Promise<void> {
   // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
@@ -40,10 +36,9 @@ export async function addHooks(
     else done();
   });
   await addCors(server, corsOrigins);
-  const isRateLimited = rates.perClient > 0 || rates.inAll > 0;
   server.addHook("onRequest", (request, reply, done) => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
-    if (!isRateLimited && request.is404) return notFound(request, reply);
+    if (request.is404) return notFound(request, reply);
     if (isHealthRequest(request)) return done();
     const overBudget = budgetError(request.usage.budgets);
     if (overBudget !== undefined && resetOverHttp2(request, constants.NGHTTP2_REFUSED_STREAM)) {
@@ -54,11 +49,6 @@ export async function addHooks(
     if (error === undefined) done();
     else reject(request, reply, error);
   });
-  await limitRates(server, rates);
-  if (isRateLimited) {
-    // Requests without a route count against the rates too.
-    server.addHook("onRequest", (request, reply, done) => (request.is404 ? notFound(request, reply) : done()));
-  }
 }
 
 /** Call it before adding other hooks. Code that sends a response past Fastify must complete the record itself. */
@@ -145,75 +135,6 @@ async function addCors(server: FastifyInstance, origins: Origins): Promise<void>
 /** OPTIONS without the headers of a preflight is an unsupported method. */
 const isPreflight = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
-
-/** Pairs of client and operation that are counted at a time; the least recent are evicted. */
-const MAX_TRACKED = 20_000;
-const WINDOW_MS = 1_000;
-
-/** Requests per second: of one client to one operation, and of all clients to all operations; 0 for no limit. */
-export interface Rates {
-  readonly perClient: number;
-  readonly inAll: number;
-}
-
-/** Rejects requests over the rates. Health requests are exempt. */
-async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
-  if (perClient === 0 && inAll === 0) return;
-  // The plugin's own hooks run after those of the routes, which answer plain requests themselves.
-  await server.register(rateLimit, { global: false });
-  const createLimit = (max: number, scope: string, keyGenerator: (request: FastifyRequest) => string) => {
-    // Each limit has a store of its own, which does not inherit the size from the plugin.
-    const storeOptions = { cache: MAX_TRACKED };
-    const count = server.createRateLimit({ ...storeOptions, max, timeWindow: WINDOW_MS, keyGenerator });
-    return async (request: FastifyRequest) => {
-      const result = await count(request);
-      if (result.isAllowed || !result.isExceeded) return undefined;
-      const message = `rate limit exceeded: ${max} requests per second ${scope}`;
-      return rejection("RATE_LIMITED", message, { retrySeconds: result.ttlInSeconds });
-    };
-  };
-  const limits = [
-    ...(perClient > 0 ? [createLimit(perClient, "per client and operation", clientAndOperation)] : []),
-    ...(inAll > 0 ? [createLimit(inAll, "in total", () => "all")] : []),
-  ];
-  server.addHook("onRequest", async (request, reply) => {
-    if (isHealthRequest(request)) return;
-    for (const check of limits) {
-      // In sequence: a rejected request must not count for the next limit.
-      // oxlint-disable-next-line no-await-in-loop
-      const error = await check(request);
-      if (error === undefined) continue;
-      reject(request, reply, error);
-      return reply;
-    }
-  });
-}
-
-function clientAndOperation(request: FastifyRequest): string {
-  const { operation = "none" } = request.routeOptions.config;
-  return `${clientKey(request.ip)} ${operation}`;
-}
-
-/** Leading 16-bit parts of an IPv6 address that identify a subscriber; the subscriber chooses the rest. */
-const SUBSCRIBER_PARTS = 4;
-
-/** Some proxies append the port, which differs for each connection. */
-const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/;
-
-/** The IPv4 address, or the first 64 bits of the IPv6 address. "unknown" for other text, which only proxies send. */
-export function clientKey(address: string): string {
-  const [, bracketed, beforePort] = WITH_PORT.exec(address) ?? [];
-  const [bare = ""] = (bracketed ?? beforePort ?? address).split("%");
-  // ipaddr.js also takes octal and abbreviated IPv4 addresses.
-  if (isIP(bare) === 0) return "unknown";
-  // It reads ::192.0.2.1 as ::ffff:192.0.2.1.
-  const parsed = ipaddr.process(bare.replace(/^::(?=\d+\.)/, "0::"));
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  return parsed.parts
-    .slice(0, SUBSCRIBER_PARTS)
-    .map((part) => part.toString(16))
-    .join(":");
-}
 
 /** A URL is ASCII, so its length is its size in bytes. */
 function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {

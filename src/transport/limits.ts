@@ -85,20 +85,20 @@ export class Budget {
   }
 }
 
-/** Undefined: the default, from the memory that the process may use. */
+/** Undefined: what fits the memory of the process. */
 export interface BudgetLimits {
-  /** Request bodies that are being received, in MiB. */
-  readonly bodyMegabytes?: number | undefined;
-  /** Responses that clients have not taken yet, in MiB. */
-  readonly responseMegabytes?: number | undefined;
-  /** Requests that have arrived and whose response is not closed. */
-  readonly requests?: number | undefined;
+  readonly bodyMegabytes?: number;
+  readonly responseMegabytes?: number;
+  readonly requests?: number;
 }
 
 /** The limits of the process as a whole. Every other limit is one of a request or a connection. */
 export interface Budgets {
+  /** Bytes of request bodies that are being received. */
   readonly bodies: Budget;
+  /** Bytes of responses that clients have not taken yet. */
   readonly responses: Budget;
+  /** Requests that have arrived and whose response is not closed. */
   readonly requests: Budget;
 }
 
@@ -113,9 +113,9 @@ const HEAP_BYTES_PER_REQUEST = 64 * 1024;
 const MAX_REQUESTS = 20_000;
 
 export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: BudgetLimits = {}): Budgets {
-  const memory = memoryLimit();
-  const share = (parts: number) => Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory / parts)));
   const { heap_size_limit: heap } = getHeapStatistics();
+  const memory = memoryLimit(heap);
+  const share = (parts: number) => Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory / parts)));
   return {
     bodies: new Budget(bodyMegabytes === undefined ? share(BODY_SHARE) : bodyMegabytes * MIB),
     responses: new Budget(responseMegabytes === undefined ? share(RESPONSE_SHARE) : responseMegabytes * MIB),
@@ -123,12 +123,14 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: Bu
   };
 }
 
-/** The memory that the process may use, in bytes: the limit of its container, or all of the machine. */
-function memoryLimit(): number {
-  const total = totalmem();
+/**
+ * The memory that the process may use, in bytes: the limit of its container, or all of the machine; twice the heap where
+ * that is less. An operator gives half of a container to the heap.
+ */
+function memoryLimit(heap: number): number {
   // 0 or a huge number without a limit, as the version of Node.js has it.
   const constrained = process.constrainedMemory();
-  return constrained > 0 && constrained < total ? constrained : total;
+  return Math.min(totalmem(), 2 * heap, constrained > 0 ? constrained : Infinity);
 }
 
 const RETRY = { retrySeconds: 1 };

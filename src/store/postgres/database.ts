@@ -87,14 +87,13 @@ export class Database {
       Client: Connection,
       max: maxConnections,
       query_timeout: timeouts.statementMs + QUERY_MARGIN_MS,
-      onConnect: async (client) => {
-        // Without listeners a lost connection would end the process. The next query reconnects or fails.
-        client.on("error", () => undefined);
-        await client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeouts.statementMs}`);
-      },
     });
     this.#pool.on("error", () => undefined);
-    this.#pool.on("connect", () => {
+    this.#pool.on("connect", (client) => {
+      // Without listeners a lost connection would end the process. The next query reconnects or fails.
+      client.on("error", () => undefined);
+      // Sent before the query for which it was opened; a connection on which this fails fails that query, too.
+      client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeouts.statementMs}`).catch(() => undefined);
       this.#open++;
       this.#refusedAt = undefined;
       this.#setShort(undefined);

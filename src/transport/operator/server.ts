@@ -79,7 +79,6 @@ const OPERATOR_HOOKS: HookOptions = {
   corsOrigins: "none",
   maxPathBytes: 12 * 1024,
   maxDelayMs: 0,
-  rates: { perClient: 0, inAll: 0 },
 };
 
 const METRICS = "/metrics";

@@ -37,8 +37,6 @@ export interface StandardServicesOptions {
   readonly services: readonly DescService[];
   /** Why the service is not ready; undefined where it is. */
   readonly notReadyReason: () => string | undefined;
-  /** Whether clients may read the definitions of the services. */
-  readonly reflection: boolean;
   readonly limits?: Partial<StreamLimits>;
 }
 
@@ -50,11 +48,11 @@ export interface StandardServices {
 
 /** What every gRPC server is expected to have: grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
 export function standardServices(options: StandardServicesOptions): StandardServices {
-  const { services, notReadyReason, reflection: isReflected } = options;
+  const { services, notReadyReason } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const watches = new Streams("watches", limits.watches, limits.watchMs);
   const reflections = new Streams("reflection streams", limits.reflections, limits.reflectionMs);
-  const served = [...services, Health, ...(isReflected ? [ServerReflection, ServerReflectionV1Alpha] : [])];
+  const served = [...services, Health, ServerReflection, ServerReflectionV1Alpha];
   const names = served.map(({ typeName }) => typeName);
   return {
     register(router) {
@@ -64,7 +62,6 @@ export function standardServices(options: StandardServicesOptions): StandardServ
         health(names, () => notReadyReason() === undefined, watches, limits.pollMs),
         handlerOptions,
       );
-      if (!isReflected) return;
       const serverReflectionInfo = reflection(served, reflections, limits.requests);
       router
         .service(ServerReflection, { serverReflectionInfo }, handlerOptions)
