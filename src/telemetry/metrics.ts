@@ -98,6 +98,17 @@ const OTHER = "other";
 /** What requests without an operation have in its place. */
 const NONE = "none";
 
+/** What an operator judges apart: each group of operations has objectives of its own, probes and streams have none. */
+type Group = "factories" | "contexts" | "metadata" | "probes" | "streams" | typeof NONE;
+
+function groupOf(operation: string): Group {
+  if (operation === "") return NONE;
+  if (/\/(?:Watch|ServerReflectionInfo)$/.test(operation)) return "streams";
+  if (/\.health\./.test(operation)) return "probes";
+  if (/\.metadata\./.test(operation)) return "metadata";
+  return operation.endsWith("Factory") ? "factories" : "contexts";
+}
+
 /** Upper bounds in seconds. Most responses fall below the first few. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -116,10 +127,10 @@ interface RequestCount {
 }
 
 export class RequestMetrics {
-  readonly #requests: Counter<"operation" | "protocol" | "status">;
+  readonly #requests: Counter<"group" | "operation" | "protocol" | "status">;
   readonly #refusals: Counter<"operation" | "code">;
   readonly #notModified: Counter<"operation" | "protocol">;
-  readonly #durations: Histogram<"operation" | "protocol">;
+  readonly #durations: Histogram<"group" | "operation" | "protocol">;
   readonly #known = new Set<string>();
   readonly #hasOwnSeries = bounded(MAX_REFUSAL_SERIES);
 
@@ -127,8 +138,8 @@ export class RequestMetrics {
     const registers = [registry];
     this.#requests = new Counter({
       name: "offledger_requests_total",
-      help: "Completed requests by operation, protocol and status",
-      labelNames: ["operation", "protocol", "status"],
+      help: "Completed requests by group of operations, operation, protocol and status",
+      labelNames: ["group", "operation", "protocol", "status"],
       registers,
     });
     this.#refusals = new Counter({
@@ -145,23 +156,25 @@ export class RequestMetrics {
     });
     this.#durations = new Histogram({
       name: "offledger_request_duration_seconds",
-      help: "Time from the arrival of a request to its response",
-      labelNames: ["operation", "protocol"],
+      help: "Time from the arrival of a request to its response; of streams there is none",
+      labelNames: ["group", "operation", "protocol"],
       buckets: BUCKETS,
       registers,
     });
   }
 
   readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
+    const group = groupOf(operation);
     const labels = { operation: operation === "" ? NONE : operation, protocol };
+    const grouped = { ...labels, group };
     const key = `${protocol} ${operation}`;
     if (!this.#known.has(key)) {
       this.#known.add(key);
-      for (const status of ALWAYS_EXPORTED) this.#requests.inc({ ...labels, status }, 0);
+      for (const status of ALWAYS_EXPORTED) this.#requests.inc({ ...grouped, status }, 0);
       this.#notModified.inc(labels, 0);
     }
-    this.#requests.inc({ ...labels, status: statusName(outcome) });
-    this.#durations.observe(labels, durationMs / 1000);
+    this.#requests.inc({ ...grouped, status: statusName(outcome) });
+    if (group !== "streams") this.#durations.observe(grouped, durationMs / 1000);
     if (isNotModified) this.#notModified.inc(labels);
     if (refusal === undefined) return;
     const code = refusalCode(refusal);
@@ -314,7 +327,7 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
   if (spans !== undefined)
     counter(
       "offledger_trace_spans_total",
-      "Spans for OFFLEDGER_TRACES_URL by result: sent or failed",
+      "Spans for the receiver of traces by result: sent or failed",
       () => ({ ...spans() }),
       "result",
     );
