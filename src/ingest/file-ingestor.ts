@@ -1,9 +1,9 @@
 import { unwatchFile, watchFile } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
 import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Decoder } from "../ledger/decode.js";
-import { formatProblems, parseSnapshot, type Snapshot } from "../ledger/file/snapshot.js";
+import { formatProblems, indexSnapshot } from "../ledger/file/snapshot.js";
 import type { StoreWriter } from "../store/port.js";
 import type { Ingestor } from "./source.js";
 
@@ -18,7 +18,7 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
       const file = new SnapshotFile(path, decoder, writer);
       let isLoaded = false;
       const loaded = file.start(POLL_MS, {
-        onReplaced: ({ contracts }) => log.info({ path, contracts: contracts.length }, "changed snapshot file loaded"),
+        onReplaced: (contracts) => log.info({ path, contracts }, "changed snapshot file loaded"),
         onRejected: (reason) =>
           log.error({ path, reason }, "changed snapshot file rejected; the previous contracts are still served"),
       });
@@ -45,7 +45,8 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
 }
 
 export interface SnapshotFileEvents {
-  onReplaced(snapshot: Snapshot): void;
+  /** With the number of contracts. */
+  onReplaced(contracts: number): void;
   /** A changed file cannot be loaded. The store keeps the previous contracts. */
   onRejected(reason: string): void;
 }
@@ -72,17 +73,32 @@ export class SnapshotFile {
     this.#writer = writer;
   }
 
-  /** Loads the file into the store. Throws SnapshotError, and leaves the store unchanged, if it cannot. */
-  async load(): Promise<Snapshot> {
-    const { content, modified } = await this.#read();
-    const snapshot = parseSnapshot(content, this.#decoder);
-    if (snapshot.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, snapshot.problems));
-    await this.#writer.replace(snapshot.contracts, snapshot.offset, modified);
-    return snapshot;
+  /**
+   * Loads the file into the store, and returns the number of contracts. Throws SnapshotError, and leaves the store
+   * unchanged, if it cannot.
+   */
+  async load(): Promise<number> {
+    const file = await this.#reading(() => open(this.#path));
+    try {
+      const { mtimeMs, size } = await this.#reading(() => file.stat());
+      const { index, contracts } = await this.#reading(() => indexSnapshot(() => chunksOf(file), this.#decoder));
+      if (index.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, index.problems));
+      const unchanged = async () => {
+        const now = await file.stat();
+        // The change is noticed and loaded.
+        if (now.mtimeMs !== mtimeMs || now.size !== size)
+          throw new SnapshotError(`${this.#path} has changed while it was read`);
+      };
+      // In microseconds since 1970, and not later than the content.
+      await this.#writer.replace(checked(contracts(), unchanged), index.offset, Math.floor(mtimeMs) * 1000);
+      return index.size;
+    } finally {
+      await file.close();
+    }
   }
 
   /** Loads the file and watches it until `close`. Throws SnapshotError, and does not watch, if the first load fails. */
-  async start(intervalMs: number, events: SnapshotFileEvents): Promise<Snapshot> {
+  async start(intervalMs: number, events: SnapshotFileEvents): Promise<number> {
     // Watch from before the first load: a change during it must not be missed, and must be loaded after it.
     const first = this.load();
     this.#loading = first.then(
@@ -122,14 +138,32 @@ export class SnapshotFile {
     watchFile(this.#path, { interval: intervalMs }, this.#listener);
   }
 
-  /** `modified` is in microseconds since 1970, and not later than the content. */
-  async #read(): Promise<{ readonly content: string; readonly modified: number }> {
+  /** Throws SnapshotError where the file cannot be read. */
+  async #reading<T>(read: () => Promise<T>): Promise<T> {
     try {
-      const { mtimeMs } = await stat(this.#path);
-      return { content: await readFile(this.#path, "utf8"), modified: Math.floor(mtimeMs) * 1000 };
+      return await read();
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-      throw new SnapshotError(`${this.#path} cannot be read (${code})`);
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+      throw new SnapshotError(`${this.#path} cannot be read (${"code" in error ? String(error.code) : "unknown"})`);
     }
   }
+}
+
+/** Large enough for few turns of the event loop, small enough that none is long. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** The text of a file from its beginning, which stays open. */
+const chunksOf = (file: FileHandle): AsyncIterable<string> =>
+  // With an encoding, chunks are text.
+  file.createReadStream({
+    start: 0,
+    autoClose: false,
+    encoding: "utf8",
+    highWaterMark: CHUNK_BYTES,
+  }) as AsyncIterable<string>;
+
+/** `check` throws if the whole must not be used. */
+async function* checked<T>(items: AsyncIterable<T>, check: () => Promise<void>): AsyncGenerator<T> {
+  yield* items;
+  await check();
 }

@@ -113,15 +113,18 @@ export interface ChangeFeed {
   subscribe(listener: () => void): () => void;
 }
 
+/** What a store is filled with: one after the other, since all together may be larger than the memory. */
+export type Contracts = Iterable<Contract | CountedOnly> | AsyncIterable<Contract | CountedOnly>;
+
 /** The side of the store that only ingest has. */
 export interface StoreWriter {
   /** Where to resume. Undefined if a complete state must be loaded first. */
   readonly checkpoint: Checkpoint | undefined;
   /**
    * Replaces the whole state in one step: a reader sees the old state or the new one. Throws an Error and keeps the old
-   * state if a contract id appears twice. `asOf` is the ledger time of the state, in microseconds since 1970.
+   * state if a contract id appears twice, or whatever the contracts throw. `asOf` is the ledger time of the state, in microseconds since 1970.
    */
-  replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void>;
+  replace(contracts: Contracts, offset: number, asOf?: number): Promise<void>;
   /**
    * Applies the changes of one update and moves to its offset in one step: a reader sees all of them or none.
    * - Idempotent: an update at or below the offset of the store changes nothing.

@@ -1,8 +1,8 @@
-/** Parses the content of a snapshot file into contracts, or into a list of its problems. Pure. */
+/** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
 import type { Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
-import { type DecodedContract, type Decoder, lastOffset, laterState } from "../decode.js";
+import { type Decoder, lastOffset } from "../decode.js";
 
 export interface Problem {
   /** From 1. */
@@ -21,36 +21,129 @@ export interface Snapshot {
 
 export const MAX_PROBLEMS = 20;
 
+/** The whole file at once. */
 export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
-  const entries = new Map<string, { readonly entry: DecodedContract; readonly line: number }>();
-  const problems: Problem[] = [];
-  let ignored = 0;
-  let offset = 0;
-  try {
-    for (const element of splitElements(file)) {
-      if (problems.length >= MAX_PROBLEMS) break;
-      try {
-        const value = parseElement(element);
-        const entry = decoder.decode(value);
-        offset = Math.max(offset, lastOffset(value));
-        if (entry === undefined) {
-          ignored++;
-          continue;
-        }
-        const id = entry.contract.contractId;
-        const earlier = entries.get(id);
-        const latest = earlier === undefined ? entry : laterState(earlier.entry, entry);
-        if (latest === undefined) throw new Error(`contract ${id} is already on line ${earlier?.line}`);
-        if (latest === entry) entries.set(id, { entry, line: element.line });
-      } catch (error) {
-        problems.push({ line: element.line, reason: errorMessage(error) });
-      }
+  const index = new SnapshotIndex(decoder);
+  const contracts = new Map<string, Contract | CountedOnly>();
+  index.guard(() => {
+    for (const element of splitElements([file])) {
+      const contract = index.add(element);
+      if (contract !== undefined) contracts.set(contract.contractId, contract);
+      if (index.isFull) return;
     }
-  } catch (error) {
-    if (!(error instanceof FormError)) throw error;
-    if (problems.length < MAX_PROBLEMS) problems.push({ line: error.line, reason: error.message });
+  });
+  const { offset, ignored, problems } = index;
+  return { contracts: [...contracts.values()], offset, ignored, problems };
+}
+
+/**
+ * Reads a file in two passes, so that no more than its index is in memory: the first finds problems, and on which line the
+ * latest state of each contract is; the second, `contracts`, yields these. `open` begins the file anew.
+ */
+export async function indexSnapshot(open: () => AsyncIterable<string>, decoder: Decoder) {
+  const index = new SnapshotIndex(decoder);
+  await index.guardAsync(async () => {
+    for await (const element of elementsOf(open())) {
+      index.add(element);
+      if (index.isFull) return;
+    }
+  });
+  return { index, contracts: () => latestContracts(open(), index, decoder) };
+}
+
+async function* latestContracts(
+  chunks: AsyncIterable<string>,
+  index: SnapshotIndex,
+  decoder: Decoder,
+): AsyncGenerator<Contract | CountedOnly> {
+  for await (const { line, text } of elementsOf(chunks)) {
+    const contract = decoder.decode(JSON.parse(text) as JsonValue)?.contract;
+    if (contract !== undefined && index.isLatest(contract.contractId, line)) yield contract;
   }
-  return { contracts: [...entries.values()].map(({ entry }) => entry.contract), offset, ignored, problems };
+}
+
+async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<ElementText> {
+  const splitter = new ElementSplitter();
+  for await (const chunk of chunks) yield* splitter.push(chunk);
+  yield* splitter.end();
+}
+
+/** More than the counter of any reassignment: a line and a rank make one number. */
+const MAX_RANK = 2 ** 20;
+
+/** What is found in the elements of a file, without their contracts. */
+class SnapshotIndex {
+  offset = 0;
+  ignored = 0;
+  readonly problems: Problem[] = [];
+  readonly #decoder: Decoder;
+  /** By contract id: the line of the latest state times MAX_RANK, and its rank. */
+  readonly #latest = new Map<string, number>();
+
+  constructor(decoder: Decoder) {
+    this.#decoder = decoder;
+  }
+
+  get isFull(): boolean {
+    return this.problems.length >= MAX_PROBLEMS;
+  }
+
+  /** How many contracts the snapshot has. */
+  get size(): number {
+    return this.#latest.size;
+  }
+
+  isLatest(contractId: string, line: number): boolean {
+    return Math.floor((this.#latest.get(contractId) ?? 0) / MAX_RANK) === line;
+  }
+
+  /** The contract of an element, if it is the latest state so far. */
+  add(element: ElementText): Contract | CountedOnly | undefined {
+    try {
+      const value = parseElement(element);
+      const contract = this.#decoder.decode(value)?.contract;
+      this.offset = Math.max(this.offset, lastOffset(value));
+      if (contract === undefined) this.ignored++;
+      else if (this.#replacesEarlier(contract, element.line)) return contract;
+    } catch (error) {
+      this.problems.push({ line: element.line, reason: errorMessage(error) });
+    }
+    return undefined;
+  }
+
+  /** The state with the higher counter wins, else the assigned one. Throws if two are assigned: an invalid snapshot. */
+  #replacesEarlier({ contractId, reassignmentCounter, synchronizerId }: Contract | CountedOnly, line: number): boolean {
+    const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
+    const earlier = this.#latest.get(contractId);
+    const earlierRank = earlier === undefined ? -1 : earlier % MAX_RANK;
+    if (earlier !== undefined && rank === earlierRank && synchronizerId !== undefined)
+      throw new Error(`contract ${contractId} is already on line ${Math.floor(earlier / MAX_RANK)}`);
+    if (rank <= earlierRank) return false;
+    this.#latest.set(contractId, line * MAX_RANK + rank);
+    return true;
+  }
+
+  /** Runs a reading of elements; a broken form is a problem of its line. */
+  guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async guardAsync(read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof FormError)) throw error;
+    if (!this.isFull) this.problems.push({ line: error.line, reason: error.message });
+  }
 }
 
 /** One line of text per problem, as `path:line: reason`. */
@@ -83,83 +176,132 @@ export class FormError extends Error {
   }
 }
 
-/** Splits a JSON array or lines of JSON without parsing, to report a broken element with its line. Throws FormError. */
-export function* splitElements(file: string): Generator<ElementText> {
-  // \s includes the byte order mark.
-  if (/^\s*$/.test(file)) throw new FormError(1, "the file is empty; write [] for a file without contracts");
-  if (/^\s*\[/.test(file)) yield* splitArray(file);
-  else yield* splitLines(file);
+/** The elements of a text that comes in chunks. Throws FormError. */
+export function* splitElements(chunks: Iterable<string>): Generator<ElementText> {
+  const splitter = new ElementSplitter();
+  for (const chunk of chunks) yield* splitter.push(chunk);
+  yield* splitter.end();
 }
 
-function* splitLines(text: string): Generator<ElementText> {
-  let line = 1;
-  for (let start = 0; start < text.length; line++) {
-    const end = text.indexOf("\n", start);
-    const stop = end === -1 ? text.length : end;
-    const content = text.slice(start, stop).trim();
-    if (content !== "") yield { line, text: content };
-    start = stop + 1;
-  }
-}
+/** Longer than any contract that a participant has. */
+const MAX_ELEMENT_LENGTH = 64 * 1024 * 1024;
 
-function* splitArray(text: string): Generator<ElementText> {
-  const lines = new LineCounter(text);
-  let depth = 0;
-  let quoted = false;
-  let start = 0;
-  let elements = 0;
-  // Not shared between scans: lastIndex is state.
-  const marks = /["\\[\]{},]/g;
-  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
-    const at = match.index;
-    const [mark] = match;
-    if (mark === "\\") marks.lastIndex = at + 2;
-    else if (mark === '"') quoted = !quoted;
-    else if (!quoted && (mark === "[" || mark === "{")) {
-      if (++depth === 1) start = at + 1;
-    } else if (!quoted && (mark === "]" || mark === "}") && --depth === 0) {
-      const last = text.slice(start, at);
-      if (last.trim() !== "" || elements > 0) yield elementAt(lines, last, start);
-      if (text.slice(at + 1).trim() !== "") {
-        throw new FormError(lines.at(at), "there is text after the end of the array");
-      }
-      if (mark === "}") throw new FormError(lines.at(at), "the array is closed by }");
-      return;
-    } else if (!quoted && mark === "," && depth === 1) {
-      yield elementAt(lines, text.slice(start, at), start);
-      elements++;
-      start = at + 1;
-    }
-  }
-  const rest = text.slice(start);
-  const line = lines.at(start + rest.length - rest.trimStart().length);
-  throw new FormError(line, "the array is not closed: the element that begins on this line does not end");
-}
-
-function elementAt(lines: LineCounter, slice: string, start: number): ElementText {
-  const text = slice.trim();
-  const line = lines.at(start + slice.length - slice.trimStart().length);
-  if (text === "") throw new FormError(line, "an element is missing before or after a comma");
-  return { line, text };
-}
-
-/** Maps character positions to lines. Positions must ascend. */
-class LineCounter {
-  readonly #text: string;
-  #at = 0;
+/**
+ * Splits a JSON array or lines of JSON without parsing, to report a broken element with its line. The text comes in chunks;
+ * of each, `push` yields the elements that it completes, and `end` what is left. Both throw FormError.
+ */
+class ElementSplitter {
+  #form: "array" | "lines" | "closed" | undefined;
+  /** From the beginning of the element that is not complete. */
+  #text = "";
+  /** Of the first character of #text. */
   #line = 1;
+  /** From where #text is not scanned; beyond its end after a backslash. */
+  #from = 0;
+  #depth = 0;
+  #isQuoted = false;
+  #elements = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** The line of a character, from 1. */
-  at(index: number): number {
-    for (;;) {
-      const end = this.#text.indexOf("\n", this.#at);
-      if (end === -1 || end >= index) return this.#line;
-      this.#line++;
-      this.#at = end + 1;
+  *push(chunk: string): Generator<ElementText> {
+    this.#text += chunk;
+    if (this.#text.length > MAX_ELEMENT_LENGTH + chunk.length)
+      throw new FormError(
+        this.#line,
+        `the element that begins on this line is longer than ${MAX_ELEMENT_LENGTH} characters`,
+      );
+    if (this.#form === undefined) {
+      // \s includes the byte order mark.
+      const first = /\S/.exec(this.#text)?.[0];
+      if (first === undefined) return;
+      this.#form = first === "[" ? "array" : "lines";
     }
+    if (this.#form === "lines") yield* this.#pushLines();
+    else if (this.#form === "array") yield* this.#pushArray();
+    else this.#checkClosed();
   }
+
+  *end(): Generator<ElementText> {
+    if (this.#form === undefined) throw new FormError(1, "the file is empty; write [] for a file without contracts");
+    if (this.#form === "array") {
+      throw new FormError(
+        this.#lineOf(this.#text.length - this.#text.trimStart().length),
+        "the array is not closed: the element that begins on this line does not end",
+      );
+    }
+    const last = this.#text.trim();
+    if (this.#form === "lines" && last !== "") yield { line: this.#line, text: last };
+  }
+
+  *#pushLines(): Generator<ElementText> {
+    let start = 0;
+    for (let end = this.#text.indexOf("\n", this.#from); end !== -1; end = this.#text.indexOf("\n", start)) {
+      const text = this.#text.slice(start, end).trim();
+      if (text !== "") yield { line: this.#line, text };
+      this.#line++;
+      start = end + 1;
+    }
+    this.#text = this.#text.slice(start);
+    this.#from = this.#text.length;
+  }
+
+  *#pushArray(): Generator<ElementText> {
+    // Not shared between scans: lastIndex is state.
+    const marks = /["\\[\]{},]/g;
+    marks.lastIndex = this.#from;
+    let start = 0;
+    for (let match = marks.exec(this.#text); match !== null; match = marks.exec(this.#text)) {
+      const at = match.index;
+      const [mark] = match;
+      if (mark === "\\") marks.lastIndex = at + 2;
+      else if (mark === '"') this.#isQuoted = !this.#isQuoted;
+      else if (!this.#isQuoted && (mark === "[" || mark === "{")) {
+        if (++this.#depth === 1) start = this.#skip(start, at + 1);
+      } else if (!this.#isQuoted && (mark === "]" || mark === "}") && --this.#depth === 0) {
+        const last = this.#text.slice(start, at);
+        if (last.trim() !== "" || this.#elements > 0) yield this.#element(start, at);
+        this.#skip(start, at);
+        this.#form = "closed";
+        if (mark === "}") throw new FormError(this.#line, "the array is closed by }");
+        this.#text = this.#text.slice(at + 1);
+        return this.#checkClosed();
+      } else if (!this.#isQuoted && mark === "," && this.#depth === 1) {
+        yield this.#element(start, at);
+        this.#elements++;
+        start = this.#skip(start, at + 1);
+      }
+      this.#from = marks.lastIndex;
+    }
+    this.#text = this.#text.slice(start);
+    this.#from = Math.max(this.#text.length, this.#from - start);
+  }
+
+  #checkClosed(): void {
+    if (this.#text.trim() !== "") throw new FormError(this.#line, "there is text after the end of the array");
+    this.#text = "";
+  }
+
+  /** The element between two positions; #line is that of the first. */
+  #element(start: number, end: number): ElementText {
+    const slice = this.#text.slice(start, end);
+    const text = slice.trim();
+    const line = this.#line + newlines(slice, 0, slice.length - slice.trimStart().length);
+    if (text === "") throw new FormError(line, "an element is missing before or after a comma");
+    return { line, text };
+  }
+
+  /** Moves #line to another position. */
+  #skip(from: number, to: number): number {
+    this.#line += newlines(this.#text, from, to);
+    return to;
+  }
+
+  #lineOf(position: number): number {
+    return this.#line + newlines(this.#text, 0, position);
+  }
+}
+
+function newlines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }

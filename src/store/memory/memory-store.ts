@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import {
   type Change,
   type Contract,
@@ -13,6 +14,7 @@ import { anyRegistrarHash, idHash, sumHash, type Tag, tagOf, touchedLookups } fr
 import {
   type ChangeFeed,
   type Checkpoint,
+  type Contracts,
   MAX_ARCHIVED_IDS,
   NotReady,
   type StoreReader,
@@ -54,9 +56,11 @@ export class MemoryStore implements StoreReader, StoreWriter {
     };
   }
 
-  async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
+  async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
     const generation = this.#newGeneration();
-    this.#state = new State(contracts, generation, offset, asOf);
+    const state = new State(generation, offset, asOf);
+    await state.fill(contracts);
+    this.#state = state;
     this.#checkpoint = { offset, updateId: undefined };
     this.#changes.reset({ generation, offset, asOf });
   }
@@ -125,6 +129,9 @@ class StateView implements View {
   }
 }
 
+/** Contracts or keys between two pauses: some milliseconds. */
+const STEP = 2_000;
+
 /** The contracts at one offset with their indexes. Updates change it in place. */
 class State {
   offset: number;
@@ -137,17 +144,21 @@ class State {
   /** The latest archivals, oldest first, each with the registrar of the contract if it was stored and has one. */
   readonly #archived = new Map<string, string | undefined>();
 
-  /** Throws an Error if a contract id appears twice. */
   constructor(
-    contracts: Iterable<Contract | CountedOnly>,
     readonly generation: string,
     offset: number,
     asOf: number | undefined,
   ) {
     this.offset = offset;
     this.asOf = asOf;
+  }
+
+  /** Adds the first contracts, with pauses for others. Throws an Error if a contract id appears twice. */
+  async fill(contracts: Contracts): Promise<void> {
     const lists = new Map<string, Contract[]>();
-    for (const contract of contracts) {
+    let count = 0;
+    for await (const contract of contracts) {
+      if (++count % STEP === 0) await setImmediate();
       const { contractId } = contract;
       if (this.#contracts.has(contractId) || this.aggregates.countedOnly(contractId) !== undefined) {
         throw new Error(`contract ${contractId} appears twice`);
@@ -161,7 +172,10 @@ class State {
         else list.push(contract);
       }
     }
-    for (const [key, list] of lists) this.#byKey.set(key, list.toSorted(newestFirst));
+    for (const [key, list] of lists) {
+      if (++count % STEP === 0) await setImmediate();
+      this.#byKey.set(key, list.toSorted(newestFirst));
+    }
   }
 
   byId(contractId: string): Contract | undefined {

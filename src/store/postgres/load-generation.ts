@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
 import { indexKeyHash, registrarHashOf, sumHash, templateHash } from "../lookup-hash.js";
+import type { Contracts } from "../port.js";
 import { type Database, endSession } from "./database.js";
 import { asDatabaseError } from "./errors.js";
 
@@ -66,36 +67,59 @@ const AGGREGATE_STATEMENTS = [
    ) contributions GROUP BY 2`,
 ];
 
+/** Of this many contracts the rows of a table are copied, then those of the next: few are in memory. */
+const BATCH = 2_000;
+
 /**
  * Loads a snapshot by COPY as a generation that no reader sees yet. The caller deletes the loaded rows if this throws:
- * an Error if a contract id appears twice, DatabaseError, whatever the iterable throws, or on abort.
+ * an Error if a contract id appears twice, DatabaseError, whatever the contracts throw, or on abort.
  */
 export async function loadGeneration(
   database: Database,
   generation: number,
-  contracts: Iterable<Contract | CountedOnly>,
+  contracts: Contracts,
   signal: AbortSignal,
 ): Promise<void> {
-  const byId = new Map<string, Contract | CountedOnly>();
-  for (const contract of contracts) {
-    const { contractId } = contract;
-    if (byId.has(contractId)) throw new Error(`contract ${contractId} appears twice`);
-    byId.set(contractId, contract);
-  }
   const session = await database.openSession();
-  try {
+  const copy = async (batch: readonly (Contract | CountedOnly)[]): Promise<void> => {
     for (const { statement, rowsOf } of COPIES) {
-      const rows = Readable.from(copyText(generation, byId.values(), rowsOf));
-      await pipeline(rows, session.query(copyFrom(statement)), { signal });
+      const rows = Readable.from(copyText(generation, batch, rowsOf));
+      await pipeline(rows, session.query(copyFrom(statement)), { signal }).catch(throwCopyError);
     }
-    for (const statement of AGGREGATE_STATEMENTS) await session.query(statement, [generation]);
-    // Without statistics the planner knows nothing about the new rows.
-    await session.query("ANALYZE offledger.contracts, offledger.index_keys, offledger.counted_only");
-  } catch (error) {
-    throw asDatabaseError(error);
+  };
+  try {
+    let batch: (Contract | CountedOnly)[] = [];
+    for await (const contract of contracts) {
+      if (batch.push(contract) < BATCH) continue;
+      await copy(batch);
+      batch = [];
+    }
+    await copy(batch);
+    try {
+      for (const statement of AGGREGATE_STATEMENTS) await session.query(statement, [generation]);
+      // Without statistics the planner knows nothing about the new rows.
+      await session.query("ANALYZE offledger.contracts, offledger.index_keys, offledger.counted_only");
+    } catch (error) {
+      throw asDatabaseError(error);
+    }
+    const { rows } = await session.query<{ contract_id: string }>(COUNTED_TWICE, [generation]);
+    if (rows[0] !== undefined) throw new Error(`contract ${rows[0].contract_id} appears twice`);
   } finally {
     await endSession(session);
   }
+}
+
+const COUNTED_TWICE = `
+SELECT c.contract_id FROM offledger.counted_only o JOIN offledger.contracts c USING (generation, contract_id)
+WHERE generation = $1 LIMIT 1`;
+
+/** The primary key of a table: of its generation, and the contract id. */
+const DUPLICATE = /^Key \(generation, contract_id\)=\(\d+, (.*)\) already exists\.$/s;
+
+function throwCopyError(error: unknown): never {
+  const detail = error instanceof Error && "detail" in error ? String(error.detail) : "";
+  const [, contractId] = DUPLICATE.exec(detail) ?? [];
+  throw contractId === undefined ? asDatabaseError(error) : new Error(`contract ${contractId} appears twice`);
 }
 
 const CHUNK_LENGTH = 64 * 1024;

@@ -1,6 +1,6 @@
-import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
+import type { Change } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
-import { type Checkpoint, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
+import { type Checkpoint, type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
 import { contentHash } from "../lookup-hash.js";
 import { applyStatement, batchChanges, type ChangeBatch, toParameters } from "./apply.js";
 import { hasSameKeys } from "./content-id.js";
@@ -80,14 +80,14 @@ export class PostgresWriter implements StoreWriter {
     return this.#position;
   }
 
-  async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
+  async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
     // One at a time: a concurrent call would delete the half-loaded generation as an orphan.
     const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
     this.#replacing = replacing.catch(() => undefined);
     await replacing;
   }
 
-  async #replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined): Promise<void> {
+  async #replace(contracts: Contracts, offset: number, asOf: number | undefined): Promise<void> {
     await this.#write(async () => {
       const { epoch, content, signal } = this.#scope;
       // Those that were loaded and never served.
