@@ -212,7 +212,7 @@ export class CountingExporter implements SpanExporter {
     this.#loggedAt = now;
     const { failed } = this.#counts;
     this.#log.warn(
-      { reason: describe(error), failed, hint: "check OFFLEDGER_TRACES_URL and its receiver" },
+      { reason: describe(error), failed, hint: "check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver" },
       "trace export failed; spans dropped",
     );
   }
