@@ -42,7 +42,6 @@ function readEnvironment(): Environment {
     open: variable("OFFLEDGER_URL"),
     tokens: variable("OFFLEDGER_URL_TOKENS"),
     token: variable("OFFLEDGER_TOKEN"),
-    limited: variable("OFFLEDGER_URL_LIMITED"),
     starting: variable("OFFLEDGER_URL_STARTING"),
     slow: variable("OFFLEDGER_URL_SLOW"),
     transfer: {

@@ -63,16 +63,6 @@ def invalid_argument() -> str:
     return f"{detail}; fields {fields}"
 
 
-def rate_limit() -> str:
-    """Calls until it is refused: the limit is one call a second."""
-
-    def calls() -> None:
-        for _ in range(1000):
-            call("OFFLEDGER_URL_LIMITED", transfer.version2())
-
-    return refused(calls, grpc.StatusCode.RESOURCE_EXHAUSTED, "rate limit exceeded")
-
-
 def refused(action: Callable[[], object], code: grpc.StatusCode, message: str = "", errors: list | None = None) -> str:
     """Checks the code of an error, and that the service says why."""
     try:
@@ -104,7 +94,6 @@ def main() -> None:
     report.check(
         "token", lambda: transfer.read(call("OFFLEDGER_URL_TOKENS", transfer.version2(), metadata=bearer))
     )
-    report.check("rate limit", rate_limit)
     report.check(
         "deadline",
         lambda: refused(

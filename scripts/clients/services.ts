@@ -54,7 +54,6 @@ export async function startServices(): Promise<Services> {
       OFFLEDGER_URL: url,
       OFFLEDGER_URL_TOKENS: await start(issuer.settings),
       OFFLEDGER_TOKEN: issuer.token,
-      OFFLEDGER_URL_LIMITED: await start({ OFFLEDGER_RATE_PER_CLIENT: "1" }),
       OFFLEDGER_URL_SHEDDING: await start({ OFFLEDGER_MAX_DELAY_MS: "20" }),
       OFFLEDGER_URL_SLOW: slow.url,
       OFFLEDGER_URL_CHANGING: changingUrl,

@@ -46,7 +46,6 @@ func main() {
 	report.Check("token", func() (string, error) {
 		return read(call("OFFLEDGER_URL_TOKENS", transfer.Version2(), callTimeout, connect.WithInterceptors(withToken())))
 	})
-	report.Check("rate limit", rateLimit)
 	report.Check("deadline", func() (string, error) {
 		_, err := call("OFFLEDGER_URL_SLOW", transfer.Version2(), 300*time.Millisecond)
 		return refused(err, connect.CodeDeadlineExceeded, "context deadline exceeded")
@@ -125,16 +124,6 @@ func invalidArgument() (string, error) {
 		return "", fmt.Errorf("the details must name fields in google.rpc.BadRequest, but there are %d other details", len(connectError.Details()))
 	}
 	return fmt.Sprintf("%s; fields %v", detail, fields), nil
-}
-
-// rateLimit calls until it is refused: the limit is one call a second.
-func rateLimit() (string, error) {
-	for range 1000 {
-		if _, err := call("OFFLEDGER_URL_LIMITED", transfer.Version2(), callTimeout); err != nil {
-			return refused(err, connect.CodeResourceExhausted, "rate limit exceeded")
-		}
-	}
-	return "", errors.New("1000 calls must exceed the rate, but none was refused")
 }
 
 // refused checks the code of an error, and that the service says why.

@@ -33,7 +33,6 @@ async fn main() -> ExitCode {
         "token missing",
         refused(version1("OFFLEDGER_URL_TOKENS").await, 401, ""),
     );
-    report("rate limit", rate_limit().await);
     report("deadline", deadline().await);
     ExitCode::from(u8::from(failed))
 }
@@ -165,17 +164,6 @@ fn refused<T>(result: Result<T, Box<dyn std::error::Error>>, status: u16, messag
             _ => Err(format!("must be HTTP {status} with {message:?}, but is {error}").into()),
         },
     }
-}
-
-/// Calls until it is refused: the limit is one call a second.
-async fn rate_limit() -> Outcome {
-    for _ in 0..1000 {
-        let result = version1("OFFLEDGER_URL_LIMITED").await;
-        if result.is_err() {
-            return refused(result, 429, "rate limit exceeded");
-        }
-    }
-    Err("1000 calls must exceed the rate, but none was refused".into())
 }
 
 /// With an HTTP client of our own, which has a shorter deadline than the crate's.

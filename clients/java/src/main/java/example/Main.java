@@ -17,7 +17,6 @@ import offledger.transfer_instruction.v2.TransferInstructionServiceGrpc.Transfer
 /** Calls the service with grpc-java and prints what it saw. The environment names the services and the transfer. */
 public final class Main {
   private static final long DEADLINE_SECONDS = 30;
-  private static final int MAX_CALLS = 1_000;
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -44,7 +43,6 @@ public final class Main {
       report.check("invalid argument", main::invalidArgument);
       report.check("token missing", main::tokenMissing);
       report.check("token", main::token);
-      report.check("rate limit", main::rateLimit);
       report.check("deadline", main::deadline);
     }
     System.exit(report.hasFailed() ? 1 : 0);
@@ -66,24 +64,16 @@ public final class Main {
 
   private String invalidArgument() throws Exception {
     TransferInstructionServiceBlockingStub stub = stub(open("OFFLEDGER_URL"));
-    StatusRuntimeException error = refusal(1, () -> stub.getTransferFactory(requests.withoutReceiver()));
+    StatusRuntimeException error = refusal(() -> stub.getTransferFactory(requests.withoutReceiver()));
     return describe(error, Status.Code.INVALID_ARGUMENT);
   }
 
   private String tokenMissing() throws Exception {
     TransferInstructionServiceBlockingStub stub = stub(open("OFFLEDGER_URL_TOKENS"));
-    StatusRuntimeException error = refusal(1, () -> stub.getTransferFactory(requests.version2()));
+    StatusRuntimeException error = refusal(() -> stub.getTransferFactory(requests.version2()));
     String challenge = trailer(error, "www-authenticate");
     require(challenge != null && challenge.startsWith("Bearer "), "a challenge for a bearer token", challenge);
     return describe(error, Status.Code.UNAUTHENTICATED) + "; www-authenticate: " + challenge;
-  }
-
-  private String rateLimit() throws Exception {
-    TransferInstructionServiceBlockingStub stub = stub(open("OFFLEDGER_URL_LIMITED"));
-    StatusRuntimeException error = refusal(MAX_CALLS, () -> stub.getTransferFactory(requests.version2()));
-    String retryAfter = trailer(error, "retry-after");
-    require(retryAfter != null, "retry-after", "none");
-    return describe(error, Status.Code.RESOURCE_EXHAUSTED) + "; retry-after: " + retryAfter;
   }
 
   private String token() {
@@ -98,7 +88,7 @@ public final class Main {
     TransferInstructionServiceBlockingStub stub =
         TransferInstructionServiceGrpc.newBlockingStub(open("OFFLEDGER_URL_SLOW"))
             .withDeadlineAfter(300, TimeUnit.MILLISECONDS);
-    Status status = refusal(1, () -> stub.getTransferFactory(requests.version2())).getStatus();
+    Status status = refusal(() -> stub.getTransferFactory(requests.version2())).getStatus();
     require(status.getCode() == Status.Code.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", status);
     return status.getCode() + ": " + status.getDescription();
   }
@@ -111,16 +101,14 @@ public final class Main {
     return expectsDetails ? described + "; details " + ErrorDetails.read(error) : described;
   }
 
-  /** The error of the first of at most {@code maxCalls} calls that is refused. */
-  private static StatusRuntimeException refusal(int maxCalls, Runnable call) {
-    for (int calls = 0; calls < maxCalls; calls++) {
-      try {
-        call.run();
-      } catch (StatusRuntimeException error) {
-        return error;
-      }
+  /** The error of a call that is refused. */
+  private static StatusRuntimeException refusal(Runnable call) {
+    try {
+      call.run();
+    } catch (StatusRuntimeException error) {
+      return error;
     }
-    throw new AssertionError("expected a refusal, but " + maxCalls + " calls succeeded");
+    throw new AssertionError("expected a refusal, but the call succeeded");
   }
 
   private ManagedChannel open(String variable) {
