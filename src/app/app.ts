@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { createAuth } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
-import { LIMITS, type Limits } from "../config/limits.js";
+import { type AppConfig, type Limits, limitsOf } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
@@ -66,11 +66,11 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
  * address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(
-  config: Config,
+  config: AppConfig,
   now: () => number = Date.now,
   roles: Roles = STANDALONE,
-  limits: Limits = LIMITS,
 ): Promise<App> {
+  const limits = limitsOf(config);
   const shutdown = new ShutdownSequence(limits.graceSeconds * 1000);
   try {
     return await start(config, limits, now, roles, shutdown);
@@ -90,9 +90,9 @@ async function start(
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
   const openApi = openApiDocument(config);
-  const options = await serverOptions(config, limits, openApi);
+  const options = await serverOptions(config, openApi);
   const { budgets } = options;
-  const source = createSource(await sourceOptions(config, limits), roles, registry.templates, now);
+  const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());
   let isDraining = false;
   const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());

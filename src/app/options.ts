@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { securedDocument } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
-import type { Limits } from "../config/limits.js";
+import { type AppConfig, limitsOf } from "../config/limits.js";
 import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
@@ -26,10 +26,10 @@ export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: 
 
 /** Throws SettingError if the certificate cannot be used. */
 export async function serverOptions(
-  config: Config,
-  limits: Limits,
+  config: AppConfig,
   openApi: object,
 ): Promise<ServerOptions & { readonly budgets: Budgets }> {
+  const limits = limitsOf(config);
   return {
     logLevel: config.logLevel,
     documentation: { openApi, version: packageVersion() },
@@ -44,7 +44,7 @@ export async function serverOptions(
       // A request waits for the turn in which it arrives, and a new connection for another.
       ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
-    budgets: createBudgets(),
+    budgets: createBudgets({ requests: limits.maxRequests }),
     hooks: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
     arguments: { depth: limits.maxArgumentDepth, keys: limits.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
@@ -63,7 +63,8 @@ async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Cer
 }
 
 /** Throws the system's error if the CA file cannot be read. */
-export async function sourceOptions(config: Config, limits: Limits): Promise<SourceOptions> {
+export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
+  const limits = limitsOf(config);
   const { databaseUrl, databaseConnections, databasePasswordFile, staleSeconds } = config;
   return {
     participant: await participantOptions(config),

@@ -3,6 +3,7 @@
  * others.
  */
 import { getHeapStatistics } from "node:v8";
+import type { Config } from "./config.js";
 
 export interface Limits {
   /** The request body after decompression. */
@@ -34,6 +35,12 @@ export interface Limits {
   readonly cacheBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;
+  /** Requests under way; what fits the heap without it. */
+  readonly maxRequests?: number;
+  /** Where traces are sent; none without it. */
+  readonly tracesUrl?: URL;
+  /** Share of the traces started here that are sent. */
+  readonly tracesRatio: number;
 }
 
 const MIB = 1024 * 1024;
@@ -54,7 +61,24 @@ export const LIMITS: Limits = {
   credentialDays: 30,
   cacheBytes: Math.min(256 * MIB, Math.floor(getHeapStatistics().heap_size_limit / 4)),
   compresses: true,
+  ...tracing(process.env),
 };
+
+/** From the variables of OpenTelemetry. What is malformed counts as not set, as its specification demands. */
+function tracing({
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces = "",
+  OTEL_EXPORTER_OTLP_ENDPOINT: all = "",
+  OTEL_TRACES_SAMPLER_ARG: given,
+}: NodeJS.ProcessEnv): Pick<Limits, "tracesUrl" | "tracesRatio"> {
+  const url = traces === "" && all !== "" ? `${all.replace(/\/$/, "")}/v1/traces` : traces;
+  const ratio = Number(given === "" ? 1 : (given ?? 1));
+  return { ...(URL.canParse(url) && { tracesUrl: new URL(url) }), tracesRatio: ratio >= 0 && ratio <= 1 ? ratio : 1 };
+}
+
+/** The settings, and other limits where tests have them. */
+export type AppConfig = Config & Partial<Limits>;
+
+export const limitsOf = (config: AppConfig): Limits => ({ ...LIMITS, ...config });
 
 /** The limits of a settlement that follow from that of its legs: at least the worst case that every registry must support. */
 export const settlementLimits = (legs: number) => ({

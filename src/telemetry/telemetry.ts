@@ -1,6 +1,6 @@
 /** Metrics, request log and traces, each if configured. */
 import type { Logger } from "pino";
-import type { Config } from "../config/config.js";
+import { type AppConfig, limitsOf } from "../config/limits.js";
 import type { Metrics, MetricSources, RequestMetrics } from "./metrics.js";
 import { RefusalLog } from "./refusals.js";
 import { RequestLog } from "./request-log.js";
@@ -24,11 +24,9 @@ export interface RequestHistory {
   readonly refusals: RefusalLog;
 }
 
-type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort">;
-
 /** Collects metrics if the configuration has a port for them. */
-export async function startTelemetry(config: TelemetryConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
-  const tracing = await startTracing(log, sources.version);
+export async function startTelemetry(config: AppConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
+  const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
   let metrics: Metrics | undefined;
   let requests: RequestHistory | undefined;
@@ -51,12 +49,11 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   };
 }
 
-/** The variables are those of OpenTelemetry, which its libraries read: where to send, and how many. */
-async function startTracing(log: Logger, version: string): Promise<Tracing | undefined> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = process.env;
-  if ([all, traces].every((url = "") => url === "")) return undefined;
+async function startTracing(config: AppConfig, log: Logger, version: string): Promise<Tracing | undefined> {
+  const { tracesUrl: url, tracesRatio: ratio } = limitsOf(config);
+  if (url === undefined) return undefined;
   const { Tracing: LoadedTracing } = await import("./tracing.js");
-  return new LoadedTracing(version, log);
+  return new LoadedTracing({ url, ratio, version, log });
 }
 
 /** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */

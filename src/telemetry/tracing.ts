@@ -40,14 +40,23 @@ export interface SpanCounts {
   readonly failed: number;
 }
 
+interface TracingOptions {
+  readonly url: URL;
+  /** Share of the traces started here that are sent. */
+  readonly ratio: number;
+  readonly version: string;
+  readonly log: Logger;
+}
+
 export class Tracing {
   readonly #exporter: CountingExporter;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
   #queued = 0;
 
-  constructor(version: string, log: Logger) {
+  constructor({ url, ratio, version, log }: TracingOptions) {
     const otlpExporter = new OTLPTraceExporter({
+      url: url.href,
       timeoutMillis: EXPORT_MS,
       concurrencyLimit: MAX_CONCURRENT_BATCHES,
     });
@@ -65,7 +74,7 @@ export class Tracing {
         "service.version": version,
         "service.instance.id": randomUUID(),
       }),
-      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledRatio()) }),
+      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
       spanProcessors: [processor],
     });
     this.#tracer = this.#provider.getTracer("offledger", version);
@@ -101,12 +110,6 @@ export class Tracing {
     const sent = this.#provider.shutdown().catch(() => undefined);
     await withTimeout(sent, timeoutMs, () => undefined);
   }
-}
-
-/** Of the traces that start here; all unless the variable of OpenTelemetry says less. The libraries do not read it. */
-function sampledRatio(): number {
-  const ratio = Number(process.env["OTEL_TRACES_SAMPLER_ARG"] || 1);
-  return ratio >= 0 && ratio <= 1 ? ratio : 1;
 }
 
 function contextFrom(parent: ParentSpan | undefined): Context {

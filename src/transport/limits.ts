@@ -89,7 +89,7 @@ export class Budget {
 export interface BudgetLimits {
   readonly bodyMegabytes?: number;
   readonly responseMegabytes?: number;
-  readonly requests?: number;
+  readonly requests?: number | undefined;
 }
 
 /** The limits of the process as a whole. Every other limit is one of a request or a connection. */

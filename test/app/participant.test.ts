@@ -7,6 +7,7 @@ import { createPreparer } from "../../src/app/operator.js";
 import { followPackageVersions, loadRegistry } from "../../src/app/registry.js";
 import { checkParticipant } from "../../src/cli/check.js";
 import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { alreadyCaughtUp, type PackageCatalog } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
@@ -39,7 +40,7 @@ async function participantWith(tokens?: Tokens): Promise<Participant> {
   return participant;
 }
 
-const configFor = ({ url }: Participant, more: Partial<Config> = {}): Config => ({
+const configFor = ({ url }: Participant, more: Partial<AppConfig> = {}): Config => ({
   ...quiet(),
   ledgerUrl: new URL(url),
   ledgerParties: [parties.operator],

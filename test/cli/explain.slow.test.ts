@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { createCertificates, hasOpenssl } from "../fixtures/certificates.js";
 import { contextsFile } from "../fixtures/contexts.js";
@@ -47,8 +47,13 @@ const elements = [
   element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "gone")),
 ];
 
-const serve = async (config: Partial<Config> = {}, contracts: readonly JsonObject[] = elements): Promise<App> =>
-  start({ metricsPort: 0, graceSeconds: 2, snapshot: await snapshotFile(...contracts), ...config });
+const serve = async (config: Partial<AppConfig> = {}, contracts: readonly JsonObject[] = elements): Promise<App> =>
+  start({
+    metricsPort: { host: "127.0.0.1", port: 0 },
+    graceSeconds: 2,
+    snapshot: await snapshotFile(...contracts),
+    ...config,
+  });
 
 /** The id of a request that is refused. */
 async function refused({ url }: App, path: string): Promise<string> {
@@ -225,7 +230,7 @@ describe("the operator's port", () => {
   });
 
   test("on all addresses without a token: 2, and says what to set", async () => {
-    const app = await serve({ metricsHost: "0.0.0.0" });
+    const app = await serve({ metricsPort: { host: "0.0.0.0", port: 0 } });
     const { code, err } = await explain(portOf(app), "id", { OFFLEDGER_METRICS_HOST: "0.0.0.0" });
     expect(code).toBe(2);
     expect(err).toContain("status 403, this is served to operators only: set OFFLEDGER_OPERATOR_TOKEN_FILE");

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { party } from "../../demo/element.js";
 import { startApp } from "../../src/app/app.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import { Browser, chromium, type Page } from "../docs-page/chromium.js";
 import { quiet, registry } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
@@ -17,9 +17,9 @@ export interface ServedConsole {
 }
 
 /** Starts the service at the time of the demo. */
-export async function serveConsole(config: Partial<Config> = {}): Promise<ServedConsole> {
+export async function serveConsole(config: Partial<AppConfig> = {}): Promise<ServedConsole> {
   const now = Date.parse("2026-06-01T00:00:00Z");
-  const app = await startApp({ ...quiet(), metricsPort: 0, ...config }, () => now);
+  const app = await startApp({ ...quiet(), metricsPort: { host: "127.0.0.1", port: 0 }, ...config }, () => now);
   if (app.metricsUrl === undefined) throw new Error("the operator's port is not served");
   return { publicUrl: app.url, url: new URL(app.metricsUrl).origin, close: () => app.close() };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.js";
+import { LIMITS } from "../../src/config/limits.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
 import { main, run } from "../fixtures/program.js";
@@ -69,7 +70,7 @@ describe("the unit", () => {
   test("stops later than the grace period", () => {
     const read = readConfig(["serve"], variables(envText));
     if (!read.ok) throw new Error(read.errors.join("\n"));
-    expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(read.config.graceSeconds + 5);
+    expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(read.config.drainSeconds + LIMITS.graceSeconds + 5);
     expect(value("KillSignal") ?? "SIGTERM").toBe("SIGTERM");
   });
 

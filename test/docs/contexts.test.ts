@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { loadContexts } from "../../src/app/registry.js";
 import { formatContexts } from "../../src/cli/registry.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import { SettingError } from "../../src/config/setting.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import { contextsFile } from "../fixtures/contexts.js";
@@ -76,7 +76,7 @@ function exampleOf(heading: string) {
   const section = own.section(heading);
   const [contracts = "", ...answers] = section.in("json");
   const yaml = section.block("yaml");
-  const serve = async (config: (folder: string) => Partial<Config>) => {
+  const serve = async (config: (folder: string) => Partial<AppConfig>) => {
     const folder = mkdtempSync(join(tmpdir(), "offledger-example-"));
     const snapshot = join(folder, "contracts.ndjson");
     writeFileSync(snapshot, contracts);

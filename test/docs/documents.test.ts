@@ -149,7 +149,7 @@ test("docs/check.md shows the output for the demo registry", async () => {
 });
 
 test("docs/check.md shows the list of a running service, and every kind of warning", async () => {
-  const app = await start({ metricsPort: 0 });
+  const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
   const list = await listWarnings(app.metricsUrl);
   const listed = JSON.parse(shorten(JSON.stringify(list))) as { readonly warnings: { message: string }[] };
   const shown = JSON.parse(checkPage.block("json")) as typeof listed;

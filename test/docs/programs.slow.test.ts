@@ -24,7 +24,7 @@ const wallets = clients.section("Wallets of the token standard").blocks;
 
 let app: App;
 beforeAll(async () => {
-  app = await startApp({ ...quiet(), metricsPort: 0, logRequests: "none", contexts });
+  app = await startApp({ ...quiet(), metricsPort: { host: "127.0.0.1", port: 0 }, logRequests: "none", contexts });
 });
 afterAll(async () => {
   await app.close();

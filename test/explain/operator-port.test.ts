@@ -6,7 +6,7 @@ import { contractId, party } from "../../demo/element.js";
 import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { startApp } from "../../src/app/app.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
@@ -19,13 +19,17 @@ import { Participant } from "../scripted-participant/participant.js";
 import { NOW } from "./explaining.js";
 
 /** A service that mirrors a scripted participant. */
-async function startService(more: Partial<Config> = {}) {
+async function startService(more: Partial<AppConfig> = {}) {
   const ledger = new ScriptedLedger();
   // EUR has no configuration.
   const offer = element("TransferOffer", "to-dora", payload.offer("alice", "dora", "EUR", "locked"));
   play(ledger, completeElements({ added: [offer] }), { stakeholders: [parties.operator] });
   const participant = await Participant.start({ ledger });
-  const source = { ledgerUrl: new URL(participant.url), ledgerParties: [parties.operator], metricsPort: 0 };
+  const source = {
+    ledgerUrl: new URL(participant.url),
+    ledgerParties: [parties.operator],
+    metricsPort: { host: "127.0.0.1", port: 0 },
+  };
   const app = await startApp({ ...quiet(), ...source, ...more }, () => NOW);
   await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
   const operatorUrl = new URL(app.metricsUrl ?? "").origin;

@@ -1,5 +1,6 @@
 /** The Registry Utility asked on a store in memory: APIs of a registrar, archived instructions, limits of settlements. */
 import { describe, expect, test } from "vitest";
+import { settlementLimits } from "../../src/config/limits.js";
 import { settings } from "../../src/config/settings.js";
 import { causesOf, RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -122,14 +123,9 @@ describe("an instruction that has been archived", () => {
   });
 });
 
-test.each([
-  [settings.maxLegs, MIN_SETTLEMENT_LIMITS.legs],
-  [settings.maxAllocations, MIN_SETTLEMENT_LIMITS.allocations],
-  [settings.maxInstruments, MIN_SETTLEMENT_LIMITS.instruments],
-  [settings.maxAccounts, MIN_SETTLEMENT_LIMITS.accounts],
-  [settings.maxParties, MIN_SETTLEMENT_LIMITS.parties],
-])("a setting accepts the worst case that every registry has to support, and nothing below (%#)", (setting, limit) => {
-  expect(setting.parse(String(limit))).toBe(limit);
-  expect(setting.parse(String(limit - 1))).toBeUndefined();
-  expect(setting.default).toBeGreaterThanOrEqual(limit);
+test("the least limit on legs is the worst case that every registry has to support, and the others follow", () => {
+  const { legs } = MIN_SETTLEMENT_LIMITS;
+  expect([settings.maxLegs.parse(String(legs)), settings.maxLegs.parse(String(legs - 1))]).toEqual([legs, undefined]);
+  expect(settlementLimits(legs)).toEqual(MIN_SETTLEMENT_LIMITS);
+  expect(settlementLimits(100)).toEqual({ legs: 100, allocations: 100, instruments: 25, accounts: 200, parties: 200 });
 });

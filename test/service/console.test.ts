@@ -218,7 +218,7 @@ test("every protocol answers the same", async () => {
 });
 
 test("neither the public port serves it, nor a mirror that answers nothing else", async () => {
-  const mirror = await start({ metricsPort: 0 }, { mirrors: true, answers: false });
+  const mirror = await start({ metricsPort: { host: "127.0.0.1", port: 0 } }, { mirrors: true, answers: false });
   for (const url of [service.publicUrl, new URL(mirror.metricsUrl ?? "").origin])
     expect((await fetch(`${url}${PATH}/inventory`)).status).toBe(404);
 });

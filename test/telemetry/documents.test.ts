@@ -77,7 +77,12 @@ const metrics = new Set<string>();
 beforeAll(async () => {
   const database = await freshDatabase();
   const gone = new URL("http://127.0.0.1:9/v1/traces");
-  const common = { ...quiet(), logRequests: "none", metricsPort: 0, graceSeconds: 1 } as const;
+  const common = {
+    ...quiet(),
+    logRequests: "none",
+    metricsPort: { host: "127.0.0.1", port: 0 },
+    graceSeconds: 1,
+  } as const;
   const apps = [
     await startApp({ ...common, tracesUrl: gone }),
     await startApp({ ...common, databaseUrl: new URL(database.url) }),

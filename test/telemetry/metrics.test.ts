@@ -36,8 +36,8 @@ const countsOf = (samples: readonly Sample[], metric: string): string[] =>
     .toSorted();
 
 test("every metric of a service on a file", async () => {
-  const traces = { tracesUrl: new URL("http://127.0.0.1:9"), tracesPercent: 0 };
-  const app = await start({ metricsPort: 0, maxRequests: 1_234, ...traces });
+  const traces = { tracesUrl: new URL("http://127.0.0.1:9"), tracesRatio: 0 };
+  const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, maxRequests: 1_234, ...traces });
   await listWarnings(app.metricsUrl);
   const end = new AbortController();
   onTestFinished(() => end.abort());
@@ -88,8 +88,8 @@ test("every metric of a service on a file", async () => {
 
 describe("requests", () => {
   test("are counted once by operation, protocol and status, transfers by instrument and kind", async () => {
-    const app = await start({ metricsPort: 0 });
-    const other = await start({ metricsPort: 0 });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
+    const other = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     const offer = callNamed("v1 transfer factory, offer");
     const self = callNamed("v1 transfer factory, self, without debug fields");
     for (const { send } of Object.values(protocolClients)) {
@@ -125,7 +125,7 @@ describe("requests", () => {
   });
 
   test("whose response the client has are counted, and as transfers too", async () => {
-    const app = await start({ metricsPort: 0 });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     const ask = (etag: string) => sendRest(app.url, direct, { headers: { ...json, "offledger-if-none-match": etag } });
     const etag = (await ask("")).headers.get("etag") ?? "";
     expect(await (await ask(etag)).text()).toBe("{}");
@@ -135,7 +135,7 @@ describe("requests", () => {
   });
 
   test("without an operation share one series, which has nothing that was sent", async () => {
-    const app = await start({ metricsPort: 0 });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     for (let i = 0; i < 5; i++) {
       await fetch(`${app.url}/made-up-${i}?token=secret-${i}`, { method: i % 2 === 0 ? "GET" : "DELETE" });
       await fetch(`${app.url}/offledger.made.up.v${i}.Service/Method`, { method: "POST", body: "{}" });
@@ -172,7 +172,7 @@ describe("transfers", () => {
   test("with a database are counted once, however often their query runs", async () => {
     const database = await freshDatabase();
     onTestFinished(() => database.drop());
-    const app = await start({ metricsPort: 0, databaseUrl: new URL(database.url) });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, databaseUrl: new URL(database.url) });
     await until("it is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
     for (let count = 0; count < 3; count++) expect((await sendRest(app.url, direct)).status).toBe(200);
     const { samples } = await scrape(app.metricsUrl);
@@ -188,7 +188,7 @@ describe("transfers", () => {
         configuration: element("InstrumentConfiguration", "usd", payload.configuration(id, { registrar })),
       }),
     );
-    const app = await start({ metricsPort: 0, snapshot: running.path });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, snapshot: running.path });
     const transfer = { sender: "alice", receiver: "bob", instrumentId: { admin: registrar, id } };
     const path = requests.transferFactory().replace(/registrars\/[^/]+/, `registrars/${encodeURIComponent(registrar)}`);
     const body = JSON.stringify({ choiceArguments: { transfer } });
@@ -229,7 +229,7 @@ describe("transfers", () => {
 describe("the metrics port", () => {
   test("serves metrics only, as long as the service runs, and only if it is configured", async () => {
     expect((await start({})).metricsUrl).toBeUndefined();
-    const app = await start({ metricsPort: 0 });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     const url = app.metricsUrl ?? "";
     for (const path of ["/metrics/", "/readyz", "/docs"]) expect((await fetch(new URL(path, url))).status).toBe(404);
     expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(404);
@@ -244,11 +244,13 @@ describe("the metrics port", () => {
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
-    await expect(start({ metricsPort: port })).rejects.toThrow(/^OFFLEDGER_METRICS_PORT.* EADDRINUSE/);
+    await expect(start({ metricsPort: { host: "127.0.0.1", port } })).rejects.toThrow(
+      /^OFFLEDGER_METRICS_PORT.* EADDRINUSE/,
+    );
   });
 
   test("has 16 connections", async () => {
-    const { metricsUrl = "" } = await start({ metricsPort: 0 });
+    const { metricsUrl = "" } = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     const { hostname, port } = new URL(metricsUrl);
     let closed = 0;
     const open = () => connect(Number(port), hostname).on("error", () => undefined);

@@ -1,7 +1,7 @@
 /** Metrics and warnings of services that mirror a ledger, alone and on a shared database. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { ownModule } from "../fixtures/own-registry.js";
@@ -15,7 +15,7 @@ import { scrape, start, valueOf } from "./starting.js";
 
 const stakeholders = [parties.operator];
 
-async function onDatabase(): Promise<Partial<Config>> {
+async function onDatabase(): Promise<Partial<AppConfig>> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   return { databaseUrl: new URL(database.url) };
@@ -29,7 +29,12 @@ async function participating() {
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
   const ledgerUrl = new URL(participant.url);
-  const settings = { ledgerUrl, ledgerParties: stakeholders, metricsPort: 0, graceSeconds: 2 };
+  const settings = {
+    ledgerUrl,
+    ledgerParties: stakeholders,
+    metricsPort: { host: "127.0.0.1", port: 0 },
+    graceSeconds: 2,
+  };
   return { clock, ledger, participant, settings };
 }
 
@@ -72,7 +77,11 @@ describe("the metrics", () => {
     await until("the first mirrors", async () => (await now(first, "ledger_offset")) !== undefined);
     const second = await start(config, mirrors, Date.now);
     await shows(second, "ready", 1);
-    const replica = await start({ ...database, metricsPort: 0 }, { mirrors: false, answers: true }, Date.now);
+    const replica = await start(
+      { ...database, metricsPort: { host: "127.0.0.1", port: 0 } },
+      { mirrors: false, answers: true },
+      Date.now,
+    );
     await shows(replica, "ready", 1);
     expect([await now(first, "mirroring"), await now(second, "mirroring")]).toEqual([1, 0]);
     expect(await now(second, "ledger_offset")).toBeUndefined();
@@ -151,7 +160,7 @@ describe("the warnings", () => {
   });
 
   test("are on the metrics port only", async () => {
-    const app = await start({ metricsPort: 0 });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
     await listWarnings(app.metricsUrl);
     const response = await fetch(warningsUrl(app.metricsUrl));
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -161,7 +170,7 @@ describe("the warnings", () => {
 
   test("are 503 before there is a snapshot", async () => {
     const ledgerUrl = new URL("http://127.0.0.1:1");
-    const app = await start({ ledgerUrl, ledgerParties: stakeholders, metricsPort: 0 });
+    const app = await start({ ledgerUrl, ledgerParties: stakeholders, metricsPort: { host: "127.0.0.1", port: 0 } });
     const response = await fetch(warningsUrl(app.metricsUrl));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await response.json()).toEqual({ error: "the first check of the registry is not finished yet" });
@@ -169,8 +178,11 @@ describe("the warnings", () => {
   });
 
   test("are not served by a process that only mirrors, nor for a registry without checks", async () => {
-    const mirror = await start({ ...(await onDatabase()), metricsPort: 0 }, { mirrors: true, answers: false });
-    const own = await start({ registry: ownModule, metricsPort: 0 });
+    const mirror = await start(
+      { ...(await onDatabase()), metricsPort: { host: "127.0.0.1", port: 0 } },
+      { mirrors: true, answers: false },
+    );
+    const own = await start({ registry: ownModule, metricsPort: { host: "127.0.0.1", port: 0 } });
     for (const { metricsUrl } of [mirror, own]) {
       expect((await fetch(warningsUrl(metricsUrl))).status).toBe(404);
       expect((await scrape(metricsUrl)).text).not.toContain(GAUGE);

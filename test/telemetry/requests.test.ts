@@ -31,7 +31,7 @@ const chunked: Send = async (url, { path, body }, headers = {}) => {
 describe("a request", () => {
   let observed: Observed;
   beforeAll(async () => {
-    observed = await observe({ logRequests: "all", metricsPort: 0 });
+    observed = await observe({ logRequests: "all", metricsPort: { host: "127.0.0.1", port: 0 } });
   });
   afterAll(() => observed.close());
 
@@ -115,7 +115,10 @@ describe("the log", () => {
   });
 
   test("of none has none", async () => {
-    const { url, lines, requests } = await observing({ logRequests: "none", metricsPort: 0 });
+    const { url, lines, requests } = await observing({
+      logRequests: "none",
+      metricsPort: { host: "127.0.0.1", port: 0 },
+    });
     await sendRest(url, offer);
     await until("the request is over", () => requests.refusals.latest().length > 0);
     expect(lines).toEqual([]);

@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type App, startApp } from "../../src/app/app.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import type { Roles } from "../../src/ingest/database-source.js";
 import { type RequestHistory, startTelemetry } from "../../src/telemetry/telemetry.js";
 import { type ObservedService, observedService } from "../fixtures/observed-service.js";
@@ -12,7 +12,7 @@ import { quiet } from "../fixtures/run-service.js";
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 
 /** Without load shedding and request log, unless configured. */
-export async function start(config: Partial<Config>, roles?: Roles, now: () => number = () => NOW): Promise<App> {
+export async function start(config: Partial<AppConfig>, roles?: Roles, now: () => number = () => NOW): Promise<App> {
   const app = await startApp({ ...quiet(), logRequests: "none", ...config }, now, roles);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close());
@@ -29,7 +29,7 @@ export interface Observed extends ObservedService {
 }
 
 /** The demo registry, or another service, in this process, with all that is noted of its requests. */
-export async function observe(config: Partial<Config>, serve = observedService): Promise<Observed> {
+export async function observe(config: Partial<AppConfig>, serve = observedService): Promise<Observed> {
   const lines: Line[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   // Only a scrape reads the sources.

@@ -171,7 +171,7 @@ const completed = { ...sent, request, startedAt: performance.now() } as unknown 
 
 test("the caller's sampled flag decides, and the percentage of other traces", async () => {
   const receiver = await receiving();
-  const [none, half] = [0, 50].map((percent) => new Tracing({ url: receiver.url, percent, version: "1", log }));
+  const [none, half] = [0, 0.5].map((ratio) => new Tracing({ url: receiver.url, ratio, version: "1", log }));
   for (let i = 0; i < 20; i++) expect(none?.record(completed, undefined)).toBeUndefined();
   expect(none?.record(completed, { traceId, spanId: caller, isSampled: false })).toBeUndefined();
   expect(none?.record(completed, { traceId, spanId: caller, isSampled: true })).toBe(traceId);
@@ -187,7 +187,7 @@ test("the caller's sampled flag decides, and the percentage of other traces", as
 
 test("a failure of the service is an error, and a method that HTTP does not have is another", async () => {
   const receiver = await receiving();
-  const tracing = new Tracing({ url: receiver.url, percent: 100, version: "1", log });
+  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
   tracing.record({ ...completed, protocol: "grpc", outcome: Code.Unavailable }, undefined);
   tracing.record({ ...completed, request: { ...completed.request, method: "MARK" } }, undefined);
   await tracing.close(5_000);
@@ -200,7 +200,7 @@ test("a failure of the service is an error, and a method that HTTP does not have
 
 test("a receiver that never answers: 4,096 spans wait, others are counted, and closing does not wait", async () => {
   const receiver = await receiving(0);
-  const tracing = new Tracing({ url: receiver.url, percent: 100, version: "1", log });
+  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
   for (let i = 0; i < 5_000; i++) tracing.record(completed, undefined);
   expect(tracing.counts.failed).toBeGreaterThan(0);
   expect(tracing.counts.failed).toBeLessThanOrEqual(5_000 - 4_096);
@@ -211,7 +211,7 @@ test("a receiver that never answers: 4,096 spans wait, others are counted, and c
 
 test("a receiver that rejects spans: they are counted, and later ones are sent", async () => {
   const receiver = await receiving(400);
-  const tracing = new Tracing({ url: receiver.url, percent: 100, version: "1", log });
+  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
   onTestFinished(() => tracing.close(0));
   tracing.record(completed, undefined);
   await until("the span is dropped", () => tracing.counts.failed === 1);

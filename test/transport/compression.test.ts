@@ -87,7 +87,7 @@ describe("of the service", () => {
   let session: http2.ClientHttp2Session;
   beforeAll(async () => {
     running = await serveFile(undefined, { config: { corsOrigins: "none" } });
-    off = await serveFile(undefined, { config: { compression: "off" } });
+    off = await serveFile(undefined, { config: { compresses: false } });
     session = http2.connect(running.url);
   });
   afterAll(async () => {

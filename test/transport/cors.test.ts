@@ -1,6 +1,6 @@
 /** CORS: what pages of other origins may send and read. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import { cashTransfer } from "../fixtures/calls/index.js";
 import { AUDIENCE, ISSUER, JwksServer, Key } from "../fixtures/issuer.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
@@ -13,7 +13,7 @@ const grpcWeb = { "content-type": "application/grpc-web+proto" };
 
 const publisher = new JwksServer([await Key.make("first")]);
 let [any, none, some, guarded]: Running[] = [];
-const serve = (config: Partial<Config>) => serveFile(undefined, { config });
+const serve = (config: Partial<AppConfig>) => serveFile(undefined, { config });
 
 beforeAll(async () => {
   await publisher.open();

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import type { Config } from "../../src/config/config.js";
+import type { AppConfig } from "../../src/config/limits.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { contextReply } from "../../src/service/messages.js";
 import { ERROR_REASONS, type ErrorReason, rejection } from "../../src/transport/errors.js";
@@ -191,7 +191,6 @@ const reasons: Readonly<Record<ErrorReason, readonly [code: number, name: string
   CONFLICT: [10, "aborted", 409, 409],
   UNSUPPORTED: [12, "unimplemented", 501, 501],
   UNKNOWN_OPERATION: [12, "unimplemented", 501, 404],
-  RATE_LIMITED: [8, "resource_exhausted", 429, 429],
   TOO_MANY_STREAMS: [8, "resource_exhausted", 429, 429],
   TOO_MANY_MESSAGES: [8, "resource_exhausted", 429, 429],
   BODY_TOO_LARGE: [8, "resource_exhausted", 429, 413],
@@ -336,7 +335,7 @@ describe("what is rejected before an operation", () => {
   });
 
   beforeAll(async () => {
-    const serve = async (config: Partial<Config>) => {
+    const serve = async (config: Partial<AppConfig>) => {
       const running = await serveFile(undefined, { config, now: NOW });
       stops.push(() => running.close());
       return running.url;
@@ -471,21 +470,5 @@ describe("what is rejected before an operation", () => {
     const message = expect.stringContaining(row.message) as string;
     const told = { message, retryAfter, violation, info: { reason, ...(metadata && { metadata }) } };
     expect(seen(form, response)).toEqual(expected(form, reasons[row.as ?? (reason as ErrorReason)], told));
-  });
-
-  test.each(forms)("RATE_LIMITED over %s", async (form) => {
-    const running = await serveFile(undefined, { config: { ratePerClient: 1 } });
-    onTestFinished(() => running.close());
-    const send = () => sendForm(running.url, form, requestForms[form](info(nordic)));
-    const rejected: RawResponse[] = [];
-    await until("a call is rejected", async () => {
-      const all = await Promise.all([send(), send(), send()]);
-      return rejected.push(...all.filter(({ headers }) => headers["retry-after"] === "1")) > 0;
-    });
-    const message = "rate limit exceeded: 1 requests per second per client and operation";
-    const told = { message, retryAfter: "1", info: { reason: "RATE_LIMITED" } };
-    expect(rejected.slice(0, 1).map((response) => seen(form, response))).toEqual([
-      expected(form, reasons.RATE_LIMITED, told),
-    ]);
   });
 });

@@ -34,7 +34,6 @@ async function start(limits: Partial<StreamLimits> = {}) {
   const standard = standardServices({
     services: [HealthService, BurnService],
     notReadyReason: () => state.reason,
-    reflection: true,
     limits: { pollMs: 5, ...limits },
   });
   const server = await createServer([], { ...TEST_SERVER_OPTIONS, standard });

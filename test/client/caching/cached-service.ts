@@ -92,7 +92,10 @@ export async function startService(ledger: ScriptedLedger, now: () => number = D
   // Tests set the time of the service forward, which must not make its contracts stale.
   const freshness = { unreadySeconds: 100_000, staleSeconds: 100_000 };
   const ledgerSettings = { ledgerUrl: new URL(participant.url), ledgerParties: [parties.operator] };
-  const app = await startApp({ ...quiet(), ...ledgerSettings, ...freshness, metricsPort: 0, graceSeconds: 2 }, now);
+  const app = await startApp(
+    { ...quiet(), ...ledgerSettings, ...freshness, metricsPort: { host: "127.0.0.1", port: 0 }, graceSeconds: 2 },
+    now,
+  );
   await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
   return {
     url: app.url,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { contextsFile, elementOf } from "../../fixtures/contexts.js";
@@ -114,10 +114,10 @@ async function fileOf(extension: string, content: string): Promise<string> {
 }
 
 /** Starts services on one new database. */
-async function onDatabase(source: Partial<Config>) {
+async function onDatabase(source: Partial<AppConfig>) {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  const start = async (config: Partial<Config>, roles?: Roles): Promise<App> => {
+  const start = async (config: Partial<AppConfig>, roles?: Roles): Promise<App> => {
     const app = await startApp(
       { ...quiet(), databaseUrl: new URL(database.url), ...source, ...config },
       Date.now,
@@ -139,7 +139,12 @@ async function onDatabase(source: Partial<Config>) {
 
 /** By the kind of definition: a service with one that finds by a field, a change that finds the same, and what it answers. */
 test.each<
-  [string, (field: string) => Promise<Partial<Config>>, (() => Promise<Partial<Config>>) | undefined, typeof badgeOfBob]
+  [
+    string,
+    (field: string) => Promise<Partial<AppConfig>>,
+    (() => Promise<Partial<AppConfig>>) | undefined,
+    typeof badgeOfBob,
+  ]
 >([
   [
     "a registry file",
@@ -163,7 +168,7 @@ test.each<
   const who = answer === badgeOfBob ? "bob" : registrar;
   let served = 0;
   /** Serves until it is ready. Returns what it answers, and the generation that it serves. */
-  const serveOnce = async (config: Partial<Config>): Promise<[unknown, number]> => {
+  const serveOnce = async (config: Partial<AppConfig>): Promise<[unknown, number]> => {
     const app = await start(config);
     await becomesReady(app.url);
     play(ledger, [badge(`other-${++served}`, "other", "other")], { stakeholders: [operator] });

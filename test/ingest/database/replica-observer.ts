@@ -42,7 +42,7 @@ export class ReplicaObserver {
   constructor(url: string, pairs: Pairs, cacheBytes: number) {
     const { signal } = this.#end;
     this.#pairs = pairs;
-    this.#database = new Database(url, 4);
+    this.#database = new Database({ url, maxConnections: 4 });
     this.#replica = new Replica(this.#database, {
       templates,
       contentId: contentId(templates, true),
@@ -50,7 +50,14 @@ export class ReplicaObserver {
       clock,
     });
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const parts = { database: this.#database, replica: this.#replica, now: Date.now, pause, signal };
+    const parts = {
+      database: this.#database,
+      replica: this.#replica,
+      contentId: contentId(templates, true),
+      now: Date.now,
+      pause,
+      signal,
+    };
     this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
   }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
@@ -33,7 +33,7 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
   onTestFinished(() => participant.stop());
   const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
   /** Starts a service in this process. It ends with the test, or before. */
-  const start = async (roles: Roles, more: Partial<Config> = {}): Promise<App> => {
+  const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
     const [databaseUrl, ledgerUrl] = [new URL(settings.databaseUrl), new URL(settings.ledgerUrl)];
     const config = { ...quiet(), databaseUrl, ledgerUrl, ledgerParties: [parties.operator], graceSeconds: 2, ...more };
     const app = await startApp(config, Date.now, roles);

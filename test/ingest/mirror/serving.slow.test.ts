@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import { payload } from "../../fixtures/elements.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
@@ -28,7 +28,7 @@ async function participantWith(options: Parameters<typeof Participant.start>[0] 
   return participant;
 }
 
-async function serviceOn(url: string, config: Partial<Config> = {}): Promise<App> {
+async function serviceOn(url: string, config: Partial<AppConfig> = {}): Promise<App> {
   const settings = { ledgerUrl: new URL(url), ledgerParties: [operator], graceSeconds: 2, ...config };
   const service = await startApp({ ...quiet(), ...settings });
   onTestFinished(() => service.close());

@@ -2,7 +2,7 @@
 import { rename, stat, utimes, writeFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { serving } from "../../fixtures/registries.js";
@@ -35,7 +35,7 @@ async function participantWith(options: Parameters<typeof Participant.start>[0])
   return participant;
 }
 
-async function serviceOn(url: string, config: Partial<Config> = {}): Promise<App> {
+async function serviceOn(url: string, config: Partial<AppConfig> = {}): Promise<App> {
   const settings = { ledgerUrl: new URL(url), ledgerParties: [operator], graceSeconds: 2, totalSupply: true };
   const service = await startApp({ ...quiet(), ...settings, ...config });
   onTestFinished(() => service.close());
@@ -74,7 +74,7 @@ async function suppliesAt(service: App, offset: number): Promise<Record<string, 
 }
 
 /** A ledger with the instruments USD and EUR, and a service that follows it. */
-async function following(config: Partial<Config> = {}, ...before: readonly Creation[]) {
+async function following(config: Partial<AppConfig> = {}, ...before: readonly Creation[]) {
   const participant = await participantWith({});
   const { ledger } = participant;
   ledger.transact(creations(factory, configuration("EUR"), configuration("USD", "ISIN", "FIGI"), ...before));

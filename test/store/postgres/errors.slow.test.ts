@@ -42,7 +42,7 @@ async function expectFailure(
 }
 
 function databaseAt(url: string): Database {
-  const database = new Database(url, 2);
+  const database = new Database({ url, maxConnections: 2 });
   onTestFinished(() => database.close());
   return database;
 }

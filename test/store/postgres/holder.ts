@@ -15,7 +15,7 @@ export type Said =
 
 const say = (said: Said): void => void process.send?.(said);
 
-const database = new Database(process.argv[2] ?? "", 2);
+const database = new Database({ url: process.argv[2] ?? "", maxConnections: 2 });
 const pause = async (milliseconds: number): Promise<void> => delay(milliseconds);
 const { signal } = new AbortController();
 
@@ -35,4 +35,6 @@ async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
 }
 
 process.once("disconnect", () => process.exit());
-await new Lease({ database, pause, signal, onStandby: () => undefined }).hold(term).catch(() => undefined);
+await new Lease({ database, contentId: "tests", pause, signal, onStandby: () => undefined })
+  .hold(term)
+  .catch(() => undefined);

@@ -10,7 +10,7 @@ import { Lease, type LeadershipTerm } from "../../../src/ingest/leadership.js";
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { startCuttableProxy } from "../../fixtures/cuttable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
-import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { gate, MAX_WAIT_MS, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
@@ -42,7 +42,7 @@ const holders = () =>
 function leaseOn(database = schema.database, onStandby = () => {}): Lease {
   const { signal } = end;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-  return new Lease({ database, pause, signal, onStandby });
+  return new Lease({ database, contentId: CONTENT, pause, signal, onStandby });
 }
 
 const over = ({ signal }: LeadershipTerm): Promise<unknown> =>
@@ -184,7 +184,7 @@ test("a leader process loses the lease when it freezes, and cannot write after i
 /** Behind a network that can freeze. */
 async function remote(): Promise<{ freeze: () => void; database: Database }> {
   const network = await startCuttableProxy(schema.url);
-  const database = new Database(network.url, 2);
+  const database = new Database({ url: network.url, maxConnections: 2 });
   onTestFinished(async () => {
     await network.close();
     await database.close();

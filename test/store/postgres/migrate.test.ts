@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 /** Migrates over connections of its own. */
 async function runMigrations(as = url): Promise<MigrationResult> {
-  const database = new Database(as, 1);
+  const database = new Database({ url: as, maxConnections: 1 });
   try {
     return await migrate(database);
   } finally {

@@ -9,7 +9,7 @@ import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgre
 import { Replica } from "../../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { CONTENT, clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";
 
 /** A generous bound for what should happen at once. */
@@ -38,7 +38,7 @@ class Failing extends Database {
 }
 
 function failing(): Failing {
-  const database = new Failing(schema.url, 2);
+  const database = new Failing({ url: schema.url, maxConnections: 2 });
   onTestFinished(() => database.close());
   return database;
 }
@@ -60,6 +60,7 @@ async function follow({ polls = true, database = schema.database, ...callbacks }
   const options = {
     database,
     replica,
+    contentId: CONTENT,
     now: clock,
     pause,
     signal,

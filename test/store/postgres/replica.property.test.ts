@@ -30,7 +30,7 @@ let schema: Schema;
 let database: DelayedDatabase;
 beforeAll(async () => {
   schema = await freshSchema();
-  database = new DelayedDatabase(schema.url, 6);
+  database = new DelayedDatabase({ url: schema.url, maxConnections: 6 });
 });
 afterAll(async () => {
   await database.close();

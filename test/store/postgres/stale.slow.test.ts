@@ -53,7 +53,7 @@ async function warm(database = schema.database): Promise<Replica> {
 }
 
 function pausable(): PausableDatabase {
-  const database = new PausableDatabase(schema.url, 4);
+  const database = new PausableDatabase({ url: schema.url, maxConnections: 4 });
   onTestFinished(() => database.close());
   return database;
 }

@@ -37,7 +37,7 @@ async function nextWriter(content = OURS, database = schema.database): Promise<W
 
 /** A writer whose swaps to a loaded snapshot can be paused. */
 async function pausableWriter() {
-  const database = new PausableDatabase(schema.url, 4);
+  const database = new PausableDatabase({ url: schema.url, maxConnections: 4 });
   onTestFinished(() => database.close());
   return { ...(await nextWriter(OURS, database)), pauseSwap: () => database.pause("query", "swap-generation") };
 }

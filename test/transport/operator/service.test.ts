@@ -4,14 +4,14 @@ import { Agent } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import { SettingError } from "../../../src/config/setting.js";
 import { requestHttp1 } from "../../fixtures/http-requests.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
 import { fileOf, METRICS, METRICS_TYPE, serveOperator, TOKEN } from "./serve-operator.js";
 
-async function start(config: Partial<Config>): Promise<App> {
+async function start(config: Partial<AppConfig>): Promise<App> {
   const app = await startApp({ ...quiet(), logRequests: "none", graceSeconds: 2, ...config });
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close());
@@ -22,7 +22,10 @@ async function start(config: Partial<Config>): Promise<App> {
 const statusOf = async (url = "", headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
 
 test("the public port has nothing of it, and needs no token of operators", async () => {
-  const { url, metricsUrl } = await start({ metricsPort: 0, operatorTokenFile: await fileOf(TOKEN) });
+  const { url, metricsUrl } = await start({
+    metricsPort: { host: "127.0.0.1", port: 0 },
+    operatorTokenFile: await fileOf(TOKEN),
+  });
   for (const [method, path] of [
     ["POST", "/api/offledger/v1/explain"],
     ["GET", "/console"],
@@ -39,7 +42,7 @@ test("the public port has nothing of it, and needs no token of operators", async
 
 test("a token that is too short stops the start, and the error names the setting", async () => {
   const operatorTokenFile = await fileOf("0123456789abcde");
-  const started = start({ metricsPort: 0, operatorTokenFile });
+  const started = start({ metricsPort: { host: "127.0.0.1", port: 0 }, operatorTokenFile });
   await expect(started).rejects.toThrow(SettingError);
   await expect(started).rejects.toThrow(
     "OFFLEDGER_OPERATOR_TOKEN_FILE must be the path of a file with a token of at least 16 characters: " +
@@ -53,7 +56,7 @@ test("metrics are readable until the end of a shutdown", async () => {
   await once(receiver, "listening");
   onTestFinished(() => void receiver.close());
   const tracesUrl = new URL(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/v1/traces`);
-  const app = await start({ metricsPort: 0, tracesUrl });
+  const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, tracesUrl });
   const { url, metricsUrl } = app;
   expect(await statusOf(`${url}/livez`)).toBe(200);
   let isClosed = false;

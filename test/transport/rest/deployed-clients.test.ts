@@ -14,7 +14,7 @@ import { quiet, registry } from "../../fixtures/run-service.js";
 import { nameOf } from "../../fixtures/services.js";
 
 let app: App;
-/** With another registrar at its root, and a limit. */
+/** With another registrar at its root. */
 let other: App;
 const logged: string[] = [];
 const now = () => Date.parse("2026-06-01T00:00:00Z");
@@ -24,8 +24,8 @@ beforeAll(async () => {
   vi.spyOn(RequestLog.prototype, "write").mockImplementation(({ operation, protocol, outcome }) => {
     logged.push(`${operation} ${protocol} ${outcome}`);
   });
-  app = await startApp({ ...quiet(), rootRegistrar: acme, metricsPort: 0 }, now);
-  other = await startApp({ ...quiet(), rootRegistrar: nordic, metricsPort: 0, ratePerClient: 5 }, now);
+  app = await startApp({ ...quiet(), rootRegistrar: acme, metricsPort: { host: "127.0.0.1", port: 0 } }, now);
+  other = await startApp({ ...quiet(), rootRegistrar: nordic, metricsPort: { host: "127.0.0.1", port: 0 } }, now);
 });
 afterAll(async () => {
   vi.restoreAllMocks();
@@ -173,17 +173,15 @@ describe("at the root", () => {
     expect(info.description).toContain(`operations of ${acme} are also served at /registry/…`);
   });
 
-  test("both forms count as one operation, in rates, log and metrics", async () => {
+  test("both forms count as one operation, in log and metrics", async () => {
     const statuses: number[] = [];
     logged.length = 0;
     const paths = ["/registry/metadata/v1/instruments", `${registry(nordic)}/metadata/v1/instruments`];
     for (let index = 0; index < 12; index++) statuses.push((await fetch(other.url + (paths[index % 2] ?? ""))).status);
-    expect(statuses).toContain(429);
-    expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
+    expect(new Set(statuses)).toEqual(new Set([200]));
     const operation = "offledger.metadata.v1.MetadataService/ListInstruments";
     const metrics = await (await fetch(other.metricsUrl ?? "")).text();
     expect(metrics).toContain(`operation="${operation}"`);
-    const served = statuses.filter((status) => status === 200).length;
-    expect(logged.filter((line) => line === `${operation} rest 0`)).toHaveLength(served);
+    expect(logged.filter((line) => line === `${operation} rest 0`)).toHaveLength(12);
   });
 });

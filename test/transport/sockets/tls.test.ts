@@ -26,7 +26,7 @@ function filesOf({ cert, key }: Pick<Certificates, "cert" | "key">) {
   return files;
 }
 const startWith = (files: ReturnType<typeof filesOf>): Promise<App> =>
-  startApp({ ...quiet(), metricsPort: 0, ...files });
+  startApp({ ...quiet(), metricsPort: { host: "127.0.0.1", port: 0 }, ...files });
 
 /** The serial number of the certificate that a new connection gets, and the negotiated protocol. */
 async function handshake(url: string, ca: string, ALPNProtocols?: string[]) {

@@ -5,7 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
-import type { Config } from "../../../src/config/config.js";
+import type { AppConfig } from "../../../src/config/limits.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { encodedOnce } from "../../../src/transport/watch/watch-calls.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-async function setUp(config: Partial<Config> = {}) {
+async function setUp(config: Partial<AppConfig> = {}) {
   const ledger = new ScriptedLedger();
   const participant = await participantOn({ ledger, checkpointMs: 20 });
   stops.push(() => participant.stop());

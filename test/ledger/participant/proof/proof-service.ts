@@ -1,7 +1,7 @@
 /** Transfers on a scripted ledger, as the registry's templates make them, and the service that proves them. */
 import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../../../src/app/app.js";
-import type { Config } from "../../../../src/config/config.js";
+import type { AppConfig } from "../../../../src/config/limits.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { parties, payload } from "../../../fixtures/elements.js";
 import { quiet } from "../../../fixtures/run-service.js";
@@ -183,7 +183,7 @@ export class Proving {
   #participant: Participant | undefined;
   #service: App | undefined;
 
-  async start(config: Partial<Config> = {}): Promise<void> {
+  async start(config: Partial<AppConfig> = {}): Promise<void> {
     this.ledger.transact([factory("factory"), preapproval("preapproval"), rule("rule")]);
     this.#participant = await Participant.start({ ledger: this.ledger });
     const settings = { ledgerUrl: new URL(this.#participant.url), ledgerParties: [operator], graceSeconds: 1 };
@@ -228,7 +228,7 @@ export class Proving {
 }
 
 /** The same, for all tests of a file. */
-export function proving(config?: Partial<Config>): Proving {
+export function proving(config?: Partial<AppConfig>): Proving {
   const place = new Proving();
   beforeAll(() => place.start(config));
   afterAll(() => place.stop());
