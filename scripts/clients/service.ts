@@ -12,7 +12,7 @@ export class Service {
   readonly url: string;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
 
-  /** Starts with the settings given and no others. `onLine` gets every line of its output and its log. */
+  /** Starts with the settings given and no others. `onLine` gets every line of its log. */
   static async start(
     settings: Readonly<Record<string, string>>,
     onLine: (line: string) => void = () => {},
@@ -26,9 +26,8 @@ export class Service {
     const listening = new Promise<string>((resolve, reject) => {
       timer = setTimeout(() => reject(new Error(`the service must listen within ${START_MS} ms`)), START_MS);
       child.on("error", reject).on("exit", (code) => reject(new Error(`the service ended with ${code} at its start`)));
-      createInterface({ input: child.stderr }).on("line", onLine);
-      createInterface({ input: child.stdout }).on("line", (line) => {
-        const [, url] = / at (http:\S+?)\/?$/.exec(line) ?? [];
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        const [, url] = /"url":"([^"]+)","msg":"offledger serves at/.exec(line) ?? [];
         if (url !== undefined) resolve(url);
         onLine(line);
       });

@@ -72,7 +72,7 @@ describe("the log at level trace", () => {
   ])("%s contains no part of a token", async (_title, env, isUnavailable) => {
     if (isUnavailable) publisher.published = { status: 500, body: "" };
     const program = new Program(process.execPath, [main, "serve"], { cwd: ".", env: env() });
-    const url = (await program.printed(/at (http:\/\/\S+)/))[1] ?? "";
+    const url = await program.listens();
     const present = Math.floor(Date.now() / 1000);
     const tokens = [
       await key.sign({ exp: present + 600 }),

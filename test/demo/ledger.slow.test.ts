@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import { main, Program } from "../fixtures/program.js";
+import { registry } from "../fixtures/run-service.js";
 import { becomesReady, listening } from "../ingest/database/services.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import { ask, Listener, describeUpdate } from "../scripted-participant/test-client.js";
@@ -91,7 +92,7 @@ test("a service with the printed settings answers the printed requests", async (
   await becomesReady(url);
   // The demo and the service name the same registrar.
   const [, registrar = ""] = /requests from registrar (\S+):\n/.exec(output) ?? [];
-  await program.printed(`registrar ${registrar}\n  instrument ACME-BOND`);
+  expect(await (await fetch(`${url}${registry(registrar)}/metadata/v1/instruments`)).text()).toContain("ACME-BOND");
 
   const commands = output.split("\n").filter((line) => line.includes("curl "));
   expect(commands.every((command) => command.includes(`'${service}/`))).toBe(true);

@@ -102,7 +102,7 @@ export class Replica {
     };
     const program = new Program(process.execPath, [main, "serve"], { cwd: tmpdir(), env });
     this.#program = program;
-    const [, port] = await program.printed(/ at http:\/\/127\.0\.0\.1:(\d+)/);
+    const { port } = new URL(await program.listens());
     this.port = Number(port);
     await until("the operator's port is logged", () => program.err.includes("metrics listening"));
     this.#metricsUrl = /"url":"([^"]+)","msg":"metrics listening"/.exec(program.err)?.[1] ?? "";

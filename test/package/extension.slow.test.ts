@@ -65,10 +65,8 @@ const compile = (): Promise<void> =>
 async function serve(snapshot: string): Promise<string> {
   await compile();
   const args = [project.program, "serve", "--registry", "./acme.js", "--snapshot", snapshot, "--port", "0"];
-  const env = { OFFLEDGER_LOG_LEVEL: "warn" };
-  const program = new Program(process.execPath, args, { cwd: project.folder, env });
-  const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-  return url;
+  const program = new Program(process.execPath, args, { cwd: project.folder });
+  return program.listens();
 }
 
 async function post(url: string, body: JsonObject): Promise<{ status: number; body: JsonObject }> {

@@ -16,10 +16,8 @@ afterAll(() => project.remove());
 /** Serves a registry of the project until the test ends. Returns the URL. */
 async function serve(program: string, registry: string, snapshot: string, ...more: readonly string[]): Promise<string> {
   const args = [program, "serve", "--registry", registry, "--snapshot", snapshot, "--port", "0", ...more];
-  const env = { OFFLEDGER_LOG_LEVEL: "warn" };
-  const started = new Program(process.execPath, args, { cwd: project.folder, env });
-  const [, url = ""] = await started.printed(/^offledger serves \S+ at (http:\S+)$/m);
-  return url;
+  const started = new Program(process.execPath, args, { cwd: project.folder });
+  return started.listens();
 }
 
 async function send(url: string, body?: JsonObject): Promise<{ status: number; answer: unknown }> {

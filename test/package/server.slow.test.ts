@@ -22,8 +22,11 @@ describe("the package", () => {
       "README.md",
       "clients",
       "demo",
+      "deploy",
       "dist",
+      "docs",
       "gen",
+      "node_modules",
       "package.json",
       "proto",
       "registries",
@@ -85,8 +88,7 @@ describe("the package", () => {
   test("starts without settings, with the demo, the documentation and the console", async () => {
     const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: "0" };
     const program = new Program(process.execPath, [project.program, "serve"], { cwd: project.folder, env });
-    const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-    await program.printed(/^registrar acme-registrar::1220/m);
+    const url = await program.listens();
     const [, metrics = ""] = /"url":"(http:[^"]+)\/metrics"/.exec(program.err) ?? [];
     const paths = ["/readyz", "/docs", "/docs/static/swagger-ui-bundle.js"].map((path) => url + path);
     const pages = ["/console", "/console/main.js", "/console/views/overview.js", "/console/style.css"];

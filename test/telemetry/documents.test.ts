@@ -19,6 +19,11 @@ interface Alert {
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
+interface Recording {
+  readonly record: string;
+  readonly expr: string;
+}
+
 interface Target {
   readonly expr: string;
   readonly datasource: { readonly uid: string };
@@ -40,11 +45,13 @@ interface Dashboard {
 }
 
 const page = readFileSync("docs/observability.md", "utf8");
-const dashboard = JSON.parse(readFileSync("docs/grafana-dashboard.json", "utf8")) as Dashboard;
-const rules = parse(readFileSync("docs/alerts.yaml", "utf8")) as {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
+const dashboard = JSON.parse(readFileSync("deploy/helm/offledger/files/dashboard.json", "utf8")) as Dashboard;
+const { groups } = parse(readFileSync("deploy/helm/offledger/files/alerts.yaml", "utf8")) as {
+  readonly groups: readonly { readonly rules: readonly (Alert | Recording)[] }[];
 };
-const alerts = rules.groups.flatMap((group) => group.rules);
+const rules = groups.flatMap((group) => group.rules);
+const alerts = rules.filter((rule) => "alert" in rule);
+const recordings = rules.filter((rule) => "record" in rule);
 
 /** Labels and the metric that Prometheus itself adds. */
 const ofPrometheus = ["job", "instance"];
@@ -65,7 +72,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
     instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing holding-missing
     credentials-missing credential-expires`,
   ),
-  job: ["offledger", "$job"],
+  job: ["$job", ".*offledger.*"],
+  group: ["factories", "contexts", "metadata", "probes", "streams"],
+  le: ["0.25"],
   instance: ["$instance"],
   operation: ["$operation"],
 };
@@ -117,7 +126,8 @@ function expressions(): [where: string, text: string][] {
   const variables = dashboard.templating.list.flatMap(({ name, query }): [string, string][] =>
     typeof query === "string" ? [] : [[name, query.query]],
   );
-  return [...panels, ...variables, ...alerts.map(({ alert, expr }): [string, string] => [alert, expr])];
+  const ruled = rules.map((rule): [string, string] => ["alert" in rule ? rule.alert : rule.record, rule.expr]);
+  return [...panels, ...variables, ...ruled];
 }
 
 describe("every expression", () => {
@@ -211,6 +221,11 @@ describe("every alert", () => {
       expect(annotations.summary.length * annotations.description.length).toBeGreaterThan(0);
       expect(Object.keys(more)).toEqual(["expr"]);
     }
+  });
+
+  test("uses recordings that there are", () => {
+    const used = alerts.flatMap(({ expr }) => [...expr.matchAll(/offledger:\w+:\w+/g)].map(([name]) => name));
+    expect(new Set(used)).toEqual(new Set(recordings.map(({ record }) => record)));
   });
 
   test("is in the page, in the same order", () => {

@@ -24,7 +24,7 @@ const jsonLines = ({ err }: Program): Line[] =>
 async function startService(more: Readonly<Record<string, string>> = {}) {
   const env = { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_REQUESTS: "all", ...more };
   const program = new Program(process.execPath, [main, "serve"], { cwd: tmpdir(), env });
-  const [, url = ""] = await program.printed(/at (http:\S+)/);
+  const url = await program.listens();
   const lines = () => jsonLines(program).filter(({ msg }) => msg === "request");
   return { program, url, lines, ids: () => lines().map(({ requestId }) => String(requestId)) };
 }

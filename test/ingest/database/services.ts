@@ -57,8 +57,7 @@ export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Set
 
 /** The URL of a command, once it listens. */
 export async function listening(program: Program): Promise<string> {
-  const [, url = ""] = await program.printed(/listens at (http:[^\s"]+)/);
-  return url;
+  return program.listens();
 }
 
 /** Waits until a program has logged a text a number of times. */

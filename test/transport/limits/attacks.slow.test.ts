@@ -24,20 +24,18 @@ const HEALTH_MS = 1_000;
 const ENOUGH_SHARE = 0.6;
 const SETTLE_MS = 30_000;
 
-/** What Node.js and the service choose in a container of 512 MiB: half for the heap, and their shares for the budgets. */
+/** What Node.js and the service choose in a container of 512 MiB: half for the heap, from which the budgets follow. */
 const HEAP_FLAG = "--max-old-space-size=256";
 const settings = {
   OFFLEDGER_HOST: "127.0.0.1",
   OFFLEDGER_PORT: "0",
-  OFFLEDGER_MAX_BODY_MEGABYTES: "32",
-  OFFLEDGER_MAX_RESPONSE_MEGABYTES: "64",
   OFFLEDGER_MAX_DELAY_MS: "250",
   OFFLEDGER_LOG_REQUESTS: "none",
 };
 
 async function startService(): Promise<readonly [program: Program, url: string]> {
   const program = new Program(process.execPath, [HEAP_FLAG, main, "serve"], { cwd: process.cwd(), env: settings });
-  const [, url = ""] = await program.printed(/serves .* at (http:\/\/127\.0\.0\.1:\d+)/);
+  const url = await program.listens();
   return [program, url];
 }
 

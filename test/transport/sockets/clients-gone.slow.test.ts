@@ -79,7 +79,7 @@ test("GOAWAY followed by a malformed frame in the same bytes ends only its conne
     program.signal("SIGTERM");
     await program.ended();
   });
-  const [, port = ""] = await program.printed(/^offledger serves .* at http:\/\/[\w.]+:(\d+)\n/);
+  const { port } = new URL(await program.listens());
   const bytes = Buffer.concat([
     PREFACE,
     settings({ 1: 0 }),
