@@ -166,7 +166,7 @@ export class RequestMetrics {
   readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
     const group = groupOf(operation);
     const labels = { operation: operation === "" ? NONE : operation, protocol };
-    const grouped = { ...labels, group };
+    const grouped = { group, ...labels };
     const key = `${protocol} ${operation}`;
     if (!this.#known.has(key)) {
       this.#known.add(key);
