@@ -101,8 +101,9 @@ describe("requests", () => {
     }
     const { samples } = await scrape(app.metricsUrl);
     const counts = countsOf(samples, "offledger_requests_total");
-    const listed = counts.filter((one) => one.startsWith(nameOf(valid)));
-    expect(listed.map((one) => one.slice(nameOf(valid).length + 1))).toEqual([
+    const of = `metadata ${nameOf(valid)} `;
+    const listed = counts.filter((one) => one.startsWith(of));
+    expect(listed.map((one) => one.slice(of.length))).toEqual([
       "connect invalid_argument 3",
       "connect ok 3",
       "grpc invalid_argument 1",
@@ -141,8 +142,31 @@ describe("requests", () => {
       await fetch(`${app.url}/offledger.made.up.v${i}.Service/Method`, { method: "POST", body: "{}" });
     }
     const { text, samples } = await scrape(app.metricsUrl);
-    expect(countsOf(samples, "offledger_requests_total")).toEqual(["none rest not_found 10"]);
+    expect(countsOf(samples, "offledger_requests_total")).toEqual(["none none rest not_found 10"]);
     expect(text).not.toMatch(/made.up|secret-/);
+  });
+
+  test("are of a group each; streams have no duration", async () => {
+    const registry = new Registry();
+    const metrics = new RequestMetrics(registry);
+    const groups = {
+      "offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory": "factories",
+      "offledger.burn.v0.BurnService/GetBurnOfferAcceptContext": "contexts",
+      "offledger.metadata.v1.MetadataService/GetInstrument": "metadata",
+      "offledger.health.v1.HealthService/GetReadiness": "probes",
+      "grpc.health.v1.Health/Check": "probes",
+      "grpc.health.v1.Health/Watch": "streams",
+      "offledger.watch.v1.WatchService/Watch": "streams",
+      "grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "streams",
+      "": "none",
+    };
+    for (const operation of Object.keys(groups))
+      metrics.observer({ operation, protocol: "grpc", outcome: 0, durationMs: 1 } as CompletedRequest);
+    const of = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values ?? [];
+    const counted = (await of("offledger_requests_total")).filter(({ value }) => value === 1);
+    expect(counted.map(({ labels }) => labels["group"])).toEqual(Object.values(groups));
+    const timed = new Set((await of("offledger_request_duration_seconds")).map(({ labels }) => labels["group"]));
+    expect([...timed].toSorted()).toEqual(["contexts", "factories", "metadata", "none", "probes"]);
   });
 
   test("are in a histogram of seconds, from 0.5 ms to 30 s", async () => {
