@@ -7,7 +7,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Participant } from "../scripted-participant/participant.js";
 import { parties } from "../fixtures/elements.js";
-import { freshDatabase } from "../fixtures/postgres.js";
 import {
   account,
   instrumentConfiguration,
@@ -23,7 +22,14 @@ import { registry } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { holder, idsOf, instrument, numbers, Pairs, PAIRS, type State } from "../ingest/database/pairs.js";
 import { Random } from "../ingest/database/random.js";
-import { becomesReady, command, inBackground, listening, type Settings } from "../ingest/database/services.js";
+import {
+  becomesReady,
+  command,
+  inBackground,
+  listening,
+  newDatabase,
+  type Settings,
+} from "../ingest/database/services.js";
 import { DocumentedClient, isNotModified, type Kept, type ServerSentEvent } from "./documented-client.js";
 
 const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 4);
@@ -163,9 +169,7 @@ test(
     const pairs = new Pairs(UNCHANGING_CONTRACTS);
     const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
     onTestFinished(() => participant.stop());
-    const database = await freshDatabase();
-    onTestFinished(() => database.drop());
-    const settings: Settings = { databaseUrl: database.url, ledgerUrl: participant.url };
+    const settings: Settings = { databaseUrl: await newDatabase(), ledgerUrl: participant.url };
     const replicas = [command("api", settings), command("api", settings)];
     const urls = await Promise.all(replicas.map(listening));
     // One writes, and the other takes over.

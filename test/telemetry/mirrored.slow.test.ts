@@ -1,6 +1,7 @@
 /** Metrics and warnings of services that mirror a ledger, alone and on a shared database. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
+import { migrateDatabase } from "../../src/cli/migrate.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
@@ -18,7 +19,9 @@ const stakeholders = [parties.operator];
 async function onDatabase(): Promise<Partial<AppConfig>> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  return { databaseUrl: new URL(database.url) };
+  const databaseUrl = new URL(database.url);
+  await migrateDatabase(databaseUrl);
+  return { databaseUrl };
 }
 
 /** A ledger with a complete registry, and the settings of a service that follows it. */

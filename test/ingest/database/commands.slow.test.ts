@@ -93,12 +93,24 @@ test.each(["mirror", "serve"])("offledger %s stops on request, also while it con
 });
 
 test("offledger migrate brings the schema up to date once, also where several do it at the same time", async () => {
-  const databaseUrl = await newDatabase();
+  const databaseUrl = await newDatabase(false);
   const ended = await Promise.all([1, 2, 3].map(() => command("migrate", { databaseUrl }).ended()));
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
   const said = ended.map(({ out }) => out).toSorted();
   expect(said.filter((text) => /^schema migrated from version 0 to \d+\n$/.test(text))).toHaveLength(1);
   expect(said.filter((text) => /^schema is up to date \(version \d+\)\n$/.test(text))).toHaveLength(2);
+});
+
+test.each(["mirror", "api"])("offledger %s waits where the schema is not migrated, and says so", async (name) => {
+  const { settings } = await onLedger(new Pairs(10));
+  const databaseUrl = await newDatabase(false);
+  const program = command(name, { ...settings, databaseUrl });
+  const url = await listening(program);
+  await logs(program, "run `offledger migrate`");
+  expect(await unreadiness(url)).toBeDefined();
+  expect((await command("migrate", { databaseUrl }).ended()).code).toBe(0);
+  if (name === "api") await listening(command("mirror", { ...settings, databaseUrl }));
+  await becomesReady(url);
 });
 
 test("offledger migrate reports a database that cannot be reached, without the password", async () => {
@@ -116,7 +128,8 @@ test("an api with another configuration is not ready, with the reason, and rejec
   await logs(mirror, "snapshot of the ledger loaded");
   const own = await listening(command("api", { databaseUrl }));
   await becomesReady(own);
-  const why = "the database holds the contracts of a service with another configuration";
+  const why =
+    "no mirror of this release and configuration has filled the database: start one, or wait for its snapshot";
   for (const more of [{ REGISTRY: "minimal" }, { TOTAL_SUPPLY: "false" }]) {
     const url = await listening(command("api", { databaseUrl, more }));
     await until("it has looked", async () => (await unreadiness(url)) === `not ready: ${why}`);

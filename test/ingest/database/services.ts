@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { type App, startApp } from "../../../src/app/app.js";
+import { migrateDatabase } from "../../../src/cli/migrate.js";
 import type { AppConfig } from "../../../src/config/limits.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
@@ -20,10 +21,11 @@ export interface Settings {
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
-/** Until the test ends. */
-export async function newDatabase(): Promise<string> {
+/** Until the test ends. Mirrors and replicas do not migrate. */
+export async function newDatabase(isMigrated = true): Promise<string> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
+  if (isMigrated) await migrateDatabase(new URL(database.url));
   return database.url;
 }
 
@@ -31,6 +33,7 @@ export async function newDatabase(): Promise<string> {
 export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, database?: string) {
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
+  if (database !== undefined) await migrateDatabase(new URL(database));
   const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
   /** Starts a service in this process. It ends with the test, or before. */
   const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
