@@ -81,10 +81,10 @@ const warningsOf = (links: readonly string[]): string[] =>
           "enableServiceLinks: false in the pod turns them off",
       ];
 
-/** The variable of a setting with the fewest edits. */
+/** The variable of a setting that begins so, else the one with the fewest edits. */
 function nearest(name: string): string {
   const [best = ""] = [...known].toSorted((a, b) => distance(name, a) - distance(name, b));
-  return best;
+  return [...known].find((one) => one.startsWith(name)) ?? best;
 }
 
 /** Levenshtein's. */

@@ -72,13 +72,12 @@ describe("the text for a file", () => {
   });
 
   test.each([
-    [40, ["warning: credential-expires (1)"]],
-    [20, []],
-    [0, []],
-  ])("with credentialDays %i of a credential that ends in 30 days", async (credentialDays, expected) => {
-    const validUntil = new Date(NOW + 30 * 86_400_000).toISOString();
+    [29, ["warning: credential-expires (1)"]],
+    [31, []],
+  ])("of a credential that ends in %i days", async (days, expected) => {
+    const validUntil = new Date(NOW + days * 86_400_000).toISOString();
     const bob = element("Credential", "bob-holds", payload.credential("bob", ["holds=USD"], { validUntil }));
-    expect(headersIn(await textFor(completeElements({ registry: { bob } }), { credentialDays }))).toEqual(expected);
+    expect(headersIn(await textFor(completeElements({ registry: { bob } })))).toEqual(expected);
   });
 });
 

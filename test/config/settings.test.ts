@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { helpText } from "../../src/cli/help.js";
 import { type Config, readConfig } from "../../src/config/config.js";
+import { settlementLimits } from "../../src/config/limits.js";
 import { settings } from "../../src/config/settings.js";
 import { readErrors, readValid } from "./read.js";
 
@@ -108,9 +109,6 @@ const required: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   prepare: { ...participant, OFFLEDGER_PREPARE_USER_ID: "operator-console" },
   auth: { OFFLEDGER_AUTH_JWKS_URL: "https://a.example", OFFLEDGER_AUTH_ISSUER: "i", OFFLEDGER_AUTH_AUDIENCE: "a" },
   tls: { OFFLEDGER_TLS_CERT_FILE: "cert.pem", OFFLEDGER_TLS_KEY_FILE: "key.pem" },
-  // Above 300 only with a larger staleSeconds, below 30 only with a smaller unreadySeconds.
-  "unready-seconds": { OFFLEDGER_STALE_SECONDS: "86400" },
-  "stale-seconds": { OFFLEDGER_UNREADY_SECONDS: "1" },
 };
 /** Settings that need no other, although others begin so. */
 const independent = new Set(["auth-algorithms"]);
@@ -135,15 +133,14 @@ test("the page has every setting", () => {
 
 test("without arguments and variables the defaults hold", () => {
   const config = { ...defaults, databaseUrl: undefined };
-  expect(readConfig([], {})).toEqual({ ok: true, command: "serve", argument: "", config });
+  expect(readConfig([], {})).toEqual({ ok: true, command: "serve", argument: "", config, warnings: [] });
 });
 
 test("the limits on settlements are at least the worst case that service.md requires of every registry", () => {
-  const env = { LEGS: 25, ALLOCATIONS: 50, INSTRUMENTS: 25, ACCOUNTS: 50, PARTIES: 100 };
-  for (const [name, min] of Object.entries(env))
-    expect(readErrors([], { [`OFFLEDGER_MAX_${name}`]: String(min - 1) })).toEqual([
-      `OFFLEDGER_MAX_${name} must be an integer from ${min} to 1000000, got "${min - 1}"`,
-    ]);
+  expect(readErrors([], { OFFLEDGER_MAX_LEGS: "24" })).toEqual([
+    'OFFLEDGER_MAX_LEGS must be an integer from 25 to 1000000, got "24"',
+  ]);
+  expect(settlementLimits(25)).toEqual({ legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 });
 });
 
 describe.each(rows)("$name", ({ name, variable, flag, accepts, label, good, bad, env }) => {
@@ -242,7 +239,11 @@ test("several wrong values are reported together, each by its own name", () => {
   ]);
 });
 
-test("variables with other names are ignored", () => {
-  const env = { PORT: "1", OFFLEDGER_PORTS: "x", offledger_port: "x", OFFLEDGER_SETTING: "x" };
-  expect(readValid([], env)).toEqual(readValid([]));
+test("unknown variables are rejected with the nearest name, unless they are empty or of another program", () => {
+  const ignored = { PORT: "1", offledger_port: "x", OFFLEDGER_OLD: "" };
+  expect(readValid([], ignored)).toEqual(readValid([]));
+  expect(readErrors([], { ...ignored, OFFLEDGER_PROT: "8080", OFFLEDGER_LEDGER_TOKEN: "x" })).toEqual([
+    "OFFLEDGER_PROT is not a setting: did you mean OFFLEDGER_PORT?",
+    "OFFLEDGER_LEDGER_TOKEN is not a setting: did you mean OFFLEDGER_LEDGER_TOKEN_FILE?",
+  ]);
 });

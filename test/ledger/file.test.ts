@@ -68,7 +68,7 @@ describe("a file is split into elements", () => {
     ["text after it", '[{"a":1}] x', ['1 {"a":1}', `1 ${textAfterEnd}`]],
     ["another array after it", "[\n] []", [`2 ${textAfterEnd}`]],
     ["a bracket too many", '[{"a":1}]]', ['1 {"a":1}', `1 ${textAfterEnd}`]],
-    ["a brace too many in it", '[{"a":1}},{"b":2}]', ['1 {"a":1}', `1 ${textAfterEnd}`]],
+    ["a brace too many in it", '[{"a":1}},{"b":2}]', ['1 {"a":1}', "1 ! the array is closed by }"]],
     ["a brace at its end", '[{"a":1}\n}', ['1 {"a":1}', "2 ! the array is closed by }"]],
     ["a comma and nothing else", "[,]", [`1 ${missing}`]],
     ["a comma at its beginning", '[,{"a":1}]', [`1 ${missing}`]],

@@ -236,7 +236,7 @@ test("failures are logged once a minute, with the number of spans lost so far; a
   // Only their number matters.
   const send = (count: number) => counting.export(Array<ReadableSpan>(count), () => undefined);
   for (; clock.now < 60_000; clock.now += 1_000) send(10);
-  const hint = "check OFFLEDGER_TRACES_URL and its receiver";
+  const hint = "check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver";
   const message = "trace export failed; spans dropped";
   expect(lines).toEqual([{ reason: "x".repeat(200), failed: 10, hint, message }]);
   // Without a message its code says what it is.

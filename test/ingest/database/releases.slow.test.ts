@@ -16,8 +16,9 @@ const OLD = { TOTAL_SUPPLY: "true" };
 const NEW = { TOTAL_SUPPLY: "false" };
 
 test("another release fills a generation beside the old one, and the way back takes no snapshot", async () => {
-  const { url: databaseUrl, drop } = await freshDatabase();
-  onTestFinished(drop);
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const databaseUrl = database.url;
   const { ledger } = new Pairs(10);
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.close());

@@ -175,8 +175,9 @@ function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
   const wrap = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
-    async replace(contracts: Iterable<Contract>, offset: number) {
-      const all = [...contracts];
+    async replace(contracts: AsyncIterable<Contract>, offset: number) {
+      const all: Contract[] = [];
+      for await (const contract of contracts) all.push(contract);
       begun.push(all.map(({ contractId }) => contractId));
       if (begun.length === held + 1) await waiting.opened;
       await store.replace(all, offset);
