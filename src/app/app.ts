@@ -177,7 +177,7 @@ async function start(
     : undefined;
   const url = await server.listen(config.host, config.port);
   log.info(
-    { url, notReadyReason: notReadyReason() },
+    { notReadyReason: notReadyReason(), url },
     `offledger ${inventory === undefined ? "listens" : "serves"} at ${url}`,
   );
   return {
