@@ -1,5 +1,5 @@
 /** `offledger check`: what a file or a participant would serve, and what will fail. */
-import { readFile } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { participantOptions, snapshotPath } from "../app/options.js";
 import { loadRegistry } from "../app/registry.js";
 import type { Config } from "../config/config.js";
@@ -8,7 +8,13 @@ import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import { Decoder } from "../ledger/decode.js";
-import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
+import {
+  type Chunks,
+  formatProblems,
+  MAX_PROBLEMS,
+  parseSnapshot,
+  type Snapshot as FileSnapshot,
+} from "../ledger/file/snapshot.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
@@ -40,14 +46,16 @@ const needsAction = ({ warnings }: Inventory): boolean =>
 
 async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
-  let content: string;
+  let file: FileHandle;
   try {
-    content = await readFile(path, "utf8");
+    file = await open(path);
   } catch (error) {
     return fail(snapshotFailure(` ${errorMessage(error)}`));
   }
   try {
-    const { snapshot, inventory } = await checkSnapshot(config, content, Date.now());
+    // With an encoding, chunks are text. The stream closes the file.
+    const chunks = file.createReadStream({ encoding: "utf8" }) as AsyncIterable<string>;
+    const { snapshot, inventory } = await checkSnapshot(config, chunks, Date.now());
     print(formatSnapshotCheck(path, snapshot, inventory));
     if (inventory === undefined || needsAction(inventory)) process.exitCode = EXIT_FAILURE;
   } catch (error) {
@@ -90,9 +98,9 @@ interface SnapshotCheck {
  * Checks the content of a snapshot file. `now` is in milliseconds since 1970. Throws SettingError for a wrong registry
  * module, contexts file or instruments file.
  */
-export async function checkSnapshot(config: Config, content: string, now: number): Promise<SnapshotCheck> {
+export async function checkSnapshot(config: Config, content: Chunks, now: number): Promise<SnapshotCheck> {
   const { registry, decoder } = await loadFiles(config);
-  const snapshot = parseSnapshot(content, decoder);
+  const snapshot = await parseSnapshot(content, decoder);
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
   return { snapshot, inventory: await inventoryOf(snapshot, registry, now) };
 }

@@ -45,7 +45,7 @@ const isFor = (sentence: string, { says, operations, status, kind }: ExpectedWar
 describe("the text for a file", () => {
   async function textFor(elements: readonly object[], config = {}): Promise<string> {
     const content = elements.map((one) => `${JSON.stringify(one)}\n`).join("");
-    const { snapshot, inventory } = await checkSnapshot({ ...quiet(), ...config }, content, NOW);
+    const { snapshot, inventory } = await checkSnapshot({ ...quiet(), ...config }, [content], NOW);
     return formatSnapshotCheck("a.ndjson", snapshot, inventory);
   }
 

@@ -143,7 +143,7 @@ const shorten = (text: string): string =>
 
 test("docs/check.md shows the output for the demo registry", async () => {
   const path = "demo/registry.ndjson";
-  const { snapshot, inventory } = await checkSnapshot(quiet(), readFileSync(path, "utf8"), Date.parse("2026-06-01"));
+  const { snapshot, inventory } = await checkSnapshot(quiet(), [readFileSync(path, "utf8")], Date.parse("2026-06-01"));
   const shown = `$ offledger check --snapshot ${path}\n${shorten(formatSnapshotCheck(path, snapshot, inventory))}`;
   expect(checkPage.block("text")).toBe(shown);
 });

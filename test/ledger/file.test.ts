@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
 import {
+  type Chunks,
   FormError,
   formatProblems,
   MAX_PROBLEMS,
@@ -14,10 +15,10 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { element, type Options, payload } from "../fixtures/elements.js";
 
 /** The elements, each with its line before it; the error of a broken form as the last. */
-function split(file: string): string[] {
+async function split(file: Chunks): Promise<string[]> {
   const found: string[] = [];
   try {
-    for (const { line, text } of splitElements(file)) found.push(`${line} ${text}`);
+    for await (const { line, text } of splitElements(file)) found.push(`${line} ${text}`);
   } catch (error) {
     if (!(error instanceof FormError)) throw error;
     found.push(`${error.line} ! ${error.message}`);
@@ -74,8 +75,10 @@ describe("a file is split into elements", () => {
     ["a comma at its beginning", '[,{"a":1}]', [`1 ${missing}`]],
     ["a comma at its end", '[{"a":1},]', ['1 {"a":1}', `1 ${missing}`]],
     ["two commas", '[\n{"a":1},\n,\n{"b":2}\n]', ['2 {"a":1}', `3 ${missing}`]],
-  ])("%s", (_what, file, elements) => {
-    expect(split(file)).toEqual(elements);
+  ])("%s", async (_what, file, elements) => {
+    expect(await split(file)).toEqual(elements);
+    // In one piece as well as one character after the other.
+    expect(await split([file])).toEqual(elements);
   });
 
   const awkward = fc.string({
@@ -83,13 +86,14 @@ describe("a file is split into elements", () => {
   });
   const value = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" }).map((json) => json as JsonValue);
 
-  test("the same in every form, with their lines", () => {
+  test("the same in every form, with their lines", async () => {
     const elements = fc.array(fc.dictionary(awkward, fc.oneof(value, awkward)), { minLength: 1 });
-    fc.assert(
-      fc.property(elements, fc.integer({ min: 0, max: 4 }), (some, indent) => {
+    await fc.assert(
+      fc.asyncProperty(elements, fc.integer({ min: 0, max: 4 }), async (some, indent) => {
         const texts = some.map((one) => JSON.stringify(one));
         for (const file of [...formsOf(texts), JSON.stringify(some, undefined, indent)]) {
-          const found = [...splitElements(file)];
+          const found: { readonly line: number; readonly text: string }[] = [];
+          for await (const one of splitElements([file])) found.push(one);
           expect(found.map(({ text }) => JSON.stringify(JSON.parse(text)))).toEqual(texts);
           const lines = file.replace(/^\ufeff/, "").split("\n");
           for (const { line, text } of found) expect(lines[line - 1]).toContain(text.split("\n")[0]);
@@ -107,7 +111,7 @@ const formsOf = (texts: readonly string[]): string[] => [
   `[\r\n${texts.join(",\r\n")}\r\n]\r\n`,
 ];
 
-const read = (file: string) => parseSnapshot(file, new Decoder(templates));
+const read = (file: string) => parseSnapshot([file], new Decoder(templates));
 const textsOf = (elements: readonly (JsonObject | string)[]) =>
   elements.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
 const lines = (...elements: readonly (JsonObject | string)[]): string => `${textsOf(elements).join("\n")}\n`;
@@ -124,21 +128,21 @@ const at = (offset: number, given: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(given).replace('"offset":10', `"offset":${offset}`)) as JsonObject;
 
 describe("a valid file", () => {
-  test("returns its contracts, the highest offset, even of an ignored element, and the number of those", () => {
+  test("returns its contracts, the highest offset, even of an ignored element, and the number of those", async () => {
     const empty = { workflowId: "", contractEntry: { JsEmpty: {} } };
     const elements = [at(11, factory("a")), free("b"), at(30, locked("c")), at(50, unknown("d")), empty, factory("e")];
     for (const file of [...formsOf(textsOf(elements)), JSON.stringify(elements, undefined, 2)]) {
-      const { contracts, ...rest } = read(file);
+      const { contracts, ...rest } = await read(file);
       expect(contracts.map(({ contractId }) => contractId)).toEqual(["a", "c", "e"]);
       expect(rest).toEqual({ offset: 50, ignored: 3, problems: [] });
     }
-    expect(read("[]")).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
+    expect(await read("[]")).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
   });
 
-  test("may hold any string in its payloads", () => {
+  test("may hold any string in its payloads", async () => {
     const given = payload.service({ note: 'a "quoted" ]},{[ \\" \\ \n \u2028' });
     const file = JSON.stringify([element("AllocationFactory", "a", given)], undefined, 2);
-    expect(read(file)).toMatchObject({ problems: [], contracts: [{ payload: JSON.stringify(given) }] });
+    expect(await read(file)).toMatchObject({ problems: [], contracts: [{ payload: JSON.stringify(given) }] });
   });
 });
 
@@ -154,9 +158,9 @@ describe("several elements for one contract", () => {
     ["active and arriving elsewhere", [factory("a"), arriving], undefined, 1],
     ["left and arriving", [left, arriving], undefined, 1],
     ["moved there and back", [factory("a"), left, arrived, leftAgain, back], "sync-A", 2],
-  ])("give one contract in any order: %s", (_what, elements, synchronizerId, reassignmentCounter) => {
+  ])("give one contract in any order: %s", async (_what, elements, synchronizerId, reassignmentCounter) => {
     for (const some of [elements, elements.toReversed(), [...elements.slice(1), ...elements.slice(0, 1)]]) {
-      const { contracts, problems } = read(lines(...some));
+      const { contracts, problems } = await read(lines(...some));
       expect([contracts.length, problems]).toEqual([1, []]);
       expect(contracts).toMatchObject([{ contractId: "a", synchronizerId, reassignmentCounter }]);
     }
@@ -167,8 +171,8 @@ describe("several elements for one contract", () => {
     ["they are on two synchronizers at once", list(factory("a"), factory("a", { synchronizerId: "sync-B" })), 3, 2],
     ["the later of them conflict", lines(arrived, factory("a"), arrived), 3, 1],
     ["the conflict is with a later line", lines(factory("a"), arrived, arrived), 3, 2],
-  ])("are a problem with both lines if %s", (_what, file, line, other) => {
-    expect(read(file).problems).toEqual([{ line, reason: `contract a is already on line ${other}` }]);
+  ])("are a problem with both lines if %s", async (_what, file, line, other) => {
+    expect((await read(file)).problems).toEqual([{ line, reason: `contract a is already on line ${other}` }]);
   });
 });
 
@@ -200,19 +204,19 @@ describe("an invalid file", () => {
     ["two elements on a line", lines(factory("a"), `${JSON.stringify(factory("b"))}{}`), [[2, notJson]], "a"],
     ["a broken form, after the elements before", `${list(factory("a"))} x`, [[3, textAfterEnd.slice(2)]], "a"],
     ["a truncated line", lines(factory("a"), factory("b")).slice(0, -40), [[2, notJson]], "a"],
-  ])("is reported with its line: %s", (_what, file, problems, valid) => {
-    const found = read(file);
+  ])("is reported with its line: %s", async (_what, file, problems, valid) => {
+    const found = await read(file);
     expect(found.problems).toEqual(problems.map(([line, reason]) => ({ line, reason })));
     expect(found.contracts.map(({ contractId }) => contractId).join("")).toBe(valid);
   });
 
-  test(`reports its first ${MAX_PROBLEMS} problems, and says no more`, () => {
+  test(`reports its first ${MAX_PROBLEMS} problems, and says no more`, async () => {
     const wrong = Array.from({ length: MAX_PROBLEMS * 3 }, (_, index) => (index === 3 ? factory("a") : "wrong"));
     const reported = [1, 2, 3, ...Array.from({ length: MAX_PROBLEMS - 3 }, (_, index) => index + 5)];
-    expect(read(lines(...wrong)).problems.map(({ line }) => line)).toEqual(reported);
+    expect((await read(lines(...wrong))).problems.map(({ line }) => line)).toEqual(reported);
     const many = Array.from({ length: MAX_PROBLEMS }, () => "{}");
-    expect(read(lines(...many.slice(1))).problems).toHaveLength(MAX_PROBLEMS - 1);
-    expect(read(`[${many.join(",")},{`).problems).toHaveLength(MAX_PROBLEMS);
+    expect((await read(lines(...many.slice(1)))).problems).toHaveLength(MAX_PROBLEMS - 1);
+    expect((await read(`[${many.join(",")},{`)).problems).toHaveLength(MAX_PROBLEMS);
   });
 });
 

@@ -21,18 +21,15 @@ export interface Snapshot {
 
 export const MAX_PROBLEMS = 20;
 
-/** The whole file at once. */
-export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
-  const index = new SnapshotIndex(decoder);
+/** The text of a file in pieces of any size. */
+export type Chunks = AsyncIterable<string> | Iterable<string>;
+
+/** Reads a file in one pass; its contracts are in memory. */
+export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
   const contracts = new Map<string, Contract | CountedOnly>();
-  index.guard(() => {
-    for (const element of splitElements([file])) {
-      const contract = index.add(element);
-      if (contract !== undefined) contracts.set(contract.contractId, contract);
-      if (index.isFull) return;
-    }
+  const { offset, ignored, problems } = await readIndex(chunks, decoder, (contract) => {
+    contracts.set(contract.contractId, contract);
   });
-  const { offset, ignored, problems } = index;
   return { contracts: [...contracts.values()], offset, ignored, problems };
 }
 
@@ -40,32 +37,40 @@ export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
  * Reads a file in two passes, so that no more than its index is in memory: the first finds problems, and on which line the
  * latest state of each contract is; the second, `contracts`, yields these. `open` begins the file anew.
  */
-export async function indexSnapshot(open: () => AsyncIterable<string>, decoder: Decoder) {
-  const index = new SnapshotIndex(decoder);
-  await index.guardAsync(async () => {
-    for await (const element of elementsOf(open())) {
-      index.add(element);
-      if (index.isFull) return;
-    }
-  });
+export async function indexSnapshot(open: () => Chunks, decoder: Decoder) {
+  const index = await readIndex(open(), decoder);
   return { index, contracts: () => latestContracts(open(), index, decoder) };
 }
 
+/** Finds what a file has, until it has too many problems. `onContract` gets each contract that replaces earlier ones. */
+async function readIndex(
+  chunks: Chunks,
+  decoder: Decoder,
+  onContract?: (contract: Contract | CountedOnly) => void,
+): Promise<SnapshotIndex> {
+  const index = new SnapshotIndex(decoder);
+  try {
+    for await (const element of splitElements(chunks)) {
+      const contract = index.add(element);
+      if (contract !== undefined) onContract?.(contract);
+      if (index.isFull) break;
+    }
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error;
+    index.problems.push({ line: error.line, reason: error.message });
+  }
+  return index;
+}
+
 async function* latestContracts(
-  chunks: AsyncIterable<string>,
+  chunks: Chunks,
   index: SnapshotIndex,
   decoder: Decoder,
 ): AsyncGenerator<Contract | CountedOnly> {
-  for await (const { line, text } of elementsOf(chunks)) {
+  for await (const { line, text } of splitElements(chunks)) {
     const contract = decoder.decode(JSON.parse(text) as JsonValue)?.contract;
     if (contract !== undefined && index.isLatest(contract.contractId, line)) yield contract;
   }
-}
-
-async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<ElementText> {
-  const splitter = new ElementSplitter();
-  for await (const chunk of chunks) yield* splitter.push(chunk);
-  yield* splitter.end();
 }
 
 /** More than the counter of any reassignment: a line and a rank make one number. */
@@ -122,28 +127,6 @@ class SnapshotIndex {
     this.#latest.set(contractId, line * MAX_RANK + rank);
     return true;
   }
-
-  /** Runs a reading of elements; a broken form is a problem of its line. */
-  guard(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  async guardAsync(read: () => Promise<void>): Promise<void> {
-    try {
-      await read();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #fail(error: unknown): void {
-    if (!(error instanceof FormError)) throw error;
-    if (!this.isFull) this.problems.push({ line: error.line, reason: error.message });
-  }
 }
 
 /** One line of text per problem, as `path:line: reason`. */
@@ -176,10 +159,10 @@ export class FormError extends Error {
   }
 }
 
-/** The elements of a text that comes in chunks. Throws FormError. */
-export function* splitElements(chunks: Iterable<string>): Generator<ElementText> {
+/** The elements of a text, without parsing them. Throws FormError. */
+export async function* splitElements(chunks: Chunks): AsyncGenerator<ElementText> {
   const splitter = new ElementSplitter();
-  for (const chunk of chunks) yield* splitter.push(chunk);
+  for await (const chunk of chunks) yield* splitter.push(chunk);
   yield* splitter.end();
 }
 
