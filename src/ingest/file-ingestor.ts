@@ -33,7 +33,7 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
         }),
         // A file does not get stale: nothing is ahead of it.
         staleReason: () => undefined,
-        notReadyReason: () => undefined,
+        notReadyReason: () => (isLoaded ? undefined : `${path} has not been loaded yet`),
         catchUp: alreadyCaughtUp,
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
