@@ -24,17 +24,37 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
+const WITHOUT_SCRIPTS = ["--ignore-scripts"];
+
+async function prepareServer(): Promise<void> {
+  if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
+  // Packing with scripts would write it.
+  if (!existsSync(join(repository, "third_party")))
+    await exec("npm", ["run", "-s", "proto:imports"], { cwd: repository });
+}
+
+async function packInto(folder: string, source: string, options: readonly string[]): Promise<Packed> {
+  const pack = ["pack", ...options, "--json", "--foreground-scripts=false", "--pack-destination", folder];
+  const { stdout } = await exec("npm", pack, { cwd: source, maxBuffer: 16 * 1024 * 1024, timeout: 300_000 });
+  const [packed] = JSON.parse(stdout) as Packed[];
+  if (packed === undefined) throw new Error("npm pack returned no package");
+  return packed;
+}
+
+/** Packs the built server into a folder. */
+export async function packServer(folder: string): Promise<void> {
+  await prepareServer();
+  await packInto(folder, repository, WITHOUT_SCRIPTS);
+}
+
 export class Project {
   readonly folder: string;
   readonly packed: readonly string[];
 
   /** With the built server. */
   static async withServer(): Promise<Project> {
-    if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
-    // Packing with scripts would write it.
-    if (!existsSync(join(repository, "third_party")))
-      await exec("npm", ["run", "-s", "proto:imports"], { cwd: repository });
-    return Project.#create("offledger", repository, ["--ignore-scripts"]);
+    await prepareServer();
+    return Project.#create("offledger", repository, WITHOUT_SCRIPTS);
   }
 
   /** With the client, which is generated and built for it. */
@@ -50,10 +70,7 @@ export class Project {
   /** Packs a package, and installs it with links to what it depends on. */
   static async #create(name: string, source: string, options: readonly string[]): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), "offledger-package-"));
-    const pack = ["pack", ...options, "--json", "--foreground-scripts=false", "--pack-destination", folder];
-    const { stdout } = await exec("npm", pack, { cwd: source, maxBuffer: 16 * 1024 * 1024, timeout: 300_000 });
-    const [packed] = JSON.parse(stdout) as Packed[];
-    if (packed === undefined) throw new Error("npm pack returned no package");
+    const packed = await packInto(folder, source, options);
     const installed = join(folder, "node_modules", name);
     await mkdir(installed, { recursive: true });
     await exec("tar", ["-xzf", join(folder, packed.filename), "-C", installed, "--strip-components=1"]);

@@ -1,0 +1,81 @@
+/** docs/production.md, run word by word in a fresh folder, in one shell: the outputs are those that the page shows. */
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { acme, elements, nordic, operator } from "../../demo/registry.js";
+import { synchronizer } from "../../demo/element.js";
+import { temporaryFolder } from "../fixtures/files.js";
+import { ownServer } from "../fixtures/postgres.js";
+import { Program } from "../fixtures/program.js";
+import { packServer } from "../package/project.js";
+import { play } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
+import { Page, shortenLike } from "./pages.js";
+
+/** Of the processes that the page starts, and its proxy; a test takes free ones in their place. */
+const PORTS = [8081, 8082, 8083, 8091, 8092, 9481, 9482, 9483, 443];
+const END_OF_BLOCK = "-- end of block --";
+
+const missing = ["psql", "haproxy", "curl", "openssl", "bash"].filter((tool) => spawnSync(tool, ["--help"]).error);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
+
+test("every command of the page prints what it shows", { timeout: 300_000 }, async ({ skip }) => {
+  skip(missing.length > 0, `not installed: ${missing.join(", ")}`);
+  const folder = await temporaryFolder();
+  await packServer(folder);
+  const ledger = new ScriptedLedger({ synchronizerId: synchronizer, clock: () => new Date() });
+  play(ledger, elements);
+  const participant = await Participant.start({ ledger, checkpointMs: 20 });
+  onTestFinished(() => participant.stop());
+  const database = await ownServer();
+  onTestFinished(() => database.remove());
+
+  const page = Page.read("docs/production.md");
+  const ports = await Promise.all(PORTS.map(async (port) => [String(port), String(await freePort())] as const));
+  const { host } = new URL(database.url);
+  const inPlace = (text: string): string =>
+    ports
+      .reduce((result, [from, to]) => result.replaceAll(new RegExp(`(?<![\\d.])${from}(?!\\d)`, "g"), to), text)
+      .replaceAll("https://registry.example/", `https://registry.example:${new Map(ports).get("443")}/`)
+      .replaceAll("127.0.0.1:5432", host);
+  const [own, ...blocks] = page.blocks.filter(({ text }) => !text.startsWith("curl $PARTICIPANT/v2/users"));
+  expect(own?.text).toContain("ADMIN_URL=");
+  const parties = [operator, acme.provider, nordic.provider].join(",");
+  const script = [
+    // Whatever the page starts ends with its shell.
+    "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
+    `export PARTICIPANT=${participant.url} PARTIES=${parties} ADMIN_URL=${database.url}`,
+    ...blocks.flatMap(({ language, text }) => (language === "sh" ? [inPlace(text), `echo '${END_OF_BLOCK}'`] : [])),
+  ];
+  const file = join(folder, "page.sh");
+  await writeFile(file, inPort(script.join("\n"), ports));
+  const program = new Program("bash", [file], { cwd: folder });
+  await program.exit;
+
+  const printed = program.out.split(`${END_OF_BLOCK}\n`);
+  const commands = blocks.flatMap((block, index) =>
+    block.language === "sh" ? [{ shown: blocks[index + 1]?.language === "text" ? blocks[index + 1]?.text : "" }] : [],
+  );
+  expect(commands.length).toBeGreaterThan(5);
+  const results = commands.map(({ shown = "" }, index) => shortenLike(shown, printed[index] ?? ""));
+  expect(results, program.err).toEqual(commands.map(({ shown }) => shown));
+});
+
+/** HAProxy listens on the port of the page's URL. */
+const inPort = (script: string, ports: readonly (readonly [string, string])[]): string =>
+  script.replace(
+    '"$DEPLOY/proxy/haproxy.cfg"',
+    `-e 's/bind :443/bind :${new Map(ports).get("443")}/' "$DEPLOY/proxy/haproxy.cfg"`,
+  );
