@@ -61,7 +61,7 @@ test("TypeScript and the wallet SDK, in one project", { timeout: 900_000 }, asyn
   await runShell(commands.join("\n"), checkout.folder);
   const project = join(checkout.parent, "wallet");
   await mkdir(project);
-  expect(await runBlocks(rest, project, app.url)).toBe(2);
+  expect(await runBlocks(rest, project, app.url)).toBe(1);
   expect(await runBlocks(clients.section("Caching").blocks, project, app.url)).toBe(1);
   expect(await runBlocks(wallets, project, app.url)).toBe(1);
 
@@ -75,7 +75,7 @@ test("TypeScript and the wallet SDK, in one project", { timeout: 900_000 }, asyn
 
 test("the requests without a client", async ({ skip }) => {
   skip(await isMissing("curl"), "the examples need curl, which is not installed");
-  expect(await runBlocks(clients.section("Connect, gRPC and gRPC-Web").blocks, repository, app.url)).toBe(3);
+  expect(await runBlocks(clients.section("Connect, gRPC and gRPC-Web").blocks, repository, app.url)).toBe(2);
 });
 
 test("the page installs the versions of the tests", () => {
