@@ -19,7 +19,7 @@ import { type PackageVersions, utilityFile } from "./templates.js";
 
 export type ContextTable = Readonly<Record<Operation, OperationRow>>;
 
-/** The table of utility.yaml. A test compares the names with those of docs/contexts.md. */
+/** The table of utility.yaml. A test compares its names with those of the operations. */
 export const builtInTable = Object.fromEntries(utilityFile.operations.flat()) as unknown as ContextTable;
 
 /** What a table may name. */
