@@ -25,23 +25,17 @@ import {
 } from "./setting.js";
 
 export const settings = {
-  host: host("host", "address to listen on"),
-  port: setting("port", {
-    accepts: "a number from 0 to 65535",
-    description: "port to listen on; 0 selects a free port",
-    default: 8080,
-    parse: integer({ min: 0, max: 65_535 }),
-  }),
-  snapshot: optional("snapshot", nonEmpty, {
-    accepts: "the path of a file of active contracts",
-    description: "file of active contracts to serve",
-    defaultLabel: "the demo registry",
-  }),
+  // What is served.
   registry: setting("registry", {
     accepts: "utility, minimal, or the path of a registry file or a JavaScript module",
     description: "registry to serve: the Registry Utility, the minimal example, or a file or module of your own",
     default: "utility",
     parse: nonEmpty,
+  }),
+  snapshot: optional("snapshot", nonEmpty, {
+    accepts: "the path of a file of active contracts",
+    description: "file of active contracts to serve",
+    defaultLabel: "the demo registry",
   }),
   rootRegistrar: optional("root-registrar", party, {
     accepts: "a party id (hint::fingerprint)",
@@ -63,11 +57,43 @@ export const settings = {
     false,
     "whether to keep unlocked holdings too, so that their owners are known without asking the ledger",
   ),
-  logLevel: oneOf(
-    "log-level",
-    ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
-    "info",
-    "minimum level of log messages",
+  maxLegs: count(
+    "max-legs",
+    // The worst case that every registry must support. No settlement that fits in a request comes near the maximum.
+    { min: 25, max: 1_000_000, default: 100 },
+    "maximum transfer legs in one settlement; the limits of its allocations, instruments, accounts and parties follow",
+  ),
+  unknownAllocations: oneOf(
+    "unknown-allocations",
+    ["leave-out", "reject"],
+    "leave-out",
+    "what a settlement with an allocation that was never seen gets: an answer without it, since the same transaction may create it, or 404",
+  ),
+
+  // Where it listens.
+  host: host("host", "address to listen on"),
+  port: setting("port", {
+    accepts: "a number from 0 to 65535",
+    description: "port to listen on; 0 selects a free port",
+    default: 8080,
+    parse: integer({ min: 0, max: 65_535 }),
+  }),
+  corsOrigins: setting<"any" | "none" | readonly string[]>("cors-origins", {
+    accepts: "any, none, or comma-separated origins",
+    description: "origins of web pages that may call the service",
+    default: "any",
+    parse: origins,
+  }),
+  trustedProxies: optional("trusted-proxies", networks, {
+    accepts: "comma-separated addresses and networks",
+    description: "proxies whose X-Forwarded-For header is trusted for the client address",
+  }),
+  tlsCertFile: text("tls-cert-file", "the path of a PEM file", "certificate chain for TLS"),
+  tlsKeyFile: text("tls-key-file", "the path of a PEM file", "private key of the certificate"),
+  maxDelayMs: count(
+    "max-delay-ms",
+    { min: 0, max: 60_000, default: 250 },
+    "delay of the event loop above which requests are rejected with 503, in milliseconds; 0 disables it",
   ),
   drainSeconds: count(
     "drain-seconds",
@@ -106,6 +132,11 @@ export const settings = {
     "the path of a file",
     "file with the token of that user; read again for each command",
   ),
+  staleSeconds: seconds(
+    "stale-seconds",
+    300,
+    "time since the ledger last confirmed the state after which requests are rejected with 503",
+  ),
 
   // The database.
   databaseUrl: optional("database-url", postgresUrl, {
@@ -124,45 +155,7 @@ export const settings = {
     "maximum database connections for queries; each process uses 2 more that are long-lived, and 1 more during a snapshot",
   ),
 
-  // How current the contracts have to be.
-  staleSeconds: seconds(
-    "stale-seconds",
-    300,
-    "time since the ledger last confirmed the state after which requests are rejected with 503",
-  ),
-
-  // Settlements.
-  maxLegs: count(
-    "max-legs",
-    // The worst case that every registry must support. No settlement that fits in a request comes near the maximum.
-    { min: 25, max: 1_000_000, default: 100 },
-    "maximum transfer legs in one settlement; the limits of its allocations, instruments, accounts and parties follow",
-  ),
-  unknownAllocations: oneOf(
-    "unknown-allocations",
-    ["leave-out", "reject"],
-    "leave-out",
-    "what a settlement with an allocation that was never seen gets: an answer without it, since the same transaction may create it, or 404",
-  ),
-
-  // Limits on requests and connections. docs/security.md explains each.
-  maxDelayMs: count(
-    "max-delay-ms",
-    { min: 0, max: 60_000, default: 250 },
-    "delay of the event loop above which requests are rejected with 503, in milliseconds; 0 disables it",
-  ),
-  trustedProxies: optional("trusted-proxies", networks, {
-    accepts: "comma-separated addresses and networks",
-    description: "proxies whose X-Forwarded-For header is trusted for the client address",
-  }),
-
-  // Callers: origins, tokens, TLS.
-  corsOrigins: setting<"any" | "none" | readonly string[]>("cors-origins", {
-    accepts: "any, none, or comma-separated origins",
-    description: "origins of web pages that may call the service",
-    default: "any",
-    parse: origins,
-  }),
+  // Tokens of callers.
   authJwksUrl: url(
     "auth-jwks-url",
     "JSON Web Key Set of the issuer of callers' tokens; without it no token is required",
@@ -174,10 +167,14 @@ export const settings = {
     description: "operations that require a token, as full names of rpcs or services",
     defaultLabel: "all",
   }),
-  tlsCertFile: text("tls-cert-file", "the path of a PEM file", "certificate chain for TLS"),
-  tlsKeyFile: text("tls-key-file", "the path of a PEM file", "private key of the certificate"),
 
-  // The operator's port, logs and traces.
+  // What operators see.
+  logLevel: oneOf(
+    "log-level",
+    ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+    "info",
+    "minimum level of log messages",
+  ),
   logRequests: oneOf("log-requests", ["all", "failed", "none"], "failed", "requests to log, a line each"),
   metricsPort: optional("metrics-port", listenAddress, {
     accepts: "a number from 0 to 65535, or an address with one such as 0.0.0.0:9464",

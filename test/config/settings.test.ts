@@ -115,13 +115,14 @@ const independent = new Set(["auth-algorithms"]);
 
 const page = readFileSync("docs/configuration.md", "utf8");
 
-function rowOf([, variable = "", flag = "", accepts = "", label = ""]: RegExpExecArray) {
+function rowOf([, variable = "", accepts = "", label = ""]: RegExpExecArray) {
+  const flag = variable.replace("OFFLEDGER_", "").toLowerCase().replaceAll("_", "-");
   const name = flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof Config;
   const env = independent.has(flag) ? {} : (required[flag] ?? required[flag.split("-")[0] ?? ""] ?? {});
   return { name, variable, flag, accepts, label, default: defaultOf(label.trim(), accepts), env, ...examples(accepts) };
 }
 
-const rows = [...page.matchAll(/^\| `(\w+)` \| `--([\w-]+)` \| .* \| (.*) \| (.*) \|$/gm)]
+const rows = [...page.matchAll(/^\| `(\w+)` \| .*: (.*) \| (.*) \| .* \|$/gm)]
   .map(rowOf)
   // It has tests of its own: its value is secret.
   .filter(({ name }) => name !== "databaseUrl");
