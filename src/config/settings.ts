@@ -28,7 +28,7 @@ export const settings = {
   // What is served.
   registry: setting("registry", {
     accepts: "utility, minimal, or the path of a registry file or a JavaScript module",
-    description: "registry to serve: the Registry Utility, the minimal example, or a file or module of your own",
+    description: "registry to serve",
     default: "utility",
     parse: nonEmpty,
   }),
@@ -52,11 +52,7 @@ export const settings = {
     "file that changes the choice contexts of the Registry Utility",
   ),
   totalSupply: boolean("total-supply", false, "whether to count holdings and report the total supply of instruments"),
-  keepHoldings: boolean(
-    "keep-holdings",
-    false,
-    "whether to keep unlocked holdings too, so that their owners are known without asking the ledger",
-  ),
+  keepHoldings: boolean("keep-holdings", false, "whether to keep unlocked holdings too, to know their owners"),
   maxLegs: count(
     "max-legs",
     // The worst case that every registry must support. No settlement that fits in a request comes near the maximum.
@@ -67,7 +63,7 @@ export const settings = {
     "unknown-allocations",
     ["leave-out", "reject"],
     "leave-out",
-    "what a settlement with an allocation that was never seen gets: an answer without it, since the same transaction may create it, or 404",
+    "what a settlement with an allocation that was never seen gets: an answer without it, or 404",
   ),
 
   // Where it listens.
@@ -98,7 +94,7 @@ export const settings = {
   drainSeconds: count(
     "drain-seconds",
     { min: 0, max: 3_600, default: 5 },
-    "time in which the service, told to stop, still serves requests, so that proxies see that it is not ready, in seconds",
+    "time in which the service, told to stop, still serves but is not ready, in seconds",
   ),
 
   // The participant.

@@ -61,12 +61,13 @@ const valuesOf: Readonly<Record<string, Values>> = {
     ],
     bad: ["*", "wallet.example", "https://wallet.example/", "https://wallet.example,any", "null", "file:///a", " "],
   },
-  "comma-separated names of asymmetric algorithms": {
+  "a number from 0 to 65535, or an address with one such as 0.0.0.0:9464": {
     good: [
-      ["ES256", ["ES256"]],
-      ["RS256,PS512,EdDSA", ["RS256", "PS512", "EdDSA"]],
+      ["0", { host: "127.0.0.1", port: 0 }],
+      ["0.0.0.0:9464", { host: "0.0.0.0", port: 9464 }],
+      ["[::1]:9464", { host: "::1", port: 9464 }],
     ],
-    bad: ["none", "HS256", "RS256,HS256", "rs256", "RSA", ","],
+    bad: ["65536", "-1", ":9464", "localhost:", "::1:9464", "a b:1", "localhost:65536", "http://localhost:9464"],
   },
   "comma-separated names of operations or services": {
     good: [["a.B/C, d.E", ["a.B/C", "d.E"]]],
@@ -108,17 +109,16 @@ const required: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   prepare: { ...participant, OFFLEDGER_PREPARE_USER_ID: "operator-console" },
   auth: { OFFLEDGER_AUTH_JWKS_URL: "https://a.example", OFFLEDGER_AUTH_ISSUER: "i", OFFLEDGER_AUTH_AUDIENCE: "a" },
+  "database-password-file": { OFFLEDGER_DATABASE_URL: "postgres://offledger@a.example/registry" },
   tls: { OFFLEDGER_TLS_CERT_FILE: "cert.pem", OFFLEDGER_TLS_KEY_FILE: "key.pem" },
 };
-/** Settings that need no other, although others begin so. */
-const independent = new Set(["auth-algorithms"]);
 
 const page = readFileSync("docs/configuration.md", "utf8");
 
 function rowOf([, variable = "", accepts = "", label = ""]: RegExpExecArray) {
   const flag = variable.replace("OFFLEDGER_", "").toLowerCase().replaceAll("_", "-");
   const name = flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof Config;
-  const env = independent.has(flag) ? {} : (required[flag] ?? required[flag.split("-")[0] ?? ""] ?? {});
+  const env = required[flag] ?? required[flag.split("-")[0] ?? ""] ?? {};
   return { name, variable, flag, accepts, label, default: defaultOf(label.trim(), accepts), env, ...examples(accepts) };
 }
 
@@ -233,10 +233,10 @@ describe("databaseUrl", () => {
 test("several wrong values are reported together, each by its own name", () => {
   const env = { OFFLEDGER_HOST: "a b", OFFLEDGER_LOG_LEVEL: "loud" };
   expect(readErrors(["--port", "x", "--max-legs", "24"], env)).toEqual([
+    '--max-legs must be an integer from 25 to 1000000, got "24"',
     'OFFLEDGER_HOST must be an address or host name, got "a b"',
     '--port must be a number from 0 to 65535, got "x"',
     'OFFLEDGER_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, got "loud"',
-    '--max-legs must be an integer from 25 to 1000000, got "24"',
   ]);
 });
 
