@@ -264,8 +264,8 @@ function read(text: string): Expression {
       return { metric, matchers: matchers.map(([, label = "", value = ""]) => ({ label, value })) };
     },
   );
-  const groups = [...text.matchAll(/\b(?:by|without)\s*\(([^)]*)\)|^label_values\(.*,\s*(\w+)\)$/g)];
-  const grouped = groups.flatMap(([, list, label]) => (list ?? label ?? "").split(",").map((one) => one.trim()));
+  const clauses = [...text.matchAll(/\b(?:by|without)\s*\(([^)]*)\)|^label_values\(.*,\s*(\w+)\)$/g)];
+  const grouped = clauses.flatMap(([, list, label]) => (list ?? label ?? "").split(",").map((one) => one.trim()));
   if (/\b(?!(?:offledger|nodejs|process)_|up\b)\w+\{/.test(text)) throw new Error(`a metric of others in ${text}`);
   if (selectors.length === 0 && !/\boffledger:/.test(text)) throw new Error(`no metric in ${text}`);
   return { selectors, grouped };
