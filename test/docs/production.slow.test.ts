@@ -14,6 +14,7 @@ import { packServer } from "../package/project.js";
 import { play } from "../scripted-participant/elements.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
 import { Participant } from "../scripted-participant/participant.js";
+import { within } from "../fixtures/wait.js";
 import { Page, shortenLike } from "./pages.js";
 
 /** Of the processes that the page starts, and its proxy; a test takes free ones in their place. */
@@ -54,15 +55,16 @@ test("every command of the page prints what it shows", { timeout: 300_000 }, asy
   expect(own?.text).toContain("ADMIN_URL=");
   const parties = [operator, acme.provider, nordic.provider].join(",");
   const script = [
+    "set -e",
     // Whatever the page starts ends with its shell.
-    "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
+    "trap 'tail -n 3 *.log >&2; kill $(jobs -p) 2> /dev/null; wait' EXIT",
     `export PARTICIPANT=${participant.url} PARTIES=${parties} ADMIN_URL=${database.url}`,
     ...blocks.flatMap(({ language, text }) => (language === "sh" ? [inPlace(text), `echo '${END_OF_BLOCK}'`] : [])),
   ];
   const file = join(folder, "page.sh");
   await writeFile(file, inPort(script.join("\n"), ports));
   const program = new Program("bash", [file], { cwd: folder });
-  await program.exit;
+  await within(240_000, "the commands end", program.exit);
 
   const printed = program.out.split(`${END_OF_BLOCK}\n`);
   const commands = blocks.flatMap((block, index) =>
