@@ -9,6 +9,7 @@ import { sendRest } from "../fixtures/protocols.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { listWarnings } from "../fixtures/warnings.js";
+import { alertCases } from "./alert-cases.js";
 import { scrape } from "./starting.js";
 
 interface Alert {
@@ -73,7 +74,8 @@ const values: Readonly<Record<string, readonly string[]>> = {
     credentials-missing credential-expires`,
   ),
   job: ["$job", ".*offledger.*"],
-  group: ["factories", "contexts", "metadata", "probes", "streams"],
+  group: ["factories", "contexts", "metadata", "probes", "streams", "none"],
+  protocol: ["rest"],
   le: ["0.25"],
   instance: ["$instance"],
   operation: ["$operation"],
@@ -114,6 +116,7 @@ beforeAll(async () => {
       labels.set(sample.name, known);
     }
   }
+  for (const { record, expr } of recordings) labels.set(record, new Set(read(expr).grouped));
   for (const app of apps) await app.close();
   await database.drop();
 }, 60_000);
@@ -228,6 +231,27 @@ describe("every alert", () => {
     expect(new Set(used)).toEqual(new Set(recordings.map(({ record }) => record)));
   });
 
+  test("has a case in which it fires", () => {
+    const firing = (name: string) => alertCases.filter((one) => one.firing.includes(name)).length;
+    expect(alerts.map(({ alert }) => alert).filter((name) => firing(name) === 0)).toEqual([]);
+  });
+
+  test("has cases with the labels that are served", () => {
+    const wrong = alertCases.flatMap(({ title, series }) =>
+      Object.keys(series).flatMap((text) => {
+        const [{ metric, matchers } = { metric: "", matchers: [] }] = read(text).selectors;
+        const own = matchers.filter(({ label }) => !ofPrometheus.includes(label));
+        const served = metric === upMetric ? [] : [...(labels.get(metric) ?? ["?"])];
+        const isOther = own.some(
+          ({ label, value }) => label !== "operation" && values[label]?.includes(value) !== true,
+        );
+        const names = own.map(({ label }) => label);
+        return isOther || names.toSorted(byName).join() !== served.toSorted(byName).join() ? [`${title}: ${text}`] : [];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test("is in the page, in the same order", () => {
     const named = [...page.matchAll(/^\| `(Offledger\w+)` \|/gm)].map(([, name]) => name);
     expect(named).toEqual(alerts.map(({ alert }) => alert));
@@ -258,7 +282,7 @@ interface Expression {
 
 /** The metrics and labels of an expression in PromQL. */
 function read(text: string): Expression {
-  const selectors = [...text.matchAll(/\b((?:offledger|nodejs|process)_\w+|up)\b(\{[^}]*\})?/g)].map(
+  const selectors = [...text.matchAll(/\b((?:offledger|nodejs|process)_\w+|offledger(?::\w+)+|up)\b(\{[^}]*\})?/g)].map(
     ([, metric = "", braces = ""]) => {
       const matchers = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)];
       return { metric, matchers: matchers.map(([, label = "", value = ""]) => ({ label, value })) };
