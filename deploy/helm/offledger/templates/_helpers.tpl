@@ -1,7 +1,7 @@
-{{/* The release's name, once. */}}
+{{/* At most 53 characters, as a release's name. The alerts look for offledger in it. */}}
 {{- define "offledger.fullname" -}}
-{{- if contains "offledger" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-offledger" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- if contains "offledger" .Release.Name }}{{ .Release.Name }}
+{{- else }}{{ .Release.Name | trunc 43 | trimSuffix "-" }}-offledger{{ end }}
 {{- end }}
 
 {{- define "offledger.selector" -}}
@@ -88,7 +88,8 @@ postgres://{{ .user | urlquery }}@{{ .host }}:{{ .port }}/{{ .name | urlquery }}
 - { name: OFFLEDGER_OPERATOR_TOKEN_FILE, value: /etc/offledger/operator-token/{{ .key }} }
 {{- end }}{{ end }}
 {{- range $name, $value := .Values.settings }}
-- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- /* `quote` alone writes 1000000 as 1e+06. */}}
+- { name: {{ $name }}, value: {{ if kindIs "float64" $value }}{{ $value | toJson | quote }}{{ else }}{{ $value | quote }}{{ end }} }
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,82 @@
+/** The plain manifests and the settings that the Helm chart sets, without helm. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.js";
+import { LIMITS } from "../../src/config/limits.js";
+import type { Setting } from "../../src/config/setting.js";
+import { settings } from "../../src/config/settings.js";
+import { commandOf, manifestsOf, podsOf } from "./manifests.js";
+
+const chart = "deploy/helm/offledger";
+const manifests = manifestsOf(readFileSync("deploy/kubernetes/offledger.yaml", "utf8"));
+const pods = [...podsOf(manifests)];
+
+describe("the plain manifests", () => {
+  test("have all parts, each once", () => {
+    expect(
+      manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted((a, b) => a.localeCompare(b)),
+    ).toEqual([
+      "Deployment offledger-api",
+      "Deployment offledger-mirror",
+      "Job offledger-migrate",
+      "NetworkPolicy offledger",
+      "PodDisruptionBudget offledger-api",
+      "PodDisruptionBudget offledger-mirror",
+      "Service offledger",
+      "Service offledger-operator",
+    ]);
+  });
+
+  test.each(pods)("%s starts a command whose settings are valid", (_name, pod) => {
+    const { args, env } = commandOf(pod);
+    expect(readConfig(args, env)).toMatchObject({ ok: true, command: args[0], warnings: [] });
+  });
+
+  test.each(pods)(
+    "%s has no service links, and mounts secrets as directories",
+    (_name, { enableServiceLinks, containers, volumes = [] }) => {
+      expect(enableServiceLinks).toBe(false);
+      const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+      expect(mounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
+      expect(mounts.filter(({ subPath }) => subPath !== undefined)).toEqual([]);
+      for (const { value } of containers.flatMap(({ env }) => env).filter(({ name }) => name.endsWith("_FILE")))
+        expect(mounts.map(({ mountPath }) => mountPath)).toContain(value.slice(0, value.lastIndexOf("/")));
+    },
+  );
+
+  test.each(pods.filter(([name]) => name !== "offledger-migrate"))("%s is probed and ends in time", (_name, pod) => {
+    const [container] = pod.containers;
+    expect(container).toMatchObject({
+      startupProbe: { httpGet: { path: "/livez", port: "http" } },
+      livenessProbe: { httpGet: { path: "/livez", port: "http" } },
+      readinessProbe: { httpGet: { path: "/readyz", port: "http" } },
+    });
+    expect(container?.lifecycle).toBeUndefined();
+    const drain = Number(commandOf(pod).env["OFFLEDGER_DRAIN_SECONDS"]);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + LIMITS.graceSeconds + 5);
+  });
+});
+
+describe("the chart", () => {
+  const templates = ["_helpers.tpl", "workloads.yaml", "migration.yaml", "tests/health.yaml"];
+  const text = templates.map((name) => readFileSync(`${chart}/templates/${name}`, "utf8")).join("");
+  const set = [...new Set([...text.matchAll(/name: (OFFLEDGER_\w+)/g)].map(([, name = ""]) => name))];
+
+  test("sets variables of settings only", () => {
+    const known = new Set(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
+    expect(set.length).toBeGreaterThan(10);
+    expect(set.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test("refuses them among the further settings: a variable has one value", () => {
+    const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8")) as {
+      readonly properties: {
+        readonly settings: { readonly propertyNames: { readonly not: { readonly enum: string[] } } };
+      };
+    };
+    const ofHealth = ["OFFLEDGER_HOST", "OFFLEDGER_PORT"];
+    expect(new Set(schema.properties.settings.propertyNames.not.enum)).toEqual(
+      new Set(set.filter((name) => !ofHealth.includes(name))),
+    );
+  });
+});
