@@ -19,7 +19,8 @@ const custom = {
 };
 const kinds = /_(?:httproutes|grpcroutes|servicemonitors|prometheusrules)\.yaml$/;
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+type JsonObject = Readonly<{ [name: string]: Json }>;
+type Json = string | number | boolean | null | Json[] | JsonObject;
 interface Definition {
   readonly spec: {
     readonly group: string;
@@ -28,10 +29,9 @@ interface Definition {
   };
 }
 
-type JsonObject = Readonly<Record<string, Json>>;
 /** Changes every object of a schema, from the innermost. */
 function change(value: Json, of: (object: JsonObject) => Json): Json {
-  if (value instanceof Array) return value.map((one) => change(one, of));
+  if (Array.isArray(value)) return value.map((one) => change(one, of));
   if (typeof value !== "object" || value === null) return value;
   return of(Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner, of)])));
 }
