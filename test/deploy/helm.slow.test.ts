@@ -87,7 +87,7 @@ describe.skipIf(isSkipped)("the chart", () => {
     // The longest names of releases.
     [`${"a".repeat(41)}-b-offledger`, `${"a".repeat(41)}-c-offledger`],
   ])("has no names, and selects no pods, of another release: %s, %s", async (...releases) => {
-    const [one = [], other = []] = await Promise.all(
+    const [names = [], others = []] = await Promise.all(
       releases.map(async (release) => {
         const manifests = manifestsOf(await template(release, ["deploy/helm/values/production.yaml"]));
         const selectors = manifests.flatMap(({ spec }) => spec?.selector ?? []).map((one) => JSON.stringify(one));
@@ -96,8 +96,8 @@ describe.skipIf(isSkipped)("the chart", () => {
         return manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
       }),
     );
-    expect(one.length).toBeGreaterThan(10);
-    expect(new Set([...one, ...other]).size).toBe(one.length + other.length);
+    expect(names.length).toBeGreaterThan(10);
+    expect(new Set([...names, ...others]).size).toBe(names.length + others.length);
   });
 
   test.each(["registry", "contexts", "instruments"])("restarts pods for another file of %s", async (name) => {
