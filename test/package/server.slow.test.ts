@@ -33,13 +33,12 @@ describe("the package", () => {
       "src",
       "third_party",
     ]);
-    expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts)\/|\.test\.(?!yaml$)/.test(path))).toEqual(
-      [],
-    );
+    const own = project.packed.filter((path) => !path.startsWith("node_modules/"));
+    expect(own.filter((path) => /(?:^|\/)(?:test|bench|scripts)\/|\.test\.(?!yaml$)/.test(path))).toEqual([]);
     // Of the clients only the templates, which name the generators.
     const clients = project.packed.filter((path) => path.startsWith("clients/"));
     expect(clients.filter((path) => !/^clients\/buf\/.*\.yaml$/.test(path))).toEqual([]);
-    expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
+    expect(own.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
     // The program reads the table of operations and the migrations from src.
     const migrations = await readdir("src/store/postgres/migrations");
     expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
