@@ -40,7 +40,7 @@ test("no command begins on a schema that is newer, or where the password is wron
   wrong.password = "not-the-password";
   for (const name of ["api", "mirror", "serve", "migrate"]) {
     const version =
-      /^offledger: OFFLEDGER_DATABASE_URL: the database has schema version 77, .* supports up to \d+: run the newer/;
+      /^offledger: OFFLEDGER_DATABASE_URL: the database has schema version 77, .* supports up to \d+: run a newer/;
     await expectRefusal(command(name, { databaseUrl: newer }), 2, version, secretOf(newer));
     const denied = /^offledger: OFFLEDGER_DATABASE_URL: database error: password authentication failed/;
     await expectRefusal(command(name, { databaseUrl: wrong.href }), 2, denied, "not-the-password");

@@ -1,6 +1,7 @@
 /** Errors of a real server by kind. No message contains SQL, values or credentials. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { contentHash } from "../../../src/store/lookup-hash.js";
 import { StoreUnavailable } from "../../../src/store/port.js";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/store/postgres/errors.js";
@@ -9,7 +10,7 @@ import { Replica } from "../../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { clock, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Part of every statement and of its values. */
@@ -160,9 +161,12 @@ test("a server that stops is unavailable for readers and writers, and recovers",
   const { url } = server;
   const database = databaseAt(url);
   await migrate(database);
+  // As a leader does when its term begins.
+  const begin = "INSERT INTO offledger.state (content_hash, content_id) VALUES ($1, $2)";
+  await database.query({ name: "begin", text: begin }, [contentHash(CONTENT), CONTENT]);
   for (const mode of ["fast", "immediate"] as const) {
     const lost: DatabaseError[] = [];
-    const content = { contentId: "tests", origin: SECRET };
+    const content = { contentId: CONTENT, origin: SECRET };
     const writer = await PostgresWriter.begin(database, 0, content, (error) => lost.push(error));
     await writer.replace([fruit(SECRET)], 10);
     const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });

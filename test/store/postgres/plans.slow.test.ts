@@ -2,12 +2,13 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { contentHash } from "../../../src/store/lookup-hash.js";
 import { sampleStatement } from "../../../src/store/postgres/content-id.js";
 import type { Statement } from "../../../src/store/postgres/database.js";
 import { fetchStatement, idsStatement } from "../../../src/store/postgres/fetch.js";
 import { applyStatement } from "../../../src/store/postgres/apply.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
-import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
 /** The served generation; rows of an older one remain. */
 const GENERATION = 2;
@@ -60,6 +61,7 @@ const fetchParameters = (since: { generation: number; offset: number }): unknown
   true,
   2_000,
   10_001,
+  contentHash(CONTENT),
 ];
 
 /** Archives 20 stored and 5 counted-only contracts, unassigns 20, assigns 20, creates 20 and counts 5. */
@@ -122,9 +124,19 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     fetchParameters({ generation: 1, offset: 5 }),
     unconditional + 31 + 20 + 10 + 5,
   ],
-  ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000, 10_001], 1],
-  ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501], 10],
-  ["the first ids of a template with many contracts", idsStatement, [hashOf("template true"), 501], 501],
+  [
+    "a fetch without lookups",
+    fetchStatement,
+    [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000, 10_001, contentHash(CONTENT)],
+    1,
+  ],
+  ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501, contentHash(CONTENT)], 10],
+  [
+    "the first ids of a template with many contracts",
+    idsStatement,
+    [hashOf("template true"), 501, contentHash(CONTENT)],
+    501,
+  ],
   [
     "the keys of a few contracts of each template",
     sampleStatement,

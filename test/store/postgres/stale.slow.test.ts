@@ -6,7 +6,7 @@ import { Replica, type ReplicaOptions } from "../../../src/store/postgres/replic
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
 import { apple, byLabel, fruit, fruits } from "../../fixtures/fruits.js";
 import { PausableDatabase } from "../../fixtures/pausable-database.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { clock, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 /** As in fetch.ts: a replica that is more updates behind drops its cache. */
 const MAX_UPDATES_BEHIND = 2_000;
@@ -23,8 +23,8 @@ beforeEach(async () => {
   return () => schema.empty();
 });
 
-const begin = (contentId = "tests"): Promise<PostgresWriter> =>
-  PostgresWriter.begin(schema.database, 0, { contentId, origin: "tests" }, () => undefined);
+const begin = (): Promise<PostgresWriter> =>
+  PostgresWriter.begin(schema.database, 0, { contentId: CONTENT, origin: "tests" }, () => undefined);
 
 const find = (view: View, label: string) => view.byKey(apple, byLabel(label));
 
@@ -113,13 +113,13 @@ describe("a late result", () => {
     expect(await replica.read(describeView)).toBe("10; new@sync-A; ; new@sync-A");
   });
 
-  test("does not change which content is served", async () => {
+  test("does not change that contracts are stored under the keys of another module", async () => {
     const database = pausable();
     const replica = await warm(database);
     const late = database.pause("result", "fetch");
     const refreshing = replica.refresh();
     await late.reached;
-    await (await begin("other content")).replace([fruit("x")], 20);
+    await writer.replace([{ ...fruit("x"), indexKeys: [byLabel("another key")] }], 20);
     // Any other query.
     await expect(Promise.resolve(replica.read((view) => find(view, "blue")))).rejects.toThrow(NotReady);
     late.resume();
