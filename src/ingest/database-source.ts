@@ -2,7 +2,8 @@ import { abortablePause } from "../util/async.js";
 import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { contentId } from "../store/postgres/content-id.js";
-import { checkSessions, Database } from "../store/postgres/database.js";
+import { checkSessions } from "../store/postgres/check-sessions.js";
+import { Database } from "../store/postgres/database.js";
 import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../store/postgres/errors.js";
 import { checkSchema, migrate } from "../store/postgres/migrate.js";
 import { StoredPackages, storing } from "../store/postgres/packages.js";
@@ -77,7 +78,7 @@ export function databaseSource({
       error === undefined
         ? logger?.info({}, "the database gives further connections again")
         : logger?.warn(
-            { reason: error.message, open: database.pool.inUse + database.pool.idle },
+            { reason: error.message },
             "the database gives no further connection; requests wait for those that are open",
           ),
   });

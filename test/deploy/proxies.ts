@@ -1,17 +1,16 @@
 /** Runs the configurations of deploy/proxy in front of replicas of the built service. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { createCertificates } from "../fixtures/certificates.js";
+import { freePort } from "../fixtures/free-port.js";
 import { main, Program } from "../fixtures/program.js";
 import { until } from "../fixtures/wait.js";
 
@@ -74,33 +73,41 @@ interface Line {
   readonly protocol?: string;
 }
 
+/** What a replica runs: the file of a release, its command, and variables. */
+export interface Release {
+  readonly file?: string;
+  readonly command?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A process of the service that keeps its port when it starts again. */
 export class Replica {
   port = 0;
-  readonly #env: Readonly<Record<string, string>>;
+  #release: Release;
   #program: Program | undefined;
   #metricsUrl = "";
 
-  private constructor(env: Readonly<Record<string, string>>) {
-    this.#env = env;
+  private constructor(release: Release) {
+    this.#release = release;
   }
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<Replica> {
-    const replica = new Replica(env);
+  static async start(release: Release = {}): Promise<Replica> {
+    const replica = new Replica(release);
     await replica.#start();
     return replica;
   }
 
   async #start(): Promise<void> {
+    const { file = main, command = "serve" } = this.#release;
     const env = {
       OFFLEDGER_PORT: String(this.port),
       OFFLEDGER_METRICS_PORT: "0",
       OFFLEDGER_LOG_REQUESTS: "all",
       OFFLEDGER_TRUSTED_PROXIES: "127.0.0.1",
       OFFLEDGER_DRAIN_SECONDS: "5",
-      ...this.#env,
+      ...this.#release.env,
     };
-    const program = new Program(process.execPath, [main, "serve"], { cwd: tmpdir(), env });
+    const program = new Program(process.execPath, [file, command], { cwd: tmpdir(), env });
     this.#program = program;
     const { port } = new URL(await program.listens());
     this.port = Number(port);
@@ -108,10 +115,19 @@ export class Replica {
     this.#metricsUrl = /"url":"([^"]+)","msg":"metrics listening"/.exec(program.err)?.[1] ?? "";
   }
 
-  async restart(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+  /** Another release may take its place. */
+  async restart(signal: "SIGTERM" | "SIGKILL", release = this.#release): Promise<void> {
     this.#program?.signal(signal);
     await this.#program?.ended();
+    this.#release = release;
     await this.#start();
+  }
+
+  async isReady(): Promise<void> {
+    const ready = async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`)).status === 200;
+    await until("the replica is ready", ready).catch((error: unknown) => {
+      throw new Error(this.#program?.err, { cause: error });
+    });
   }
 
   /** The requests that the present process has served. */
@@ -163,20 +179,6 @@ export async function startProxy(
     throw new Error(program.err, { cause: error });
   });
   return running;
-}
-
-/** Below the ephemeral range, so that no connection takes it. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const probe = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(probe, "listening").then(
-      () => true,
-      () => false,
-    );
-    probe.close();
-    if (isFree) return port;
-  }
 }
 
 export interface Asked {

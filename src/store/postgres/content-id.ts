@@ -52,7 +52,7 @@ export async function hasSameKeys(
   templates: readonly Template[],
 ): Promise<boolean> {
   const byHash = new Map(templates.map((template) => [templateHash(template), template]));
-  const rows = await database.query<SampleRow>(sampleStatement, [generation, [...byHash.keys()], MAX_SAMPLE]);
+  const rows = await database.read<SampleRow>(sampleStatement, [generation, [...byHash.keys()], MAX_SAMPLE]);
   return rows.every(({ template_hash, payload, keys }) => {
     const now = byHash.get(template_hash);
     return now === undefined || isSameSet(keysOf(now, payload), keys);

@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { parse, toClientConfig } from "pg-connection-string";
-import { withTimeout } from "../../util/async.js";
+import { Notifier, withTimeout } from "../../util/async.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Notification channels between the processes on one database. A notification may be lost. */
@@ -27,9 +25,10 @@ const DEFAULT_TIMEOUTS = { connectMs: 3_000, statementMs: 5_000 };
 const QUERY_MARGIN_MS = 1_000;
 /** For statements on a session that take no time on a healthy server. */
 export const SESSION_TIMEOUT_MS = 3_000;
-/** How often a further connection is tried while the server gives none, and how often requests look for an idle one. */
+/** How often a further connection is tried while the server gives none. */
 const FURTHER_CONNECTION_MS = 1_000;
-const IDLE_CONNECTION_MS = 10;
+/** Those that are released are noticed at once; this is for the others. */
+const LOOK_MS = 100;
 
 /**
  * Pins plans that use indexes, whatever the statistics. A process stalled in a transaction must not hold its locks.
@@ -68,9 +67,15 @@ export class Database {
   readonly #onShortage: (error: DatabaseError | undefined) => void;
   /** Connections of the pool that are open. */
   #open = 0;
-  /** When the server refused a further connection; undefined while it refuses none. */
-  #refusedAt: number | undefined;
-  #isShort = false;
+  /** The last refusal of a further connection; undefined since the server has given one. */
+  #refusal: { readonly at: number; readonly failure: DatabaseError } | undefined;
+  /** The most connections that were open when the server refused a further one; undefined while it gives more. */
+  #shortAt: number | undefined;
+  readonly #released = new Notifier();
+  /** Ends with the last of those who wait. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #isOpening = false;
 
   constructor({ url, passwordFile, maxConnections, timeouts = DEFAULT_TIMEOUTS, onShortage }: DatabaseAccess) {
     this.#config = {
@@ -95,15 +100,20 @@ export class Database {
       // Sent before the query for which it was opened; a connection on which this fails fails that query, too.
       client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeouts.statementMs}`).catch(() => undefined);
       this.#open++;
-      this.#refusedAt = undefined;
-      this.#setShort(undefined);
+      this.#refusal = undefined;
+      // One in place of one that was closed or lost is no further one.
+      if (this.#shortAt === undefined || this.#open <= this.#shortAt) return;
+      this.#shortAt = undefined;
+      this.#onShortage(undefined);
     });
     this.#pool.on("remove", () => void this.#open--);
+    // By then it is idle.
+    this.#pool.on("release", () => setImmediate(() => this.#released.notify()));
   }
 
   get pool(): { readonly inUse: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount + this.#waiting };
   }
 
   async query<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
@@ -121,6 +131,19 @@ export class Database {
     }
   }
 
+  /** A query that may run twice: it is sent again if its connection is lost, as several may be at once. */
+  async read<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    const deadline = performance.now() + this.#connectMs;
+    for (;;) {
+      try {
+        return await this.query<R>(statement, values);
+      } catch (error) {
+        const failure = asDatabaseError(error);
+        if (failure.remedy !== "repeat" || performance.now() >= deadline) throw failure;
+      }
+    }
+  }
+
   /** Runs `use` in one transaction. Rolls back if `use` throws. */
   async transaction<T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     const client = await this.#connect();
@@ -135,43 +158,59 @@ export class Database {
     }
   }
 
-  /** An idle connection, a new one, or what others release: the server may give no further one. */
+  /** An idle connection, or a new one; or what others release, in turn, since the server may give no further one. */
   async #connect(): Promise<pg.PoolClient> {
-    const deadline = performance.now() + this.#connectMs;
-    for (;;) {
-      if (this.#mayConnect()) {
-        try {
-          return await this.#pool.connect();
-        } catch (error) {
-          const failure = asDatabaseError(error);
-          // Without a connection there is nothing to wait for.
-          if (this.#open === 0 || performance.now() >= deadline) throw failure;
-          this.#refusedAt = performance.now();
-          this.#setShort(failure);
-        }
+    if (this.#refusal === undefined || !this.#mayWait(this.#refusal.failure)) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const failure = this.#refused(error);
+        if (!this.#mayWait(failure)) throw failure;
       }
-      if (performance.now() >= deadline) {
-        throw new DatabaseError(
-          "unavailable",
-          "the database gives no further connection, and none became free in time",
-        );
-      }
-      await pause(IDLE_CONNECTION_MS);
     }
+    const deadline = performance.now() + this.#connectMs;
+    this.#waiting++;
+    const turn = this.#queue.then(() => this.#takeIdle(deadline)).finally(() => this.#waiting--);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
   }
 
-  /** While the server refuses connections, one request at a time tries another. */
-  #mayConnect(): boolean {
-    if (this.#refusedAt === undefined || this.#open === 0 || this.#pool.idleCount > 0) return true;
-    if (performance.now() - this.#refusedAt < FURTHER_CONNECTION_MS) return false;
-    this.#refusedAt = performance.now();
-    return true;
+  /** Waits for an idle connection. Throws DatabaseError at the deadline, or if there is nothing to wait for. */
+  async #takeIdle(deadline: number): Promise<pg.PoolClient> {
+    while (performance.now() < deadline) {
+      if (this.#pool.idleCount > this.#pool.waitingCount) return this.#pool.connect().catch(throwDatabaseError);
+      if (this.#refusal !== undefined && !this.#mayWait(this.#refusal.failure)) throw this.#refusal.failure;
+      this.#openFurther();
+      await withTimeout(this.#released.next, LOOK_MS, () => undefined);
+    }
+    throw new DatabaseError("unavailable", "the database gives no further connection, and none became free in time");
   }
 
-  #setShort(error: DatabaseError | undefined): void {
-    const isShort = error !== undefined;
-    if (isShort !== this.#isShort) this.#onShortage(error);
-    this.#isShort = isShort;
+  /** Opens a further connection for those who wait, beside those that are released: it may take long. */
+  #openFurther(): void {
+    const isTooEarly = this.#refusal !== undefined && performance.now() - this.#refusal.at < FURTHER_CONNECTION_MS;
+    if (this.#isOpening || isTooEarly) return;
+    this.#isOpening = true;
+    const opened = this.#pool.connect().then(
+      (client) => client.release(),
+      (error: unknown) => void this.#refused(error),
+    );
+    void opened.finally(() => (this.#isOpening = false));
+  }
+
+  #refused(error: unknown): DatabaseError {
+    const failure = asDatabaseError(error);
+    this.#refusal = { at: performance.now(), failure };
+    if (!this.#mayWait(failure)) return failure;
+    const wasShort = this.#shortAt !== undefined;
+    this.#shortAt = Math.max(this.#shortAt ?? 0, this.#open);
+    if (!wasShort) this.#onShortage(failure);
+    return failure;
+  }
+
+  /** Without a connection there is nothing to wait for, unless the server has just none to give. */
+  #mayWait(failure: DatabaseError): boolean {
+    return this.#open > 0 || failure.remedy === "wait";
   }
 
   /** Opens a connection outside the pool, without time limits. The caller listens to its errors and ends it. */
@@ -202,9 +241,15 @@ export class Database {
 
 /** Reads the URL, with the certificates that it names, for each connection; the driver would let it replace the password. */
 class Connection extends pg.Client {
-  constructor({ connectionString = "", ...others }: pg.ClientConfig = {}) {
-    super({ ...toClientConfig(parse(connectionString)), ...others });
+  constructor({ connectionString = "", password, ...others }: pg.ClientConfig = {}) {
+    const ofUrl = toClientConfig(parse(connectionString));
+    // By its name: in the options of a pool the password is not enumerable.
+    super({ ...ofUrl, ...others, ...(password !== undefined && { password }) });
   }
+}
+
+function throwDatabaseError(error: unknown): never {
+  throw asDatabaseError(error);
 }
 
 async function readPassword(path: string): Promise<string> {
@@ -221,40 +266,6 @@ export function withSessionTimeout<T>(answer: Promise<T>): Promise<T> {
 /** Ends a session. A session that does not answer is left to the operating system. */
 export async function endSession(session: pg.Client): Promise<void> {
   await withSessionTimeout(session.end()).catch(() => undefined);
-}
-
-/**
- * Throws DatabaseError if a pooler in transaction mode is in between: it gives one session of the server to several
- * clients, so that locks, LISTEN and settings do not last.
- */
-export async function checkSessions(database: Database): Promise<void> {
-  const one = await database.openSession();
-  try {
-    const other = await database.openSession();
-    try {
-      const mark = randomUUID();
-      await withSessionTimeout(one.query("SELECT set_config('offledger.session', $1, false)", [mark]));
-      await withSessionTimeout(other.query("BEGIN"));
-      // The other client has the session of the first, or the first has another one now.
-      if ((await markOf(other)) !== mark && (await markOf(one)) === mark) return;
-    } finally {
-      await endSession(other);
-    }
-  } catch (error) {
-    throw asDatabaseError(error);
-  } finally {
-    await endSession(one);
-  }
-  throw new DatabaseError(
-    "denied",
-    "the database is behind a pooler in transaction mode: use its session mode, or the address of the server itself",
-  );
-}
-
-async function markOf(session: pg.Client): Promise<string | null> {
-  const text = "SELECT current_setting('offledger.session', true) AS mark";
-  const { rows } = await withSessionTimeout(session.query<{ mark: string | null }>(text));
-  return rows[0]?.mark ?? null;
 }
 
 /** Commits what `use` does. The caller rolls back, by ending the connection, if it throws. */

@@ -15,16 +15,32 @@ export type DatabaseErrorKind =
   /** Anything else: a bug in this program. */
   | "defect";
 
+/** What helps at once: to wait for a connection that others release, or to send a query again on another one. */
+type Remedy = "wait" | "repeat";
+
 /** A database failure. The message is for the operator and holds no SQL and no values. */
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind;
+  readonly remedy: Remedy | undefined;
 
-  constructor(kind: DatabaseErrorKind, message: string) {
+  constructor(kind: DatabaseErrorKind, message: string, remedy?: Remedy) {
     super(message);
     this.name = "DatabaseError";
     this.kind = kind;
+    this.remedy = remedy;
   }
 }
+
+const remedies: Readonly<Record<string, Remedy>> = {
+  // As many connections as the server, the database or the role may have.
+  "53300": "wait",
+  // Ended by an operator, or because the server stops or has crashed.
+  "57P01": "repeat",
+  "57P02": "repeat",
+};
+/** Of the driver and of the system, for a connection that was open. */
+const LOST_CONNECTION = /^(?:Connection terminated(?: unexpectedly)?$|Client has encountered a connection error)/;
+const LOST_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /** By SQLSTATE or its class; https://www.postgresql.org/docs/current/errcodes-appendix.html lists them. */
 const kindBySqlState: Readonly<Record<string, DatabaseErrorKind>> = {
@@ -55,7 +71,7 @@ export function asDatabaseError(error: unknown): DatabaseError {
   // Errors of the driver and of the system have no SQLSTATE; system codes such as EPIPE look like one.
   if (!SQLSTATE.test(code) || code.startsWith("E")) return asConnectionError(error, code);
   const kind = kindBySqlState[code] ?? kindBySqlState[code.slice(0, 2)] ?? "defect";
-  return new DatabaseError(kind, `database error: ${error.message} (SQLSTATE ${code})`);
+  return new DatabaseError(kind, `database error: ${error.message} (SQLSTATE ${code})`, remedies[code]);
 }
 
 function asConnectionError(error: Error, code: string): DatabaseError {
@@ -69,7 +85,8 @@ function asConnectionError(error: Error, code: string): DatabaseError {
     return new DatabaseError("denied", `${reason}: ${error.message}`);
   }
   const reason = error.message === "" ? code : error.message;
-  return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`);
+  const remedy = LOST_CODES.has(code) || LOST_CONNECTION.test(reason) ? "repeat" : undefined;
+  return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`, remedy);
 }
 
 /** What a query returns. For callers it throws StoreUnavailable, without details. */

@@ -32,7 +32,7 @@ export async function fetchLookups(
   missing: readonly Lookup[],
   known: readonly Lookup[],
 ): Promise<Fetched> {
-  const rows = await database.query<FetchRow>(fetchStatement, [
+  const rows = await database.read<FetchRow>(fetchStatement, [
     since.generation,
     since.offset,
     contractIds(missing).filter(isStorable),

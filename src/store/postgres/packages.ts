@@ -30,12 +30,12 @@ export class StoredPackages implements PackageCatalog {
 
   /** The packages of the contracts that are stored, in any generation. */
   async ids(): Promise<readonly string[]> {
-    const rows = await this.#database.query<Pick<Row, "package_id">>(storedIds);
+    const rows = await this.#database.read<Pick<Row, "package_id">>(storedIds);
     return rows.map(({ package_id }) => package_id);
   }
 
   async versions(ids: Iterable<string> = []): Promise<ReadonlyMap<string, PackageVersion>> {
-    const rows = await this.#database.query<Row>(read, [[...ids]]);
+    const rows = await this.#database.read<Row>(read, [[...ids]]);
     return new Map(rows.map(({ package_id, name, version }) => [package_id, { name, version }]));
   }
 

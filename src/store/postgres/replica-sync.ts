@@ -96,7 +96,7 @@ export class ReplicaSync {
         resolve();
       });
     });
-    await this.#options.database.query(REQUEST_CATCH_UP, [id]);
+    await this.#options.database.read(REQUEST_CATCH_UP, [id]);
     return { caughtUp };
   }
 

@@ -196,7 +196,7 @@ class ReplicaScan implements StoreScan {
 
   async ids(template: Template): Promise<ContractIds> {
     const values = [templateHash(template), MAX_SCANNED_IDS + 1, contentHash(this.#contentId)];
-    const rows = await orUnavailable(this.#database.query<{ contract_id: string }>(idsStatement, values));
+    const rows = await orUnavailable(this.#database.read<{ contract_id: string }>(idsStatement, values));
     const ids = rows.map(({ contract_id }) => contract_id);
     return { ids: ids.slice(0, MAX_SCANNED_IDS), isComplete: ids.length <= MAX_SCANNED_IDS };
   }

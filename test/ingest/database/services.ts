@@ -50,12 +50,12 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
 export const MIRROR: Roles = { mirrors: true, answers: false };
 export const REPLICA: Roles = { mirrors: false, answers: true };
 
-/** Starts a command without waiting for it. */
-export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings): Program {
+/** Starts a command of a release without waiting for it. */
+export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings, file = main): Program {
   const ledger = ledgerUrl === undefined ? {} : { LEDGER_URL: ledgerUrl, LEDGER_PARTIES: parties.operator };
   const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...ledger, ...more };
   const env = Object.entries(values).map(([variable, value]) => [`OFFLEDGER_${variable}`, String(value)]);
-  return new Program(process.execPath, [main, name], { cwd: tmpdir(), env: Object.fromEntries(env) });
+  return new Program(process.execPath, [file, name], { cwd: tmpdir(), env: Object.fromEntries(env) });
 }
 
 /** The URL of a command, once it listens. */

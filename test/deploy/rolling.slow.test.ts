@@ -1,0 +1,110 @@
+/**
+ * Two replicas on a database behind each proxy, restarted one after the other under load: no request fails, also while the
+ * password of the database changes, while it gives three connections, and from one release to another and back.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { hasOpenssl } from "../fixtures/certificates.js";
+import { callNamed } from "../fixtures/calls/index.js";
+import { main } from "../fixtures/program.js";
+import { until } from "../fixtures/wait.js";
+import { Pairs } from "../ingest/database/pairs.js";
+import { Random } from "../ingest/database/random.js";
+import { Role } from "../ingest/database/role.js";
+import { command, inBackground, logs, onLedger, WRITES } from "../ingest/database/services.js";
+import { startLoad } from "./clients.js";
+import { isInstalled, proxies, type Release, Replica, startProxy } from "./proxies.js";
+
+/** Requests of each part. */
+const REQUESTS = Number(process.env["OFFLEDGER_TEST_REQUESTS"] ?? 1_000);
+/** The program of another release, which runs on the same schema; this one with another content by default. */
+const OTHER = process.env["OFFLEDGER_TEST_OTHER_RELEASE"] ?? main;
+
+describe.each(Object.entries(proxies))("%s", (name, proxy) => {
+  const isSkipped = !hasOpenssl || !isInstalled(proxy);
+  if (isSkipped) console.warn(`skipped: ${proxy.binary} or openssl is not installed`);
+
+  test.skipIf(isSkipped)(
+    "loses no request while replicas restart one after the other",
+    async () => {
+      const pairs = new Pairs(10);
+      const { settings } = await onLedger(pairs);
+      const { databaseUrl } = settings;
+      const role = await Role.create(databaseUrl);
+      await logs(command("mirror", settings), WRITES);
+      const env = { OFFLEDGER_DATABASE_URL: role.url, OFFLEDGER_DATABASE_PASSWORD_FILE: role.passwordFile };
+      const own: Release = { command: "api", env: { ...env, OFFLEDGER_TOTAL_SUPPLY: "true" } };
+      const other: Release = { command: "api", file: OTHER, env: { ...env, OFFLEDGER_TOTAL_SUPPLY: "false" } };
+      const replicas = [await Replica.start(own), await Replica.start(own)];
+      for (const replica of replicas) await replica.isReady();
+      // All requests are of one client.
+      const unlimited = proxy.rate[0].replaceAll("200", "20000");
+      const running = await startProxy(proxy, replicas, [[proxy.rate[0], unlimited]]);
+      const changing = inBackground((signal) => pairs.keepChanging(new Random(7), 20, signal));
+      const load = startLoad(running, callNamed("all instrument configurations"), 5);
+
+      const restart = async (release: Release): Promise<void> => {
+        for (const replica of replicas) {
+          await replica.restart("SIGTERM", release);
+          await replica.isReady();
+          await until("the new process serves", () => replica.requests().some(({ protocol }) => protocol === "grpc"));
+        }
+      };
+      const parts: Readonly<Record<string, () => Promise<void>>> = {
+        "a restart": () => restart(own),
+        "a password that changes": async () => {
+          const restarting = restart(own);
+          for (let rotations = 0; rotations < 3; rotations++) {
+            await role.rotate();
+            await pause(1_000);
+            await role.terminate();
+            await pause(1_000);
+          }
+          await restarting;
+        },
+        "three connections of each replica": async () => {
+          await role.limitConnections(6);
+          await restart(own);
+          await load.goesOn(REQUESTS / 2);
+          await role.limitConnections(-1);
+        },
+        "another release": async () => {
+          command("mirror", { ...settings, more: { TOTAL_SUPPLY: "false" } }, OTHER);
+          await restart(other);
+        },
+        "the way back": async () => {
+          await nextSchema(databaseUrl);
+          await restart(own);
+        },
+      };
+      const figures: Record<string, unknown> = {};
+      for (const [what, run] of Object.entries(parts)) {
+        const [served, streams, failed] = [load.count(), load.streams(), load.failures.length];
+        await run();
+        await load.goesOn(Math.ceil(Math.max(REQUESTS - (load.count() - served), 2) / 2));
+        figures[what] = {
+          requests: load.count() - served,
+          failures: load.failures.slice(failed),
+          streams: load.streams() - streams,
+        };
+      }
+      await load.end();
+      await changing.end();
+      console.log(`${name}: ${JSON.stringify(figures)}`);
+      expect(load.failures).toEqual([]);
+      // Each stream was on a replica that has ended, at each restart.
+      for (const part of Object.values(figures))
+        expect((part as { readonly streams: number }).streams).toBeGreaterThan(0);
+    },
+    300_000 + REQUESTS * 50,
+  );
+});
+
+/** The schema of the next release, as far as this one sees it. */
+async function nextSchema(databaseUrl: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query("INSERT INTO offledger.migrations (version) SELECT max(version) + 1 FROM offledger.migrations");
+}
