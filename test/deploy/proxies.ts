@@ -111,7 +111,7 @@ export class Replica {
     this.#program = program;
     const { port } = new URL(await program.listens());
     this.port = Number(port);
-    await until("the operator's port is logged", () => program.err.includes("metrics listening"));
+    await until("the operator's port is logged", () => this.hasLogged("metrics listening"));
     this.#metricsUrl = /"url":"([^"]+)","msg":"metrics listening"/.exec(program.err)?.[1] ?? "";
   }
 
@@ -126,8 +126,14 @@ export class Replica {
   async isReady(): Promise<void> {
     const ready = async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`)).status === 200;
     await until("the replica is ready", ready).catch((error: unknown) => {
-      throw new Error(this.#program?.err, { cause: error });
+      const lines = this.#program?.err.split("\n").filter((line) => !line.includes('"msg":"request"'));
+      throw new Error(lines?.join("\n"), { cause: error });
     });
+  }
+
+  /** Whether the present process has logged some words. */
+  hasLogged(words: string): boolean {
+    return this.#program?.err.includes(words) ?? false;
   }
 
   /** The requests that the present process has served. */

@@ -31,51 +31,57 @@ describe.each(Object.entries(proxies))("%s", (name, proxy) => {
       const pairs = new Pairs(10);
       const { settings } = await onLedger(pairs);
       const { databaseUrl } = settings;
-      const role = await Role.create(databaseUrl);
+      const roles = [await Role.create(databaseUrl, "one"), await Role.create(databaseUrl, "two")];
       await logs(command("mirror", settings), WRITES);
-      const env = { OFFLEDGER_DATABASE_URL: role.url, OFFLEDGER_DATABASE_PASSWORD_FILE: role.passwordFile };
-      const own: Release = { command: "api", env: { ...env, OFFLEDGER_TOTAL_SUPPLY: "true" } };
-      const other: Release = { command: "api", file: OTHER, env: { ...env, OFFLEDGER_TOTAL_SUPPLY: "false" } };
-      const replicas = [await Replica.start(own), await Replica.start(own)];
+      const releaseOf = (role: Role | undefined, isOther = false): Release => ({
+        command: "api",
+        ...(isOther && { file: OTHER }),
+        env: {
+          OFFLEDGER_DATABASE_URL: role?.url ?? "",
+          OFFLEDGER_DATABASE_PASSWORD_FILE: role?.passwordFile ?? "",
+          OFFLEDGER_TOTAL_SUPPLY: String(!isOther),
+        },
+      });
+      const replicas = await Promise.all(roles.map((role) => Replica.start(releaseOf(role))));
       for (const replica of replicas) await replica.isReady();
       // All requests are of one client.
       const unlimited = proxy.rate[0].replaceAll("200", "20000");
       const running = await startProxy(proxy, replicas, [[proxy.rate[0], unlimited]]);
       const changing = inBackground((signal) => pairs.keepChanging(new Random(7), 20, signal));
-      const load = startLoad(running, callNamed("all instrument configurations"), 5);
+      const load = startLoad(running, callNamed("all instrument configurations"), 2);
 
-      const restart = async (release: Release): Promise<void> => {
-        for (const replica of replicas) {
-          await replica.restart("SIGTERM", release);
+      const restart = async (isOther = false): Promise<void> => {
+        for (const [index, replica] of replicas.entries()) {
+          await replica.restart("SIGTERM", releaseOf(roles[index], isOther));
           await replica.isReady();
           await until("the new process serves", () => replica.requests().some(({ protocol }) => protocol === "grpc"));
         }
       };
-      const parts: Readonly<Record<string, () => Promise<void>>> = {
-        "a restart": () => restart(own),
-        "a password that changes": async () => {
-          const restarting = restart(own);
-          for (let rotations = 0; rotations < 3; rotations++) {
-            await role.rotate();
-            await pause(1_000);
-            await role.terminate();
-            await pause(1_000);
-          }
-          await restarting;
-        },
+      const rotate = async (): Promise<void> => {
+        for (let rotations = 0; rotations < 3; rotations++) {
+          for (const role of roles) await role.rotate();
+          await pause(1_000);
+          for (const role of roles) await role.terminate();
+          await pause(1_000);
+        }
+      };
+      const parts: Readonly<Record<string, () => Promise<unknown>>> = {
+        "a restart": () => restart(),
+        "a password that changes": () => Promise.all([restart(), rotate()]),
         "three connections of each replica": async () => {
-          await role.limitConnections(6);
-          await restart(own);
+          for (const role of roles) await role.limitConnections(3);
+          await restart();
           await load.goesOn(REQUESTS / 2);
-          await role.limitConnections(-1);
+          expect(replicas.map((replica) => replica.hasLogged("no further connection"))).toEqual([true, true]);
+          for (const role of roles) await role.limitConnections(-1);
         },
         "another release": async () => {
           command("mirror", { ...settings, more: { TOTAL_SUPPLY: "false" } }, OTHER);
-          await restart(other);
+          await restart(true);
         },
         "the way back": async () => {
           await nextSchema(databaseUrl);
-          await restart(own);
+          await restart();
         },
       };
       const figures: Record<string, unknown> = {};

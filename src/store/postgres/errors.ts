@@ -76,7 +76,7 @@ export function asDatabaseError(error: unknown): DatabaseError {
 
 function asConnectionError(error: Error, code: string): DatabaseError {
   if ("path" in error)
-    return new DatabaseError("denied", `cannot read a file named in the database URL: ${error.message}`);
+    return new DatabaseError("denied", `cannot read a file of the connection to the database: ${error.message}`);
   if (/CERT|VERIFY/.test(code)) {
     return new DatabaseError("denied", `the certificate of the database was rejected: ${error.message} (${code})`);
   }

@@ -15,9 +15,9 @@ export class Role {
   readonly #owner: Client;
   #rotations = 0;
 
-  private constructor(databaseUrl: string, folder: string) {
+  private constructor(databaseUrl: string, folder: string, suffix: string) {
     const url = new URL(databaseUrl);
-    this.#name = `role_${url.pathname.slice(1)}`;
+    this.#name = `role_${suffix}_${url.pathname.slice(1)}`;
     [url.username, url.password] = [this.#name, ""];
     this.url = url.href;
     this.passwordFile = join(folder, "password");
@@ -26,10 +26,10 @@ export class Role {
   }
 
   /** It is dropped with the test. */
-  static async create(databaseUrl: string): Promise<Role> {
+  static async create(databaseUrl: string, suffix = "a"): Promise<Role> {
     const folder = await mkdtemp(join(tmpdir(), "offledger-password-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const role = new Role(databaseUrl, folder);
+    const role = new Role(databaseUrl, folder, suffix);
     await role.#owner.connect();
     onTestFinished(() => role.#drop());
     await role.#sql(`CREATE ROLE ${role.#name} LOGIN`);
