@@ -14,6 +14,7 @@ export class Role {
   readonly #name: string;
   readonly #owner: Client;
   #rotations = 0;
+  #password = "";
 
   private constructor(databaseUrl: string, folder: string, suffix: string) {
     const url = new URL(databaseUrl);
@@ -40,9 +41,14 @@ export class Role {
 
   /** Another password, as docs/postgres.md says: the file, then the server. Open connections stay. */
   async rotate(): Promise<void> {
-    const password = `password ${++this.#rotations}`;
-    await writeFile(this.passwordFile, `${password}\n`);
-    await this.#sql(`ALTER ROLE ${this.#name} PASSWORD '${password}'`);
+    this.#password = `password ${++this.#rotations}`;
+    await writeFile(this.passwordFile, `${this.#password}\n`);
+    await this.#sql(`ALTER ROLE ${this.#name} PASSWORD '${this.#password}'`);
+  }
+
+  /** The URL with the present password. */
+  get login(): string {
+    return Object.assign(new URL(this.url), { password: this.#password }).href;
   }
 
   /** -1 for no limit. */
