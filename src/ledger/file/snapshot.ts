@@ -1,4 +1,5 @@
 /** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
+import { hash as digest } from "node:crypto";
 import type { Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
@@ -76,13 +77,16 @@ async function* latestContracts(
 /** More than the counter of any reassignment: a line and a rank make one number. */
 const MAX_RANK = 2 ** 20;
 
+/** A contract id has 138 characters, its digest 32 bytes: the heap grows to several times what is kept. */
+const keyOf = (contractId: string): string => digest("sha256", contractId, "binary");
+
 /** What is found in the elements of a file, without their contracts. */
 class SnapshotIndex {
   offset = 0;
   ignored = 0;
   readonly problems: Problem[] = [];
   readonly #decoder: Decoder;
-  /** By contract id: the line of the latest state times MAX_RANK, and its rank. */
+  /** By the key of a contract id: the line of the latest state times MAX_RANK, and its rank. */
   readonly #latest = new Map<string, number>();
 
   constructor(decoder: Decoder) {
@@ -99,7 +103,7 @@ class SnapshotIndex {
   }
 
   isLatest(contractId: string, line: number): boolean {
-    return Math.floor((this.#latest.get(contractId) ?? 0) / MAX_RANK) === line;
+    return Math.floor((this.#latest.get(keyOf(contractId)) ?? 0) / MAX_RANK) === line;
   }
 
   /** The contract of an element, if it is the latest state so far. */
@@ -119,12 +123,13 @@ class SnapshotIndex {
   /** The state with the higher counter wins, else the assigned one. Throws if two are assigned: an invalid snapshot. */
   #replacesEarlier({ contractId, reassignmentCounter, synchronizerId }: Contract | CountedOnly, line: number): boolean {
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
-    const earlier = this.#latest.get(contractId);
+    const key = keyOf(contractId);
+    const earlier = this.#latest.get(key);
     const earlierRank = earlier === undefined ? -1 : earlier % MAX_RANK;
     if (earlier !== undefined && rank === earlierRank && synchronizerId !== undefined)
       throw new Error(`contract ${contractId} is already on line ${Math.floor(earlier / MAX_RANK)}`);
     if (rank <= earlierRank) return false;
-    this.#latest.set(contractId, line * MAX_RANK + rank);
+    this.#latest.set(key, line * MAX_RANK + rank);
     return true;
   }
 }

@@ -68,7 +68,7 @@ const AGGREGATE_STATEMENTS = [
 ];
 
 /** Of this many contracts the rows of a table are copied, then those of the next: few are in memory. */
-const BATCH = 2_000;
+const BATCH = 250;
 
 /**
  * Loads a snapshot by COPY as a generation that no reader sees yet. The caller deletes the loaded rows if this throws:
