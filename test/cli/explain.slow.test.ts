@@ -231,7 +231,7 @@ describe("the operator's port", () => {
 
   test("on all addresses without a token: 2, and says what to set", async () => {
     const app = await serve({ metricsPort: { host: "0.0.0.0", port: 0 } });
-    const { code, err } = await explain(portOf(app), "id", { OFFLEDGER_METRICS_HOST: "0.0.0.0" });
+    const { code, err } = await explain(`0.0.0.0:${portOf(app)}`, "id");
     expect(code).toBe(2);
     expect(err).toContain("status 403, this is served to operators only: set OFFLEDGER_OPERATOR_TOKEN_FILE");
   });
