@@ -46,8 +46,6 @@ const PROGRESS_MS = 10_000;
 /** Longer than the service waits for a request, for the client to take the response, and then keeps the silent connection. */
 const CLOSE_TIMEOUT_MS = 200_000;
 const IDLE_POLL_MS = 100;
-/** Lingering connections after broken HTTP/2 must not fail a run. */
-const DEFAULTS = { OFFLEDGER_MAX_CONNECTIONS: "100000" };
 
 /** Inputs before the first look at resources: a new service has not compiled its code yet. */
 const WARM_UP = { share: 0.2, max: 20_000 };
@@ -57,7 +55,7 @@ const MAX_FAILURES = 20;
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const uncovered = findUncovered();
   if (uncovered.length > 0) throw new Error(`test/fixtures/calls has no request for ${uncovered.join(", ")}`);
-  const service = await BuiltService.start({ settings: { ...DEFAULTS, ...options.settings } });
+  const service = await BuiltService.start({ settings: options.settings ?? {} });
   const run = new Run(service, options);
   const timer = setInterval(() => options.progress?.(run.report.sent), PROGRESS_MS);
   const startedAt = performance.now();

@@ -1,6 +1,7 @@
 /** Runs the service under load, with ledger changes, faults and slow clients, and checks each response against a model. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { LIMITS } from "../../src/config/limits.js";
 import { BuiltService } from "../fixtures/built-service.js";
 import { parties } from "../fixtures/elements.js";
 import { until } from "../fixtures/wait.js";
@@ -34,7 +35,7 @@ export interface SoakOptions {
 }
 
 /** Shorter than the longest silence, so that some requests are rejected as stale. */
-const bounds = { staleMs: 15_000, readWaitMs: 5_000 };
+const bounds = { staleMs: 15_000, readWaitMs: LIMITS.readWaitMs };
 const READY_TIMEOUT_MS = 30_000;
 
 /** Runs until its time is over or the signal is aborted. Stops everything that it has started. */
@@ -73,8 +74,6 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
       settings: {
         OFFLEDGER_LEDGER_URL: network.url,
         OFFLEDGER_LEDGER_PARTIES: parties.operator,
-        OFFLEDGER_READ_WAIT_MS: String(bounds.readWaitMs),
-        OFFLEDGER_UNREADY_SECONDS: "5",
         OFFLEDGER_STALE_SECONDS: String(bounds.staleMs / 1_000),
       },
     });

@@ -73,7 +73,7 @@ test("a connection that ends in the middle of a request closes at once", async (
 
 /** It crashes a plain node:http2 server of Node.js 20.20 and 24.11: see upstream.ts. */
 test("GOAWAY followed by a malformed frame in the same bytes ends only its connection", async () => {
-  const args = [main, "serve", "--port", "0", "--log-level", "silent"];
+  const args = [main, "serve", "--port", "0"];
   const program = new Program(process.execPath, args, { cwd: process.cwd() });
   onTestFinished(async () => {
     program.signal("SIGTERM");
