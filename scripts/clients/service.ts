@@ -27,7 +27,7 @@ export class Service {
       timer = setTimeout(() => reject(new Error(`the service must listen within ${START_MS} ms`)), START_MS);
       child.on("error", reject).on("exit", (code) => reject(new Error(`the service ended with ${code} at its start`)));
       createInterface({ input: child.stderr }).on("line", (line) => {
-        const [, url] = /"url":"([^"]+)","msg":"offledger serves at/.exec(line) ?? [];
+        const [, url] = /"url":"([^"]+)","msg":"offledger (?:listens|serves) at/.exec(line) ?? [];
         if (url !== undefined) resolve(url);
         onLine(line);
       });

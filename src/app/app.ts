@@ -19,6 +19,7 @@ import { startTelemetry } from "../telemetry/telemetry.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
 import { createServer } from "../transport/server.js";
 import { createStatistics, type WatchOptions } from "../transport/watch/watch-calls.js";
+import type { Logger } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
 import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
@@ -28,6 +29,7 @@ import { configurationId, followPackageVersions, loadRegistry } from "./registry
 export interface App {
   /** The base URL, without a trailing slash. */
   readonly url: string;
+  readonly log: Logger;
   /** The origin of the contracts: a path or a URL. */
   readonly source: string;
   /** Why the service was not ready when it had started; undefined if it was. */
@@ -176,12 +178,9 @@ async function start(
     ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...checked }))
     : undefined;
   const url = await server.listen(config.host, config.port);
-  log.info(
-    { notReadyReason: notReadyReason(), url },
-    `offledger ${inventory === undefined ? "listens" : "serves"} at ${url}`,
-  );
   return {
     url,
+    log,
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,

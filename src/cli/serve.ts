@@ -13,6 +13,9 @@ export async function serve(config: Config, roles: Roles): Promise<void> {
     const app = await startApp(config, Date.now, roles);
     // At a terminal nobody waits for proxies.
     closeOnSignal((signal) => app.close(signal, signal === "SIGTERM"));
+    // From here on a signal stops it in order.
+    const { url, notReadyReason, inventory: initial, log } = app;
+    log.info({ notReadyReason, url }, `offledger ${initial === undefined ? "listens" : "serves"} at ${url}`);
     // Elsewhere the log says it: its lines are JSON.
     if (!process.stdout.isTTY) return;
     print(formatStart(app));
