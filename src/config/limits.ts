@@ -1,6 +1,6 @@
 /**
- * What no operator can judge, and so no setting has. docs/security.md says what each protects. Tests run the service with
- * others.
+ * What no operator can judge, and so no setting has: docs/security.md says what each protects, and tests run the service
+ * with others. And where traces go, which OpenTelemetry's variables say.
  */
 import { getHeapStatistics } from "node:v8";
 import type { Config } from "./config.js";

@@ -99,13 +99,14 @@ export function databaseSource({
       ),
     onRecovered: () => logger?.info({}, "database readable again"),
   });
-  let hasSessions: true | undefined;
+  let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
   const retries = { now, pause, signal };
   const prepareSchema = async (log: Logger): Promise<void> => {
-    hasSessions ??= await checkSessions(database).then((): true => true);
+    if (!hasSessions) await checkSessions(database);
+    hasSessions = true;
     // Where roles have processes of their own, an operator decides when: `offledger migrate`.
     if (!roles.mirrors || !roles.answers) return checkSchema(database);
     const { from, to } = await migrate(database);

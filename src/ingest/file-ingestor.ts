@@ -162,8 +162,13 @@ const chunksOf = (file: FileHandle): AsyncIterable<string> =>
     highWaterMark: CHUNK_BYTES,
   }) as AsyncIterable<string>;
 
-/** `check` throws if the whole must not be used. */
+/** `check` throws if the whole must not be used, which may also be why an item cannot be read. */
 async function* checked<T>(items: AsyncIterable<T>, check: () => Promise<void>): AsyncGenerator<T> {
-  yield* items;
+  try {
+    yield* items;
+  } catch (error) {
+    await check();
+    throw error;
+  }
   await check();
 }

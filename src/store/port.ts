@@ -121,8 +121,9 @@ export interface StoreWriter {
   /** Where to resume. Undefined if a complete state must be loaded first. */
   readonly checkpoint: Checkpoint | undefined;
   /**
-   * Replaces the whole state in one step: a reader sees the old state or the new one. Throws an Error and keeps the old
-   * state if a contract id appears twice, or whatever the contracts throw. `asOf` is the ledger time of the state, in microseconds since 1970.
+   * Replaces the whole state in one step: a reader sees the old state or the new one. Keeps the old state and throws an
+   * Error if a contract id appears twice, else what the contracts throw. `asOf` is the ledger time of the state, in
+   * microseconds since 1970.
    */
   replace(contracts: Contracts, offset: number, asOf?: number): Promise<void>;
   /**

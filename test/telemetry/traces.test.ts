@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { CountingExporter, Tracing } from "../../src/telemetry/tracing.js";
 import { callNamed } from "../fixtures/calls/index.js";
+import { start as startProgram } from "../fixtures/program.js";
 import { until } from "../fixtures/wait.js";
 import { nameOf, protocolClients } from "./protocol-clients.js";
 import { start } from "./starting.js";
@@ -220,6 +221,16 @@ test("a receiver that rejects spans: they are counted, and later ones are sent",
   await until("the span is sent", () => tracing.counts.sent === 1);
   expect(receiver.spans).toHaveLength(1);
   expect(tracing.counts.failed).toBe(1);
+});
+
+test("OpenTelemetry's variables say where spans go, and how many of the traces started here", async () => {
+  const receiver = await receiving();
+  const env = { OFFLEDGER_PORT: "0", OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.origin, OTEL_TRACES_SAMPLER_ARG: "0" };
+  const url = await startProgram(["serve"], env).listens();
+  const get = async (headers: Readonly<Record<string, string>>) => (await fetch(url + valid.path, { headers })).status;
+  expect([await get({}), await get(sampled)]).toEqual([200, 200]);
+  await until("a span is received", () => receiver.spans.length > 0);
+  expect(receiver.spans.map((span) => span.traceId)).toEqual([traceId]);
 });
 
 test("failures are logged once a minute, with the number of spans lost so far; a long reason is cut", async () => {

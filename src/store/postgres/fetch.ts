@@ -174,7 +174,7 @@ CROSS JOIN LATERAL (
 ) n`,
 };
 
-/** The ids of at most $2 contracts of the template with hash $1, of the content with hash $3. No order: that would read them all. */
+/** The ids of at most $2 contracts: of the template with hash $1, of the content with hash $3. Unordered: an order reads all. */
 export const idsStatement: Statement = {
   name: "ids",
   text: `

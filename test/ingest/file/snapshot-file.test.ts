@@ -124,6 +124,27 @@ describe("a changed file", () => {
     expect(watched.rejected).toHaveLength(1);
   });
 
+  test.each([
+    ["with other contracts", content("d")],
+    ["with what is no JSON", "half"],
+  ])("that changes again while it is read, %s, is rejected", async (_what, text) => {
+    await writeFile(at("file"), content("a"));
+    let loads = 0;
+    const watched = createSnapshotFile(at("file"), (store) => ({
+      async replace(contracts, offset) {
+        // In place, between the two passes.
+        if (++loads === 2) await writeFile(at("file"), text);
+        await store.replace(contracts, offset);
+      },
+    }));
+    await start(watched);
+    await replace(at("file"), content("b", "c"));
+    await untilRejected(watched, 1);
+    expect(watched.rejected[0]).toBe(`${at("file")} has changed while it was read`);
+    await replace(at("file"), content("e"));
+    await untilServes(watched, "e");
+  });
+
   test("that is deleted is rejected, the old one is still served, and it may come back", async () => {
     await writeFile(at("file"), content("a"));
     const watched = await started(at("file"));
