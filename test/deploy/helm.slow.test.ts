@@ -83,6 +83,7 @@ describe.skipIf(isSkipped)("the chart", () => {
 
   test.each([
     ["tokens", "other"],
+    ["eu.tokens", "us.tokens"],
     ["offledger", "offledger-2"],
     // The longest names of releases.
     [`${"a".repeat(41)}-b-offledger`, `${"a".repeat(41)}-c-offledger`],
@@ -92,7 +93,8 @@ describe.skipIf(isSkipped)("the chart", () => {
         const manifests = manifestsOf(await template(release, ["deploy/helm/values/production.yaml"]));
         const selectors = manifests.flatMap(({ spec }) => spec?.selector ?? []).map((one) => JSON.stringify(one));
         expect(selectors.filter((selector) => !selector.includes(`"${release}"`))).toEqual([]);
-        expect(manifests.filter(({ metadata }) => metadata.name.length > 63)).toEqual([]);
+        // As Services demand.
+        expect(manifests.filter(({ metadata }) => !/^[a-z][a-z\d-]{0,62}$/.test(metadata.name))).toEqual([]);
         return manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
       }),
     );
@@ -119,16 +121,18 @@ describe.skipIf(isSkipped)("the chart", () => {
     expect(after).not.toEqual(before);
   });
 
+  const SETTINGS = { maxLegs: 1_000_000, drainSeconds: 20, host: "::", metricsPort: { host: "::", port: 9464 } };
   test("passes on settings and limits as written", async () => {
     const text = await templateWith({
       settings: { OFFLEDGER_MAX_LEGS: 1_000_000, OFFLEDGER_ROOT_REGISTRAR: "a::1220" },
       api: { resources: { limits: { memory: "1.5Gi" } } },
       drainSeconds: 20,
+      ipv6: true,
     });
     const pod = podsOf(manifestsOf(text)).get("tokens-offledger-api");
     if (pod === undefined) throw new Error("no replicas");
     const { args, env } = commandOf(pod);
-    expect(readConfig(args, env)).toMatchObject({ ok: true, config: { maxLegs: 1_000_000, drainSeconds: 20 } });
+    expect(readConfig(args, env)).toMatchObject({ ok: true, config: SETTINGS });
     expect(env).toMatchObject({
       OFFLEDGER_ROOT_REGISTRAR: "a::1220",
       NODE_OPTIONS: "--max-old-space-size=960",

@@ -121,6 +121,20 @@ const rows: readonly Row[] = [
     { [requests("contexts", "ok")]: `0+99${always}`, [requests("contexts", "unavailable")]: "0x1379 0+1x60" },
   ],
 
+  [
+    "one of few requests fails",
+    HOURS,
+    { [requests("factories", "ok")]: `0+1${always}`, [requests("factories", "unavailable")]: `0x54 1${always}` },
+    "OffledgerFailingSlowly",
+  ],
+  [
+    "every request of few fails: two an hour, for half a day",
+    12 * HOURS + 3,
+    { [requests("factories", "unavailable")]: Array.from({ length: 26 }, (_, half) => `${half}x29`).join(" ") },
+    "OffledgerFailing",
+    "OffledgerFailingSlowly",
+  ],
+
   ["one request of five is slow", HOURS, durations("factories", 60, 48), "OffledgerSlow", "OffledgerSlowly"],
   [
     "every request is slow beside frequent probes, which are quick",
@@ -140,6 +154,15 @@ const rows: readonly Row[] = [
     },
   ],
   ["two requests of a hundred are slow for six hours", 6 * HOURS, durations("factories", 100, 98), "OffledgerSlowly"],
+  [
+    "four of few requests are slow",
+    HOURS,
+    {
+      [`offledger_request_duration_seconds_bucket{${labelsOf("factories")},le="0.25"}`]: `0+1x20 20${always}`,
+      [`offledger_request_duration_seconds_count{${labelsOf("factories")}}`]: `0+1x20 20x33 24${always}`,
+    },
+    "OffledgerSlowly",
+  ],
   ["one request of two hundred is slow for six hours", 6 * HOURS, durations("factories", 200, 199)],
 
   ["a process does not serve metrics", 3, { [`up{${api}}`]: `0${always}` }, "OffledgerDown"],

@@ -1,7 +1,9 @@
 {{/* At most 53 characters, as a release's name. The alerts look for offledger in it. */}}
 {{- define "offledger.fullname" -}}
-{{- if contains "offledger" .Release.Name }}{{ .Release.Name }}
-{{- else }}{{ .Release.Name | trunc 43 | trimSuffix "-" }}-offledger{{ end }}
+{{- /* A Service must not have dots. */}}
+{{- $name := .Release.Name | replace "." "-" -}}
+{{- if contains "offledger" $name }}{{ $name }}
+{{- else }}{{ $name | trunc 43 | trimSuffix "-" }}-offledger{{ end }}
 {{- end }}
 
 {{- define "offledger.selector" -}}
@@ -56,7 +58,9 @@ postgres://{{ .user | urlquery }}@{{ .host }}:{{ .port }}/{{ .name | urlquery }}
 {{/* Environment of api and mirror. The same for both: what they store and how it is read has to agree. */}}
 {{- define "offledger.env" -}}
 {{ include "offledger.databaseEnv" . }}
-- { name: OFFLEDGER_METRICS_PORT, value: "0.0.0.0:9464" }
+- { name: OFFLEDGER_HOST, value: {{ ternary "::" "0.0.0.0" .Values.ipv6 | quote }} }
+- { name: OFFLEDGER_PORT, value: "8080" }
+- { name: OFFLEDGER_METRICS_PORT, value: {{ ternary "[::]:9464" "0.0.0.0:9464" .Values.ipv6 | quote }} }
 - { name: OFFLEDGER_DRAIN_SECONDS, value: {{ .Values.drainSeconds | quote }} }
 - { name: OFFLEDGER_LEDGER_URL, value: {{ .Values.ledger.url | quote }} }
 - { name: OFFLEDGER_LEDGER_PARTIES, value: {{ join "," .Values.ledger.parties | quote }} }
