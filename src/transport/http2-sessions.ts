@@ -30,6 +30,8 @@ export class Http2Sessions {
   readonly #server: http2.Http2Server;
   readonly #limits: ConnectionLimits;
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** From when clients go away: how long they may still send what is on its way. */
+  #pauseMs: number | undefined;
 
   constructor(limits: ConnectionLimits, handler: Http2Handler) {
     this.#limits = limits;
@@ -52,15 +54,13 @@ export class Http2Sessions {
     this.#server.emit("connection", socket);
   }
 
-  goAway(): void {
-    for (const session of this.#sessions) {
-      if (!session.destroyed && !session.closed) session.goaway(NGHTTP2_NO_ERROR, LAST_STREAM_ID);
-    }
-  }
-
-  /** Each session ends when its open streams are done. */
-  close(): void {
-    for (const session of this.#sessions) session.close();
+  /**
+   * Tells clients to use other connections. Each session, also one that begins from now on, takes requests for `pauseMs`,
+   * and ends when they are done.
+   */
+  goAway(pauseMs: number): void {
+    this.#pauseMs = pauseMs;
+    for (const session of this.#sessions) tellToGoAway(session, pauseMs);
   }
 
   destroy(): void {
@@ -72,6 +72,7 @@ export class Http2Sessions {
     deferSessionClose(session);
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
+    if (this.#pauseMs !== undefined) tellToGoAway(session, this.#pauseMs);
     let streams = 0;
     session.on("stream", (stream, headers) => {
       streams++;
@@ -84,6 +85,13 @@ export class Http2Sessions {
       else probe(session, stalledMs, () => session.setTimeout(idleMs));
     });
   }
+}
+
+function tellToGoAway(session: ServerHttp2Session, pauseMs: number): void {
+  if (session.destroyed || session.closed) return;
+  session.goaway(NGHTTP2_NO_ERROR, LAST_STREAM_ID);
+  const timer = setTimeout(() => session.close(), pauseMs);
+  session.once("close", () => clearTimeout(timer));
 }
 
 /**

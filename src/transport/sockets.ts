@@ -101,11 +101,10 @@ export class Sockets {
   /** Tells the clients of HTTP/2 to use other connections, and closes idle ones. Requests on their way are still served. */
   async goAway(): Promise<void> {
     for (const { http2: sessions, closeIdleConnections } of this.#servers) {
-      sessions.goAway();
+      sessions.goAway(GOAWAY_PAUSE_MS);
       closeIdleConnections();
     }
     await new Promise((resolve) => setTimeout(resolve, GOAWAY_PAUSE_MS));
-    for (const { http2: sessions } of this.#servers) sessions.close();
   }
 
   destroy(): void {

@@ -14,7 +14,7 @@ export function startTimeouts(server: http.Server): void {
  * Closing or destroying an HTTP/2 session while Node.js parses what it has read crashes the process: a use after free
  * where GOAWAY and a request arrive together (https://github.com/nodejs/node/issues/64113), and an assertion of nghttp2
  * (https://github.com/nodejs/node/issues/64850). So both wait until the read is over; ticks and promises run inside of it,
- * immediates do not. test/transport/sockets/goaway.slow.test.ts fails without this.
+ * immediates do not. test/transport/sockets/clients-gone.slow.test.ts fails without this.
  */
 export function deferSessionClose(session: ServerHttp2Session): void {
   const close = session.close.bind(session);

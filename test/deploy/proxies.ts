@@ -153,6 +153,8 @@ export interface RunningProxy {
   readonly port: number;
   readonly url: string;
   readonly ca: string;
+  /** What the proxy has logged. */
+  readonly log: () => string;
 }
 
 /** Starts a proxy in front of two replicas, and waits until it serves. */
@@ -179,7 +181,7 @@ export async function startProxy(
     program.stop();
     await program.ended();
   });
-  const running = { port, url: `https://127.0.0.1:${port}`, ca };
+  const running = { port, url: `https://127.0.0.1:${port}`, ca, log: () => program.err };
   const serves = async () => (await ask(running, "/livez").catch(() => undefined))?.status === 200;
   await until(`${proxy.binary} serves`, serves).catch((error: unknown) => {
     throw new Error(program.err, { cause: error });

@@ -99,7 +99,8 @@ describe.each(Object.entries(proxies))("%s", (name, proxy) => {
         await load.goesOn(Math.ceil(Math.max(REQUESTS - (load.count() - served), 2) / 2));
         const resumed = load.streams() - streams;
         console.log(`${name}, ${what}: ${load.count() - served} requests, ${resumed} streams resumed`);
-        expect({ what, failures: load.failures.slice(failed) }).toEqual({ what, failures: [] });
+        const failures = load.failures.slice(failed);
+        expect({ what, failures }, failures.length > 0 ? running.log() : "").toEqual({ what, failures: [] });
         // Each was on a replica that has ended.
         expect(resumed).toBeGreaterThan(0);
       }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { onIssuance } from "../../fixtures/calls/operations.js";
+import { END_HEADERS, END_STREAM, frame, FrameConnection, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import { requestHttp2 } from "../../fixtures/http-requests.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { Connection, connectTo } from "../../fixtures/raw-connection.js";
@@ -181,6 +182,37 @@ describe("close", () => {
     await expectSoon(closing);
     await connection.closed();
     expect(connection.responses).toMatchObject([responseTo("gated")]);
+  });
+
+  /** The last stream that GOAWAY names first: RFC 9113, section 6.8. */
+  const ANY_STREAM = 2 ** 31 - 1;
+  test("tells each connection of HTTP/2 to go away before it closes it, also those that begin meanwhile", async () => {
+    const { server, url, reached, gate: handlerGate } = await startForTest();
+    void sendHttp2(sessionTo(url), "gated");
+    await until("a request is in progress", () => reached.length === 1);
+    const closing = server.close(GRACE_MS);
+    const accepted: FrameConnection[] = [];
+    const connect = async (): Promise<void> => {
+      const connection = await FrameConnection.to(url).catch(() => undefined);
+      // The port is closed.
+      if (connection === undefined) return;
+      connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders(pathOf("late"))));
+      accepted.push(connection);
+      await connect();
+    };
+    await Promise.all(Array.from({ length: 20 }, connect));
+    await Promise.all(accepted.map((connection) => connection.ended()));
+    for (const connection of accepted) connection.end();
+    const answered = accepted.filter((connection) => connection.textOf(1).includes("late"));
+    expect(answered.length).toBeGreaterThan(0);
+    // What is in the backlog when the port is closed is reset by the system.
+    const told = accepted.filter((connection) => connection.of(Type.goaway).length > 0);
+    expect(told).toEqual(answered);
+    expect(new Set(told.map((connection) => connection.of(Type.goaway)[0]?.payload.readUInt32BE(0)))).toEqual(
+      new Set([ANY_STREAM]),
+    );
+    handlerGate.open();
+    await expectSoon(closing);
   });
 
   test("aborts after the grace period: a request without a response, a missing body, a stream", async () => {
