@@ -149,18 +149,10 @@ export class SnapshotFile {
   }
 }
 
-/** Large enough for few turns of the event loop, small enough that none is long. */
-const CHUNK_BYTES = 256 * 1024;
-
-/** The text of a file from its beginning, which stays open. */
+/** The text of a file from its beginning, which stays open. In pieces of 64 KiB, the default, no turn of the event loop is long. */
 const chunksOf = (file: FileHandle): AsyncIterable<string> =>
   // With an encoding, chunks are text.
-  file.createReadStream({
-    start: 0,
-    autoClose: false,
-    encoding: "utf8",
-    highWaterMark: CHUNK_BYTES,
-  }) as AsyncIterable<string>;
+  file.createReadStream({ start: 0, autoClose: false, encoding: "utf8" }) as AsyncIterable<string>;
 
 /** `check` throws if the whole must not be used, which may also be why an item cannot be read. */
 async function* checked<T>(items: AsyncIterable<T>, check: () => Promise<void>): AsyncGenerator<T> {
