@@ -8,19 +8,23 @@ import type { Budget } from "./limits.js";
 
 /** Health by every protocol; there is no route yet. */
 const HEALTH = /^\/(?:livez|readyz|(?:offledger|grpc)\.health\.[^?]*)(?:\?|$)/;
+/** How often a connection may ask for health in a turn that is over. */
+const HEALTH_EVERY_MS = 100;
 const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry later" }));
 
 /**
  * Node.js reads all that has arrived, and so runs all of its requests, in one turn. A flood of requests would make it last
  * for seconds, and a probe would wait. @fastify/under-pressure measures between turns; this refuses the rest of a long one
- * before it costs anything. Each connection may have one health request still.
+ * before it costs anything. Each connection may ask for health still, at the pace of a probe: libuv reads on in the same turn
+ * while many connections are ready.
  */
 export class Turn {
   readonly #maxMs: number;
   readonly #requests: Budget;
   /** Connections in this turn. */
   #refused = new WeakSet<Socket>();
-  #probed = new WeakSet<object>();
+  /** When each connection has asked for health in a turn that was over. */
+  readonly #probedAt = new WeakMap<object, number>();
   #startedAt: number | undefined;
 
   /** `maxMs` is how long the requests of a turn may take together. What it refuses counts as refused by `requests`. */
@@ -81,12 +85,11 @@ export class Turn {
       setImmediate(() => {
         this.#startedAt = undefined;
         this.#refused = new WeakSet();
-        this.#probed = new WeakSet();
       });
     }
     if (now - this.#startedAt <= this.#maxMs) return true;
-    if (HEALTH.test(url) && !this.#probed.has(connection)) {
-      this.#probed.add(connection);
+    if (HEALTH.test(url) && now - (this.#probedAt.get(connection) ?? -Infinity) >= HEALTH_EVERY_MS) {
+      this.#probedAt.set(connection, now);
       return true;
     }
     this.#requests.refuse();

@@ -1,9 +1,12 @@
 /** The rest of a turn of the event loop that has taken too long is refused; health is answered. */
+import http from "node:http";
 import http2 from "node:http2";
+import { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { health } from "../../../src/service/health.js";
 import { createBudgets } from "../../../src/transport/limits.js";
+import { Turn } from "../../../src/transport/turn.js";
 import { createServer } from "../../../src/transport/server.js";
 import { requestHttp2 } from "../../fixtures/http-requests.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
@@ -75,4 +78,27 @@ test("over HTTP/2 with 503 for the stream, and the connection stays", async () =
   expect(budgets.requests.refused).toBe(2);
   expect(await ask("later")).toMatchObject({ status: 200 });
   await until("nothing is held", () => budgets.requests.used === 0);
+});
+
+test("a turn that goes on answers a connection's health again, but not at once", () => {
+  const served: number[] = [];
+  const socket = new Socket();
+  const handle = new Turn(1, createBudgets().requests).limitHttp1(() => void served.push(performance.now()));
+  const ask = (url: string) => {
+    const request = new http.IncomingMessage(socket);
+    request.url = url;
+    const response = new http.ServerResponse(request);
+    handle(request, response);
+    return response.statusCode;
+  };
+  const pass = (ms: number) => {
+    const begun = performance.now();
+    while (performance.now() - begun < ms);
+  };
+  ask("/");
+  pass(2);
+  expect([ask("/livez"), ask("/livez")]).toEqual([200, 503]);
+  pass(100);
+  ask("/livez");
+  expect(served.length).toBe(3);
 });
