@@ -27,7 +27,7 @@ export const party: View = {
   show: (stage) =>
     lookup<Party>(stage, {
       view: "party",
-      label: "Party, with its fingerprint",
+      label: "Party, as hint::fingerprint",
       read: (name, signal) => get(pathWith("console/parties", name), signal),
       render,
     }),

@@ -1,6 +1,7 @@
 /** How an answer is found: what an explanation tells, and the recorder that collects it while the rules run. */
 import type { Contract } from "../domain/contract.js";
-import type { Cause } from "../domain/errors.js";
+import { type Cause, formatValue } from "../domain/errors.js";
+import { isPartyId } from "../domain/party.js";
 import type { CredentialSearch, Recorder, Search } from "./sdk/recorder.js";
 import type { Claim } from "./sdk/registry.js";
 
@@ -226,6 +227,8 @@ const SEE = "or let a party whose contracts are read see it";
 export function remedyOf(cause: Cause, at: number | undefined): string {
   const { code, registrar, instrument, party, issuer, claims = [], contractId, synchronizers = [] } = cause;
   const template = cause.template?.split(":")[1] ?? "contract";
+  const noParty = [registrar, party].find((name) => name !== undefined && !isPartyId(name));
+  if (noParty !== undefined) return `Name a party by its id, hint::fingerprint: ${formatValue(noParty)} is none.`;
   switch (code) {
     case "registrar-not-served":
       return `Create an AllocationFactory of registrar ${registrar}, ${SEE}.`;

@@ -13,6 +13,7 @@ import type {
 } from "../../gen/offledger/console/v1/console_pb.js";
 import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
 import type { JsonObject } from "../domain/json.js";
+import { expectPartyId } from "../domain/party.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { findContract, type PartyResults, type PartySearcher } from "../registry/party-search.js";
 import type {
@@ -51,7 +52,10 @@ export function consoleService({ executor, data, parties, packageVersion }: Cons
     getFreshness: () => freshnessMessage(data.notReadyReason(), data.freshness()),
     getRequests: async () => requestsMessage(await data.requests()),
     listRefusals: ({ code }) => refusalsMessage(data.refusals(), code),
-    getParty: async ({ party }) => partyMessage(await parties.search(party), packageVersion),
+    async getParty({ party }) {
+      expectPartyId("party", party);
+      return partyMessage(await parties.search(party), packageVersion);
+    },
     getContract: ({ contractId }) => getContract(executor, contractId, packageVersion),
   });
 }

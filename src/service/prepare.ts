@@ -8,6 +8,7 @@ import {
 import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
+import { expectPartyId } from "../domain/party.js";
 import type { Contract, ContextAnswer } from "../registry/sdk/registry.js";
 import { contextJson, synchronizerOf } from "./messages.js";
 
@@ -36,6 +37,7 @@ export async function prepare(
   }
   const { call, actAs, templateId, choice, choiceArgument = {} } = request;
   if (call === undefined) throw invalidField("call", "is missing");
+  for (const party of actAs) expectPartyId("actAs", party);
   const context = await contextOf(call);
   const contractId = request.contractId === "" ? context.factoryId : request.contractId;
   if (contractId === undefined) throw invalidField("contractId", "is missing: the answer to the call has no factory");

@@ -63,7 +63,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
       "explain-factory": `#/explain?${new URLSearchParams({ operation: FACTORY, json: JSON.stringify(TRANSFER) }).toString()}`,
       party: "#/party",
       "party-found": `#/party?id=${encodeURIComponent(party("dave"))}`,
-      "party-unknown": `#/party?id=${encodeURIComponent(EVIL)}`,
+      "party-unknown": `#/party?id=${encodeURIComponent(`${EVIL}::1220`)}`,
       contract: "#/contract",
       "contract-found": `#/contract?id=${contract}`,
       "contract-unknown": `#/contract?id=${UNKNOWN}`,
@@ -190,6 +190,15 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
     expect(body).toContain("isHolderOf = ACME-BOND");
     await page.click("main a[href^='#/explain?']");
     await page.shows(".verdict");
+  });
+
+  test("a text that is no party id is called that", async () => {
+    const page = await running.open(WIDE, "#/party");
+    await page.type("#lookup", "nobody");
+    await page.click("form button[type=submit]");
+    await page.shows(".notice.bad");
+    expect(await page.texts(".notice.bad")).toEqual(['party is "nobody": a party id is hint::fingerprint']);
+    expect(await page.texts(".result h2")).toEqual([]);
   });
 
   test("what comes from the ledger and from callers is text", async () => {

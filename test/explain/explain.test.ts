@@ -1,6 +1,7 @@
 /** What an explanation says: what is missing, what was chosen, and why other contracts were passed over. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
+import { remedyOf } from "../../src/registry/explain.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
@@ -167,7 +168,11 @@ describe("of a request that succeeds", () => {
     const then = await explain(accept, {}, validUntil);
     expect(then).toMatchObject({ succeeds: false, status: "not_found" });
     expect(then.changes).toMatchObject([{ cause: { code: "credential-missing", party: "bob" } }]);
-    expect(then.changes[0]?.remedy).toMatch(/holds = USD.*, valid at 2026-06-02T09:00:00\.000Z\.$/);
+    const missing = { code: "credential-missing", message: "", party: "bob::1220", issuer };
+    const remedy = remedyOf({ ...missing, claims: [{ property: "holds", value: "USD" }] }, Date.parse(validUntil));
+    expect(remedy).toBe(
+      `Have ${issuer} issue a credential with holds = USD for bob::1220, valid at 2026-06-02T09:00:00.000Z.`,
+    );
   });
 
   test("and of one that is refused, it notes that the instrument is paused", async () => {
@@ -187,6 +192,18 @@ describe("of a refused request", () => {
     expect(found.error.split("; ")).toHaveLength(3);
     expect(found.changes).toHaveLength(3);
     expect(found).not.toHaveProperty("answer");
+  });
+
+  // Registrars of the path; and the sender, whose credentials are missing.
+  test.each(["nobody", "::1220", "nobody::", ":", "alice"])("it says that %s is no party id", async (name) => {
+    const explain = await explaining(completeElements({ registry: { alice: undefined } }), REQUIRED);
+    const path = name === "alice" ? requests.transferFactory() : requests.transferFactory(name);
+    const request = JSON.parse(JSON.stringify(toBob).replaceAll(registrar, name)) as JsonObject;
+    const found = await explain(`POST ${path}`, name === "alice" ? toBob : request);
+    expect(found.succeeds).toBe(false);
+    expect(found.changes.map(({ remedy }) => remedy)).toEqual([
+      `Name a party by its id, hint::fingerprint: "${name}" is none.`,
+    ]);
   });
 
   test("that is itself wrong it has no changes", async () => {

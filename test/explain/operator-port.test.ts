@@ -168,7 +168,7 @@ describe("a command is tried", () => {
   const transfer = requests.transferV1("alice", "bob");
   const command = (operation: string): JsonObject => ({
     call: { operation, request: transfer },
-    actAs: ["alice"],
+    actAs: ["alice::1220"],
     templateId: "#splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory",
     choice: "TransferFactory_Transfer",
     choiceArgument: transfer["choiceArguments"] as JsonObject,
@@ -190,6 +190,12 @@ describe("a command is tried", () => {
     expect(status).toBe(404);
     expect(body["error"]).toContain("nobody::1220 is not served here");
     expect((await service.prepare(command("GET /api/utilities/v0/operator"))).status).toBe(400);
+  });
+
+  test.each(["nobody", "::1220", "nobody::", ":"])("only as parties: %j is no party id", async (name) => {
+    const { status, body } = await service.prepare({ ...known, actAs: ["alice::1220", name] });
+    expect(status).toBe(400);
+    expect(body["error"]).toBe(`actAs is "${name}": a party id is hint::fingerprint`);
   });
 
   test("only where a user may prepare: otherwise a sentence says what to set", async () => {

@@ -137,6 +137,15 @@ describe("a party", () => {
     });
   });
 
+  test.each(["nobody", "::1220", "nobody::", ":", "n".repeat(500)])("is no party of the ledger: %j", async (name) => {
+    const response = await fetch(`${service.url}${PATH}/parties/${encodeURIComponent(name)}`);
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: string };
+    expect(error).toMatch(/^party is ".*: a party id is hint::fingerprint$/);
+    expect(error.length).toBeLessThan(150);
+    expect(error).toContain(name.slice(0, 60));
+  });
+
   test("has what each instruction lacks, and the request that completes it", async () => {
     const instructions = (await getParty(alice))["instructions"] as unknown as Described[];
     const byId = (label: string) => instructions.find(({ contract }) => contract.contractId === contractId(label));
@@ -229,7 +238,7 @@ test("a registry without a lookup has its inventory and contracts", async () => 
   const inventory = await get("/inventory", own.url);
   expect(inventory["checked"]).toBe(true);
   expect(inventory["registrars"]).not.toEqual([]);
-  const found = await get("/parties/alice", own.url);
+  const found = await get("/parties/alice::1220", own.url);
   expect(found).toMatchObject({ credentials: [], instructions: [], incomplete: false });
 });
 
