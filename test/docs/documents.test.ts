@@ -93,6 +93,20 @@ const markdownIn = (folder: string): string[] =>
     .filter((name) => name.endsWith(".md"))
     .map((name) => join(folder, name));
 
+// Whoever uses the machine reads command lines; printf is a builtin of shells.
+test("no page puts a secret on a command line, or into a file that others may read", () => {
+  const pages = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const blocks = pages.flatMap((name) => Page.read(`docs/${name}`).blocks.map(({ text }) => ({ name, text })));
+  const named = /\$\(cat [^)]*(?:password|token|secret)|Bearer "?\$|-v password/;
+  const shown = blocks.flatMap(({ name, text }) =>
+    text.split("\n").flatMap((line) => (named.test(line) && !line.startsWith("printf ") ? [`${name}: ${line}`] : [])),
+  );
+  expect(shown).toEqual([]);
+  const written = blocks.filter(({ text }) => /openssl (?:rand|req) .*(?:> |-keyout )/.test(text));
+  expect(written.map(({ name }) => name)).toContain("production.md");
+  expect(written.filter(({ text }) => !/umask 077[;\n]+.*openssl/.test(text))).toEqual([]);
+});
+
 test("docs/operations.md lists every rpc with its method and path", () => {
   const page = readFileSync("docs/operations.md", "utf8");
   const rows = page.matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);

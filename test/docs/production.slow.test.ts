@@ -1,7 +1,7 @@
 /** docs/production.md, run word by word in a fresh folder, in one shell: the outputs are those that the page shows. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -45,20 +45,26 @@ test("every command of the page prints what it shows", { timeout: 300_000 }, asy
 
   const page = Page.read("docs/production.md");
   const ports = await Promise.all(PORTS.map(async (port) => [String(port), String(await freePort())] as const));
-  const { host } = new URL(database.url);
+  const admin = new URL(database.url);
+  const { host, hostname, port, username, password: adminPassword } = admin;
+  admin.password = "";
+  const passwordFile = join(folder, "pgpass");
+  await writeFile(passwordFile, [hostname, port, "*", username, adminPassword].join(":"), { mode: 0o600 });
   const inPlace = (text: string): string =>
     ports
       .reduce((result, [from, to]) => result.replaceAll(new RegExp(`(?<![\\d.])${from}(?!\\d)`, "g"), to), text)
       .replaceAll("https://registry.example/", `https://registry.example:${new Map(ports).get("443")}/`)
       .replaceAll("127.0.0.1:5432", host);
-  const [own, ...blocks] = page.blocks.filter(({ text }) => !text.startsWith("curl $PARTICIPANT/v2/users"));
+  const [own, ...blocks] = page.blocks.filter(({ text }) => !text.includes("curl $PARTICIPANT/v2/users"));
   expect(own?.text).toContain("ADMIN_URL=");
   const parties = [operator, acme.provider, nordic.provider].join(",");
   const script = [
     "set -e",
+    // Every command with its arguments, as whoever uses the machine sees them.
+    "exec 9> commands; BASH_XTRACEFD=9; set -x",
     // Whatever the page starts ends with its shell.
     "trap 'tail -n 3 *.log >&2; kill $(jobs -p) 2> /dev/null; wait' EXIT",
-    `export PARTICIPANT=${participant.url} PARTIES=${parties} ADMIN_URL=${database.url}`,
+    `export PARTICIPANT=${participant.url} PARTIES=${parties} ADMIN_URL=${admin.href} PGPASSFILE=${passwordFile}`,
     ...blocks.flatMap(({ language, text }) => (language === "sh" ? [inPlace(text), `echo '${END_OF_BLOCK}'`] : [])),
   ];
   const file = join(folder, "page.sh");
@@ -73,7 +79,34 @@ test("every command of the page prints what it shows", { timeout: 300_000 }, asy
   expect(commands.length).toBeGreaterThan(5);
   const results = commands.map(({ shown = "" }, index) => shortenLike(shown, printed[index] ?? ""));
   expect(results, program.err).toEqual(commands.map(({ shown }) => shown));
+
+  const [password, traced] = await Promise.all(
+    ["database-password", "commands"].map((name) => readFile(join(folder, name), "utf8")),
+  );
+  expect(password).toMatch(/^[\da-f]{48}$/);
+  expect(traced).toContain("offledger migrate");
+  const secrets = [password ?? "", adminPassword];
+  expect(traced?.split("\n").filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
+  expect(await secretsIn(folder, secrets)).toEqual([
+    "both.pem 600",
+    "database-password 600",
+    "key.pem 600",
+    "pgpass 600",
+  ]);
 });
+
+/** The files of a folder that have a private key or a password, each with its mode. */
+async function secretsIn(folder: string, passwords: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of (await readdir(folder)).toSorted((a, b) => (a < b ? -1 : 1))) {
+    const status = await stat(join(folder, name));
+    if (!status.isFile() || name.endsWith(".tgz")) continue;
+    const text = await readFile(join(folder, name), "utf8");
+    const isSecret = ["PRIVATE KEY-----", ...passwords].some((secret) => text.includes(secret));
+    if (isSecret) found.push(`${name} ${(status.mode & 0o777).toString(8)}`);
+  }
+  return found;
+}
 
 /** HAProxy listens on the port of the page's URL. */
 const inPort = (script: string, ports: readonly (readonly [string, string])[]): string =>
