@@ -35,6 +35,17 @@ const { lockfileVersion, packages } = read("package-lock.json") as {
 /** The packages that npm installs; the others are the workspaces of this repository and the links to them. */
 const locked = Object.entries(packages).filter(([path, { link }]) => path.startsWith("node_modules/") && !link);
 
+test("SECURITY.md names every file that pins what others publish", () => {
+  const [, pinned = ""] = readFileSync("SECURITY.md", "utf8").split("## What is pinned");
+  const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).split("\n");
+  const pins =
+    /(?:^|\/)(?:package-lock\.json|Cargo\.lock|go\.sum|pom\.xml|requirements\.txt|Dockerfile|compose\.yaml)$/;
+  const found = files.filter((path) => pins.test(path));
+  expect(found).toContain("deploy/Dockerfile");
+  const isNamed = (path: string) => pinned.includes(`\`${path.replace(/^clients\/.*\/(?=req)/, "")}\``);
+  expect(found.filter((path) => !isNamed(path))).toEqual([]);
+});
+
 describe("package-lock.json", () => {
   test("has the exact versions of package.json", () => {
     expect(lockfileVersion).toBe(3);
