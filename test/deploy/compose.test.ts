@@ -1,5 +1,6 @@
 /** deploy/compose.yaml and compose.participant.yaml match the program, and docs/deploy.md matches them. */
 import { existsSync, readFileSync } from "node:fs";
+import { BlockList } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -31,7 +32,15 @@ interface Service {
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly networks: Readonly<
+    Record<
+      string,
+      {
+        readonly internal?: boolean;
+        readonly ipam?: { readonly config: readonly { readonly subnet: string; readonly gateway: string }[] };
+      }
+    >
+  >;
   readonly volumes: Readonly<Record<string, object>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
@@ -141,6 +150,17 @@ test("only the services reach PostgreSQL, and only this machine reaches them", (
   const [, first, last, inside] = /^127\.0\.0\.1:(\d+)-(\d+):(\d+)$/.exec(ours["api"]?.ports?.join() ?? "") ?? [];
   expect(inside).toBe(image.last("EXPOSE"));
   expect(Number(last) - Number(first) + 1).toBe(ours["api"]?.deploy.replicas);
+});
+
+test("replicas take the client's address from a proxy on this machine, and from nobody else", () => {
+  const { subnet = "", gateway = "" } = compose.networks["front"]?.ipam?.config[0] ?? {};
+  const [network = "", prefix] = subnet.split("/");
+  const front = new BlockList();
+  front.addSubnet(network, Number(prefix));
+  expect(front.check(gateway)).toBe(true);
+  const proxies = (env = {}) => configOf("api", environmentOf([ours["api"]], env)).trustedProxies;
+  expect(proxies()).toEqual([gateway]);
+  expect(proxies({ OFFLEDGER_TRUSTED_PROXIES: "172.30.255.9" })).toEqual(["172.30.255.9"]);
 });
 
 test("each service starts after its dependencies", () => {
