@@ -142,6 +142,20 @@ describe.skipIf(isSkipped)("the chart", () => {
     expect(pod.terminationGracePeriodSeconds).toBe(30);
   });
 
+  test("runs as a user of its own, or as the one that the platform chooses", async () => {
+    const securityOf = async (values: object) => {
+      const pods = [...podsOf(manifestsOf(await templateWith(values))).values()];
+      expect(pods.length).toBe(4);
+      for (const { securityContext } of pods) expect(securityContext).toEqual(pods[0]?.securityContext);
+      return pods[0]?.securityContext;
+    };
+    const always = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+    const asUser = (id: number) => ({ ...always, runAsUser: id, runAsGroup: id, fsGroup: id });
+    expect(await securityOf({})).toEqual(asUser(10_001));
+    expect(await securityOf({ runAsUser: 1_000_680_000 })).toEqual(asUser(1_000_680_000));
+    expect(await securityOf({ runAsUser: null })).toEqual(always);
+  });
+
   const secret = { name: "a", key: "b" };
   test.each<[string, object]>([
     ["image/repository", { image: { repository: "" } }],
@@ -159,6 +173,17 @@ describe.skipIf(isSkipped)("the chart", () => {
     ["gateway", { gateway: { enabled: true, parentRefs: [{ name: "public" }] } }],
     ["drainSeconds", { drainSeconds: -1 }],
     ["replicas", { replicas: 2 }],
+    // Misspelt, at every depth.
+    ["'OFFLEDGER_LOGLEVEL'", { settings: { OFFLEDGER_LOGLEVEL: "debug" } }],
+    ["'OTEL_EXPORTER_OTLP_ENDPONT'", { settings: { OTEL_EXPORTER_OTLP_ENDPONT: "http://a" } }],
+    ["'request'", { api: { resources: { request: { cpu: 1 } } } }],
+    ["'limit'", { migration: { resources: { limit: { cpu: 1 } } } }],
+    ["'effects'", { mirror: { tolerations: [{ key: "a", effects: "NoSchedule" }] } }],
+    ["nodeSelector", { api: { nodeSelector: { disk: true } } }],
+    ["'namespaceselector'", { networkPolicy: { operatorFrom: [{ namespaceselector: {} }] } }],
+    ["'section'", { gateway: { parentRefs: [{ name: "public", section: "https" }] } }],
+    ["runAsUser", { runAsUser: "root" }],
+    ["runAsUser", { runAsUser: 0 }],
   ])("refuses values: %s %j", async (path, values) => {
     const file = await temporaryFile("values.json", JSON.stringify(values));
     const { code, err } = await helm("template", "tokens", chart, ...ofValues([small, file]));

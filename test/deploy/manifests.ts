@@ -16,6 +16,7 @@ export interface Manifest {
 
 export interface Pod {
   readonly enableServiceLinks?: boolean;
+  readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly terminationGracePeriodSeconds?: number;
   readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
   readonly containers: readonly Container[];

@@ -132,9 +132,11 @@ enableServiceLinks: false
 automountServiceAccountToken: false
 securityContext:
   runAsNonRoot: true
-  runAsUser: 10001
-  runAsGroup: 10001
-  fsGroup: 10001
+{{- with .Values.runAsUser }}
+  runAsUser: {{ . | int }}
+  runAsGroup: {{ . | int }}
+  fsGroup: {{ . | int }}
+{{- end }}
   seccompProfile: { type: RuntimeDefault }
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
