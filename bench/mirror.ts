@@ -23,7 +23,6 @@ export async function startParticipant() {
   const settings: Readonly<Record<string, string>> = {
     OFFLEDGER_LEDGER_URL: child.url,
     OFFLEDGER_LEDGER_PARTIES: parties.operator,
-    OFFLEDGER_LOG_LEVEL: "error",
   };
   const commit = (count: number) => child.ask<Committed>({ commit: count } satisfies Commit);
   return { settings, commit, stop: () => child.stop() };
