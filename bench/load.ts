@@ -3,11 +3,12 @@ import http2 from "node:http2";
 import net from "node:net";
 import { within } from "../test/fixtures/wait.js";
 
-/** A POST request. */
+/** A POST request; without a body a GET. */
 export interface Request {
   readonly path: string;
   readonly type: string;
-  readonly body: string | Uint8Array;
+  readonly body?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface LoadResult {
@@ -15,7 +16,7 @@ export interface LoadResult {
   readonly seconds: number;
 }
 
-/** Sends requests for `seconds`, or `max` of them. Throws for a response other than success. */
+/** Sends requests for `seconds`, or `max` of them. Throws for a response of another status than expected. */
 export type Load = (url: string, seconds: number, max?: number) => Promise<LoadResult>;
 
 const CONNECTIONS = 50;
@@ -51,17 +52,19 @@ const loadWith =
     }
   };
 
-/** `requestAt` returns the n-th request. */
-export function loadHttp1(requestAt: (index: number) => Buffer): Load {
+/** `requestAt` returns the n-th request. Each has to be answered with `status`. */
+export function loadHttp1(requestAt: (index: number) => Buffer, status = 200): Load {
   return loadWith(async (url) => {
-    const connection = await Http1Connection.open(url);
+    const connection = await Http1Connection.open(url, status);
     return { send: (index) => connection.send(requestAt(index)), close: () => connection.close() };
   });
 }
 
-export function encodeHttp1({ path, type, body }: Request): Buffer {
-  const bytes = Buffer.from(body as string);
-  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+export function encodeHttp1({ path, type, body, headers = {} }: Request): Buffer {
+  const bytes = Buffer.from((body ?? "") as string);
+  const sent = body === undefined ? {} : { "content-type": type, "content-length": bytes.length };
+  const lines = Object.entries({ host: "a", ...sent, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${body === undefined ? "GET" : "POST"} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
@@ -71,14 +74,15 @@ const LAST_CHUNK = "0\r\n\r\n";
 
 class Http1Connection {
   readonly #socket: net.Socket;
+  readonly #expected: string;
   #head = "";
   /** Bytes of the body still to come; -1 until the head is complete; infinite for a body in chunks. */
   #remaining = -1;
   #resolve: () => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  static async open(url: string): Promise<Http1Connection> {
-    const connection = new Http1Connection(new URL(url));
+  static async open(url: string, status: number): Promise<Http1Connection> {
+    const connection = new Http1Connection(new URL(url), status);
     await new Promise<void>((resolve, reject) => {
       connection.#reject = reject;
       connection.#socket.once("connect", resolve);
@@ -86,7 +90,8 @@ class Http1Connection {
     return connection;
   }
 
-  private constructor({ hostname, port }: URL) {
+  private constructor({ hostname, port }: URL, status: number) {
+    this.#expected = `HTTP/1.1 ${status} `;
     // `onread` spares a buffer per chunk, and so the load most of its garbage collections.
     const callback = (length: number): boolean => {
       this.#receive(length);
@@ -123,7 +128,7 @@ class Http1Connection {
       this.#head += chunks.toString("latin1", 0, Math.min(length, 2048));
       const end = this.#head.indexOf("\r\n\r\n");
       if (end === -1) return;
-      if (!this.#head.startsWith("HTTP/1.1 200 ")) return this.#reject(new Error(this.#head));
+      if (!this.#head.startsWith(this.#expected)) return this.#reject(new Error(this.#head));
       this.#remaining = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.POSITIVE_INFINITY);
       body = before + length - end - 4;
     }
@@ -136,26 +141,36 @@ class Http1Connection {
   }
 }
 
-/** gRPC calls. `messageAt` returns the framed message of the n-th. */
-export function loadGrpc(path: string, messageAt: (index: number) => Buffer): Load {
+/** gRPC calls. `messageAt` returns the framed message of the n-th. Each has to be answered with `status`. */
+export function loadGrpc(
+  path: string,
+  messageAt: (index: number) => Buffer,
+  more: Readonly<Record<string, string>> = {},
+  status = "0",
+): Load {
+  const fixed = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
   return loadWith((url) => {
     const session = http2.connect(url).on("error", () => undefined);
     return Promise.resolve({
-      send: (index) => callUnary(session, path, messageAt(index)),
+      send: (index) => callUnary(session, { ...fixed, ...more }, messageAt(index), status),
       close: () => session.destroy(),
     });
   });
 }
 
-function callUnary(session: http2.ClientHttp2Session, path: string, message: Buffer): Promise<void> {
+function callUnary(
+  session: http2.ClientHttp2Session,
+  headers: http2.OutgoingHttpHeaders,
+  message: Buffer,
+  expected: string,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
     const stream = session.request(headers);
     let status: unknown;
     stream.on("response", (head) => (status = head["grpc-status"]));
     stream.on("trailers", (trailers) => (status = trailers["grpc-status"]));
     stream.on("error", reject);
-    stream.on("end", () => (status === "0" ? resolve() : reject(new Error(`grpc-status ${String(status)}`))));
+    stream.on("end", () => (status === expected ? resolve() : reject(new Error(`grpc-status ${String(status)}`))));
     stream.resume().end(message);
   });
 }
@@ -172,15 +187,24 @@ export interface Measured {
   cpu(): Promise<number>;
 }
 
-const WARM_UP_SECONDS = 1;
-const SECONDS = 0.4;
+/** How long is measured. Small in tests. */
+export interface Effort {
+  readonly rounds: number;
+  /** Of a measurement. */
+  readonly seconds: number;
+  /** Requests before the first measurement of a case: so many let V8 compile all that they run. */
+  readonly warmUp: number;
+}
+
+/** The requests of a case that takes milliseconds are not all of them sent. */
+const MAX_WARM_UP_SECONDS = 10;
 
 /** Warms a server up. Returns a measurement of its CPU time per request, in microseconds. */
-export async function cpuPerRequest(server: Measured, load: Load): Promise<() => Promise<number>> {
-  await load(server.url, WARM_UP_SECONDS);
+export async function cpuPerRequest(server: Measured, load: Load, effort: Effort): Promise<() => Promise<number>> {
+  await load(server.url, MAX_WARM_UP_SECONDS, effort.warmUp);
   return async () => {
     const before = await server.cpu();
-    const { requests } = await load(server.url, SECONDS);
+    const { requests } = await load(server.url, effort.seconds);
     return ((await server.cpu()) - before) / requests;
   };
 }

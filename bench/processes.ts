@@ -27,7 +27,7 @@ export async function withResources<T>(use: (keep: Keep) => Promise<T>): Promise
 
 /** Starts a script that calls `serve`. Each reply has the type that its question has there. */
 export async function startChild(script: URL, options: object) {
-  const child = fork(script, { serialization: "advanced" });
+  const child = fork(script, { serialization: "advanced", execArgv: ["--import", "tsx"] });
   const ask = async <Reply>(question: object): Promise<Reply> => {
     const settled = new AbortController();
     const { signal } = settled;

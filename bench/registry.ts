@@ -87,7 +87,7 @@ export const acceptRequest = (offer: number, hasDebug = true): Request => ({
 export const encodeAccept = (offer: number): Buffer => encodeHttp1(acceptRequest(offer, offer % 2 === 0));
 
 export async function isServed(url: string, offer: number): Promise<boolean> {
-  const { path, type, body } = acceptRequest(offer);
+  const { path, type, body = "" } = acceptRequest(offer);
   const response = await fetch(url + path, { method: "POST", headers: { "content-type": type }, body });
   await response.arrayBuffer();
   return response.ok;

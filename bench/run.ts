@@ -6,25 +6,28 @@
  *
  * Figures are for people; none fails a build.
  */
+import type { Effort } from "./load.js";
 import { measureMirror } from "./mirror.js";
 import { measurePostgres } from "./postgres.js";
 import { measureScale } from "./scale.js";
 import { measureServing } from "./serving.js";
 import { describeMachine, renderTable, type Row } from "./table.js";
 
+const EFFORT: Effort = { rounds: 5, seconds: 0.4, warmUp: 20_000 };
+
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
-  serving: measureServing,
-  scale: () => measureScale(10_000, 100_000),
+  serving: () => measureServing(EFFORT),
+  scale: () => measureScale(EFFORT, 100_000),
   mirror: measureMirror,
   postgres: measurePostgres,
 };
 
-const million = () => measureScale(1_000_000);
+const million = () => measureScale(EFFORT, 1_000_000);
 
 const args = process.argv.slice(2);
 const [first, checkout] = args;
 if (first === "ab" && args.length === 2 && checkout !== undefined) {
-  await run({ ab: () => measureServing(checkout) });
+  await run({ ab: () => measureServing(EFFORT, checkout) });
 } else if (first === "million" && args.length === 1) {
   await run({ million });
 } else if (args.every((name) => Object.hasOwn(suites, name))) {

@@ -17,18 +17,20 @@ export interface Case {
   readonly baseline?: { readonly title: string; readonly measure: () => Promise<number> } | undefined;
 }
 
-/** Each round measures every case and its baseline once, so that a disturbance affects all alike. */
+/**
+ * Each round measures every case and every baseline once, so that a disturbance affects all alike. What several rows have in
+ * common is measured once.
+ */
 export async function measureRounds(rounds: number, cases: readonly Case[]): Promise<Row[]> {
-  const measured = cases.map((one) => ({ one, values: [] as number[], baselines: [] as number[] }));
-  for (let round = 0; round < rounds; round++) {
-    for (const { one, values, baselines } of measured) {
-      if (one.baseline !== undefined) baselines.push(await one.baseline.measure());
-      values.push(await one.measure());
-    }
-  }
-  return measured.map(({ one: { title, unit, baseline }, values, baselines }) => {
-    const row: Row = { title, unit, values };
-    return baseline === undefined ? row : compare(row, baseline.title, baselines);
+  const all = cases.flatMap(({ measure, baseline }) => [
+    measure,
+    ...(baseline === undefined ? [] : [baseline.measure]),
+  ]);
+  const values = new Map(all.map((measure) => [measure, [] as number[]]));
+  for (let round = 0; round < rounds; round++) for (const [measure, list] of values) list.push(await measure());
+  return cases.map(({ title, unit, measure, baseline }) => {
+    const row: Row = { title, unit, values: values.get(measure) ?? [] };
+    return baseline === undefined ? row : compare(row, baseline.title, values.get(baseline.measure) ?? []);
   });
 }
 
@@ -45,7 +47,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-const HEAD = ["", "figure", "unit", "baseline", "ratio", "spread"];
+const HEAD = ["", "figure", "unit", "baseline", "ratio", "spread", "inverse"];
 
 /** The ratio is the median of the rounds' ratios; the spread is the half of rounds around it, or around a lone figure. */
 export function renderTable(suites: ReadonlyMap<string, readonly Row[]>): string {
@@ -68,6 +70,7 @@ function cellsOf({ title, unit, values, baseline }: Row): string[] {
     baseline === undefined ? "" : `${baseline.title}: ${formatNumber(quantile(baseline.values, 0.5))}`,
     ratios === undefined ? "" : formatNumber(quantile(ratios, 0.5)),
     formatSpread(ratios ?? values),
+    ratios === undefined ? "" : formatNumber(1 / quantile(ratios, 0.5)),
   ];
 }
 
