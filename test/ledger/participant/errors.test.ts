@@ -126,7 +126,7 @@ test.each<[string, JsonValue]>([
 });
 
 describe("the message of an error", () => {
-  const url = "http://ledger.example/base/v2/updates";
+  const url = new URL("http://ledger.example/base/v2/updates");
   const ofPath = { errors: ["HttpMethod(GET)"], status: 404, ledgerApiError: null };
 
   test.each<[string, { readonly message: string } | undefined, string]>([
@@ -140,7 +140,7 @@ describe("the message of an error", () => {
     [
       "a path that is not there",
       responseError(ofPath, 404, url),
-      `there is no JSON Ledger API at ${url} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
+      `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
     ],
     [
       "no path in an error of the API",
