@@ -28,9 +28,12 @@ export function sendRequest(
   { method, ca, headers, body, maxBytes, signal }: HttpRequest,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const options = { method, headers, signal, agent: proxyAgent(url) };
     const request = isSecure(url) ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
     request.on("error", reject);
+    // A request that waits for the tunnel of a proxy does not tell that it was aborted.
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     request.on("response", (response) => {
       readText(response, maxBytes).then(
         (text) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
