@@ -159,6 +159,16 @@ describe("the message of an error", () => {
     expect(messageError(errorBody("ACCESS_TOKEN_EXPIRED"))?.message).not.toContain("maximum");
   });
 
+  test.each([
+    ["on a stream", messageError(hidden(7))],
+    ["of a response", responseError(hidden(7), 403)],
+    ["of a response without a body", responseError(undefined, 403)],
+  ])("says what a hidden denial may mean: a right, or the user itself: %s", (_where, error) => {
+    expect(error?.message).toMatch(
+      /lacks a right, or is unknown or deactivated: .* right to read as each of OFFLEDGER_LEDGER_PARTIES/,
+    );
+  });
+
   test("is bounded for a long cause", () => {
     expect(responseError(errorBody("X", { cause: "y".repeat(1_000_000) }), 400).message.length).toBeLessThan(400);
   });
