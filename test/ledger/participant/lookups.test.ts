@@ -106,7 +106,7 @@ describe("holdings", () => {
 
   test("that are not told within the wait are unread, and so are all if the participant cannot be reached", async () => {
     const never = new Promise<Answer>(() => {});
-    const { source, failures } = await holdingsOf((id) => (id === "slow" ? never : good), 100);
+    const { source, failures } = await holdingsOf((id) => (id === "slow" ? never : good), 1_500);
     const found = await source.holdings(["slow", "quick"]);
     expect([found.get("slow"), typeof found.get("quick")]).toEqual(["unread", "object"]);
     expect(failures).toEqual(["lost"]);
