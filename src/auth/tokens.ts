@@ -6,6 +6,7 @@ import {
   customFetch,
   errors,
   type FetchImplementation,
+  type JSONWebKeySet,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
   jwtVerify,
@@ -13,6 +14,16 @@ import {
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { abortAfter } from "../util/async.js";
+import { parseJsonText } from "../util/json-text.js";
+import { errorMessage } from "../util/logger.js";
+import {
+  byWayOf,
+  foreignAnswer,
+  type HttpResponse,
+  retryAfterMs,
+  sendRequest,
+  unreadableAnswer,
+} from "../util/outgoing.js";
 
 export const DEFAULT_KEY_LIMITS = {
   /** Longest wait for a response of the issuer. */
@@ -76,24 +87,31 @@ export class IssuerKeys {
 
   /** Reports a key that cannot verify signatures: a mistake of the issuer, not of the token. */
   reportUnusable(error: unknown): KeysUnavailable {
-    return this.#reportUnavailable(`unusable key: ${messageOf(error)}`);
+    return this.#reportUnavailable(`unusable key: ${errorMessage(error)}`);
   }
 
-  readonly #fetch: FetchImplementation = async (url, init) => {
+  readonly #fetch: FetchImplementation = async (_url, init) => {
     if (performance.now() < this.#retryAt) throw new KeysUnavailable(this.#failure);
     this.#refreshAt = performance.now() + this.#limits.refreshMs;
+    let { retryMs } = this.#limits;
     try {
       const { timeoutMs, maxBytes } = this.#limits;
-      const text = await abortAfter(timeoutMs, init.signal, async (signal) =>
-        readText(await fetch(url, { ...init, signal }), maxBytes),
-      );
-      checkKeySet(text);
+      const headers = Object.fromEntries(init.headers);
+      const response = await abortAfter(timeoutMs, init.signal, async (signal) => {
+        try {
+          return await sendRequest(this.#url, { method: "GET", headers, maxBytes, signal });
+        } catch (error) {
+          throw signal.aborted ? signal.reason : error;
+        }
+      });
+      retryMs = Math.max(retryMs, retryAfterMs(response.headers) ?? 0);
+      const text = keySetIn(response, this.#url);
       if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
       this.#failure = undefined;
       return new Response(text);
     } catch (error) {
-      this.#retryAt = this.#refreshAt = performance.now() + this.#limits.retryMs;
-      throw this.#reportUnavailable(messageOf(error));
+      this.#retryAt = this.#refreshAt = performance.now() + retryMs;
+      throw this.#reportUnavailable(errorMessage(error) + byWayOf(this.#url));
     }
   };
 
@@ -104,32 +122,21 @@ export class IssuerKeys {
   }
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  if (response.status !== 200) throw new Error(`response has status ${response.status}`);
-  let text = "";
-  const decoder = new TextDecoder();
-  // The types of streams do not say that the chunks are bytes. Leaving the loop cancels the body.
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxBytes) throw new Error(`response is larger than ${maxBytes} bytes`);
+/** The text of a key set. Messages have no part of the answer, as that of JSON.parse would. Throws. */
+function keySetIn(response: HttpResponse, url: URL): string {
+  const { status, text } = response;
+  if (status !== 200) {
+    const foreign = foreignAnswer(response, url);
+    throw new Error(`response has status ${status}${foreign === undefined ? "" : `, ${foreign}`}`);
   }
-  return text;
-}
-
-/** The message of JSON.parse would put a part of the response into the log. */
-function checkKeySet(text: string): void {
+  const value = parseJsonText(text);
+  if (value === undefined) throw new Error(`response ${unreadableAnswer(response, url)}`);
   try {
-    createLocalJWKSet(JSON.parse(text));
+    createLocalJWKSet(value as JSONWebKeySet);
   } catch {
     throw new Error("response is not a JWK set (RFC 7517)");
   }
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // The message of fetch itself is "fetch failed".
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+  return text;
 }
 
 export interface TokenRules {

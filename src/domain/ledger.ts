@@ -38,10 +38,10 @@ export interface InputHolding extends HoldingFields {
 /** Reads holdings from the ledger by contract id: most are not stored, there can be millions. */
 export interface HoldingSource {
   /**
-   * Reads the first 100 of the contract ids. The map lacks those that are unknown, are no holdings, or could not be read
-   * within the wait of read-your-writes. Never rejects.
+   * Reads the first 100 of the contract ids. The map lacks those of which the ledger says that it does not know them, or that
+   * they are no holdings. "unread" are those of which it has said nothing within the wait of read-your-writes. Never rejects.
    */
-  holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived">>;
+  holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived" | "unread">>;
 }
 
 /** The package of a template: its id changes with every version, its name does not. */

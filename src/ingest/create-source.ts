@@ -6,6 +6,7 @@ import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/lookups.js";
+import { Pace } from "../ledger/participant/pace.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
@@ -114,7 +115,8 @@ export function connectParticipant(
   signal: AbortSignal,
 ): ParticipantConnection {
   const token = createTokenSource(credentials, ca, signal, now);
-  const endpointUntil = (end: AbortSignal) => ({ url, ca, token, signal: end });
+  const pace = new Pace();
+  const endpointUntil = (end: AbortSignal) => ({ url, ca, token, pace, signal: end });
   let current: LagTracker | undefined;
   let earlierReconnects = 0;
   const reconnects = () => earlierReconnects + (current?.reconnects ?? 0);

@@ -1,14 +1,9 @@
 /** Reads JSON that others have sent. */
 import type { JsonObject, JsonValue } from "../domain/json.js";
+import { parseJsonText } from "../util/json-text.js";
 
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
-}
+/** Undefined if the text is not JSON, or nested too deep. */
+export const parseJson = (text: string): JsonValue | undefined => parseJsonText(text) as JsonValue | undefined;
 
 /** The fields of an object; none of anything else. */
 export const fieldsOf = (value: JsonValue | undefined): JsonObject =>

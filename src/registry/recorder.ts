@@ -1,4 +1,5 @@
 import type { Contract } from "../domain/contract.js";
+import { unavailable } from "../domain/errors.js";
 import type { InputHolding } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../store/lookup-hash.js";
@@ -126,8 +127,8 @@ export interface Preparation {
   readonly now: number;
   /** As in RequestContext. */
   readonly hasReachedEnd: boolean;
-  /** The holdings that were read from the ledger; undefined if none were. */
-  readonly holdings: ReadonlyMap<string, InputHolding | "archived"> | undefined;
+  /** The holdings that were read from the ledger, as a HoldingSource returns them; undefined if none were. */
+  readonly holdings: ReadonlyMap<string, InputHolding | "archived" | "unread"> | undefined;
 }
 
 /** Thrown by a query that needs holdings which have not been read: it is run again with them. */
@@ -138,12 +139,16 @@ export class HoldingsNeeded extends Error {
   }
 }
 
+const withoutUnread = (holdings: ReadonlyMap<string, InputHolding | "archived" | "unread">) =>
+  new Map([...holdings].filter((one): one is [string, InputHolding | "archived"] => one[1] !== "unread"));
+
 /** What one run of a query is answered from. */
 export class QueryContext implements RequestContext {
   readonly view: View;
   readonly now: number;
   readonly hasReachedEnd: boolean;
   readonly #holdings: Preparation["holdings"];
+  #known: ReadonlyMap<string, InputHolding | "archived"> | undefined;
   readonly #recorder: QueryRecorder | undefined;
 
   /** `recorder` is undefined if nothing is recorded. */
@@ -159,9 +164,18 @@ export class QueryContext implements RequestContext {
     return this.#recorder?.explanation;
   }
 
-  readHoldings(contractIds: readonly string[]): ReadonlyMap<string, InputHolding | "archived"> {
-    if (this.#holdings === undefined) throw new HoldingsNeeded(contractIds);
-    return this.#holdings;
+  readHoldings(
+    contractIds: readonly string[],
+    needed: readonly string[] = contractIds,
+  ): ReadonlyMap<string, InputHolding | "archived"> {
+    const holdings = this.#holdings;
+    if (holdings === undefined) throw new HoldingsNeeded(contractIds);
+    const unread = needed.find((id) => holdings.get(id) === "unread");
+    if (unread === undefined) return (this.#known ??= withoutUnread(holdings));
+    throw unavailable(
+      `the answer depends on input holding ${unread}, which the participant has not told in time; retry later`,
+      { code: "holding-unread", about: { contractId: unread } },
+    );
   }
 
   mayChangeAt(times: Iterable<number>): void {

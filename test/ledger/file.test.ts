@@ -220,6 +220,48 @@ describe("an invalid file", () => {
   });
 });
 
+describe("a large element", () => {
+  /** An element of so many MiB, in the pieces in which a file is read. */
+  function* ofMiB(size: number, before: string, after: string): Generator<string> {
+    yield before;
+    for (let piece = 0; piece < size * 16; piece++) yield "x".repeat(64 * 1024);
+    yield after;
+  }
+  const processorMs = async (chunks: Chunks, length: number): Promise<number> => {
+    const from = process.cpuUsage();
+    const [found = "", ...others] = await split(chunks);
+    const { user, system } = process.cpuUsage(from);
+    expect([found.length, others]).toEqual([length + "1 ".length, []]);
+    return (user + system) / 1_000;
+  };
+
+  test.each([
+    ["of an array", '[{"a":"', '"}]'],
+    ["on a line", '{"a":"', '"}\n'],
+  ])("%s takes time that grows as its size does, not as the square", async (_where, before, after) => {
+    const brackets = before.startsWith("[") ? 2 : 1;
+    const measure = (size: number) =>
+      processorMs(ofMiB(size, before, after), size * 1024 * 1024 + before.length + after.length - brackets);
+    const small = await measure(4);
+    // Fifteen times the size; its square is more than 200.
+    expect(await measure(60)).toBeLessThan(60 * Math.max(small, 5));
+  });
+
+  test("that is too large is refused", async () => {
+    const [found] = await split(ofMiB(70, '[{"a":"', '"}]'));
+    expect(found).toMatch(/^1 ! the element that begins on this line is longer than 67108864 characters$/);
+  });
+
+  test.each([
+    ["an element of an array", "[0,\n", "]"],
+    ["a line", "0\n", ""],
+  ])("that is nested a million deep is a problem of %s", async (_where, before, after) => {
+    const deep = `${"[".repeat(1e6)}${"]".repeat(1e6)}`;
+    const { problems } = await parseSnapshot([before, deep, after], new Decoder(templates));
+    expect(problems.at(-1)).toEqual({ line: 2, reason: "nested deeper than 65536 objects and lists" });
+  });
+});
+
 test("problems are formatted as path:line, which editors and terminals recognise", () => {
   const problems = [
     { line: 2, reason: "not JSON" },

@@ -1,8 +1,10 @@
 /** Everything of one answer names one operator, one provider and one registrar: the ledger refuses a mixed set. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
+import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
 import { Recording } from "../../src/registry/recorder.js";
 import { type Options, parties } from "../fixtures/elements.js";
+import { transferFactory } from "../fixtures/calls/operations.js";
 import { transferV1 } from "../fixtures/requests.js";
 import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
@@ -59,7 +61,7 @@ describe.each(differences)("a second group of %s under the registrar", (_what, n
       expectRow(await answerTo(row), row);
     });
 
-    test.each(unnamed)("inputs that cannot be read leave it: $name", async ({ call, ...row }) => {
+    test.each(unnamed)("inputs that are not known leave it: $name", async ({ call, ...row }) => {
       expectRow(await answerTo({ call: withInputs(call, ["00ff"]) }), { ...row, call });
     });
 
@@ -70,6 +72,52 @@ describe.each(differences)("a second group of %s under the registrar", (_what, n
 
     test.each(named)("the first input that can be read has the group: $name", async ({ call, ...row }) => {
       expectRow(await answerTo({ call: withInputs(call, ["00ff", ...inputs]) }), { ...row, call });
+    });
+  });
+});
+
+describe("inputs that the ledger has not told in time", () => {
+  const provider = "provider-2::1220";
+  const two = [...complete(), ...groupElements("-2", { provider }, {}, newer)];
+  const told = { contractId: "00bb", owner: "alice", ...parties, instrumentId: "USD" };
+  const holdings: HoldingSource = {
+    holdings: async () =>
+      new Map<string, InputHolding | "unread">([
+        ["00aa", "unread"],
+        ["00bb", told],
+        ["00cc", { ...told, contractId: "00cc", registrar: "registrar-2::1220" }],
+      ]),
+  };
+  const rules = rulesOn(two, { holdings });
+  const groupless = rulesOn(without("usd", complete()), { holdings });
+  const named = [...withoutDirect(second.factories), ...second.creations].filter(
+    ({ name }) => /factory/.test(name) && !/settlement-factory|burn-mint/.test(name),
+  );
+
+  test.each(named)("make an answer unavailable that they may decide: $name", async ({ call }) => {
+    for (const inputs of [["00aa"], ["00ff", "00aa"], ["00cc", "00aa"], ["00aa", "00bb"]])
+      expect(await rules.ask(withInputs(call, inputs))).toEqual(refused(503, "input holding 00aa", "retry"));
+  });
+
+  test.each(first.factories.filter(({ name }) => named.some((one) => one.name === name)))(
+    "do not matter after one that decides: $name",
+    async ({ call, ...row }) => {
+      expectRow(await rules.ask(withInputs(call, ["00ff", "00bb", "00aa"])), { ...row, call });
+    },
+  );
+
+  test("do not matter where one group has the instrument", async () => {
+    const one = rulesOn(complete(), { holdings });
+    for (const { call, ...row } of first.factories.filter(({ name }) => !name.includes("burn-mint"))) {
+      expectRow(await one.ask(withInputs(call, ["00aa"])), { ...row, call });
+    }
+  });
+
+  test("make a transfer to oneself of an instrument without configuration unavailable", async () => {
+    const call = transferFactory("v1", transferV1("alice", "alice"));
+    expect(await groupless.ask(withInputs(call, ["00aa"]))).toEqual(refused(503, "input holding 00aa"));
+    expect(await groupless.context(withInputs(call, ["00bb", "00aa"]))).toMatchObject({
+      disclosed: ["factory", "rule"],
     });
   });
 });

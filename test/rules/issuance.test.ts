@@ -188,9 +188,9 @@ const ownedBy = (id: string, owner: string, more: Partial<InputHolding> = {}): I
   ...more,
 });
 /** A ledger with these holdings. `asked` has the ids of each call. */
-function ledgerWith(...known: readonly (InputHolding | readonly [string, "archived"])[]) {
+function ledgerWith(...known: readonly (InputHolding | readonly [string, "archived" | "unread"])[]) {
   const asked: (readonly string[])[] = [];
-  const found = known.map((one): readonly [string, InputHolding | "archived"] =>
+  const found = known.map((one): readonly [string, InputHolding | "archived" | "unread"] =>
     "contractId" in one ? [one.contractId, one] : one,
   );
   const holdings: HoldingSource = {
@@ -223,7 +223,7 @@ describe("burning and minting at once", () => {
       ["alice", "carol", "bob"],
       ["bob", "alice", "carol"],
     ],
-    ["an input that cannot be read is left out", ["00aa", "of-bob"], ["alice"], ["bob", "alice"]],
+    ["an input that is not known is left out", ["00aa", "of-bob"], ["alice"], ["bob", "alice"]],
     ["the registrar has none", [], ["alice"], ["alice"]],
     ["unless it owns a holding", [], [registrar], ["registrar"]],
   ])("the owners: %s", async (_what, inputs, owners, listed) => {
@@ -244,6 +244,13 @@ describe("burning and minting at once", () => {
     const { holdings } = ledgerWith(["00aa", "archived"], ownedBy("00bb", "bob"));
     expect(await burn(["00bb", "00aa"], ["alice"], { holdings })).toEqual(refused(404, "00aa"));
     expect(await burn(["of-bob"], ["alice"], { archived: ["of-bob"] })).toEqual(refused(404, "of-bob"));
+  });
+
+  test("an input that the ledger has not told in time may have any owner, or be archived: unavailable", async () => {
+    const { holdings } = ledgerWith(["00aa", "unread"], ownedBy("00bb", "bob"), ["00cc", "archived"]);
+    for (const inputs of [["00aa"], ["00bb", "00aa"], ["of-bob", "00dd", "00aa"]])
+      expect(await burn(inputs, ["alice"], { holdings })).toEqual(refused(503, "input holding 00aa", "retry"));
+    expect(await burn(["00cc", "00aa"], ["alice"], { holdings })).toEqual(refused(404, "00cc"));
   });
 
   test("of two groups that have the instrument, the holding that is read decides", async () => {

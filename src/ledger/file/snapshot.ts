@@ -2,6 +2,7 @@
 import { hash as digest } from "node:crypto";
 import type { Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
+import { isTooDeep, MAX_NESTING } from "../../util/json-text.js";
 import { errorMessage } from "../../util/logger.js";
 import { type Decoder, lastOffset } from "../decode.js";
 
@@ -68,9 +69,9 @@ async function* latestContracts(
   index: SnapshotIndex,
   decoder: Decoder,
 ): AsyncGenerator<Contract | CountedOnly> {
-  for await (const { line, text } of splitElements(chunks)) {
-    const contract = decoder.decode(JSON.parse(text) as JsonValue)?.contract;
-    if (contract !== undefined && index.isLatest(contract.contractId, line)) yield contract;
+  for await (const element of splitElements(chunks)) {
+    const contract = decoder.decode(parseElement(element))?.contract;
+    if (contract !== undefined && index.isLatest(contract.contractId, element.line)) yield contract;
   }
 }
 
@@ -140,6 +141,7 @@ export function formatProblems(path: string, problems: readonly Problem[]): stri
 }
 
 function parseElement({ text }: ElementText): JsonValue {
+  if (isTooDeep(text)) throw new Error(`nested deeper than ${MAX_NESTING} objects and lists`);
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
@@ -184,6 +186,8 @@ class ElementSplitter {
   #text = "";
   /** Of the first character of #text. */
   #line = 1;
+  /** What follows #text. It waits until it is as long, so that a long element is not copied for each chunk. */
+  #next = "";
   /** From where #text is not scanned; beyond its end after a backslash. */
   #from = 0;
   #depth = 0;
@@ -191,12 +195,19 @@ class ElementSplitter {
   #elements = 0;
 
   *push(chunk: string): Generator<ElementText> {
-    this.#text += chunk;
-    if (this.#text.length > MAX_ELEMENT_LENGTH + chunk.length)
+    this.#next += chunk;
+    const length = this.#text.length + this.#next.length;
+    if (this.#next.length >= this.#text.length || length > MAX_ELEMENT_LENGTH) yield* this.#scan();
+    if (this.#text.length > MAX_ELEMENT_LENGTH)
       throw new FormError(
         this.#line,
         `the element that begins on this line is longer than ${MAX_ELEMENT_LENGTH} characters`,
       );
+  }
+
+  *#scan(): Generator<ElementText> {
+    this.#text += this.#next;
+    this.#next = "";
     if (this.#form === undefined) {
       // \s includes the byte order mark.
       const first = /\S/.exec(this.#text)?.[0];
@@ -209,6 +220,7 @@ class ElementSplitter {
   }
 
   *end(): Generator<ElementText> {
+    yield* this.#scan();
     if (this.#form === undefined) throw new FormError(1, "the file is empty; write [] for a file without contracts");
     if (this.#form === "array") {
       throw new FormError(

@@ -1,4 +1,6 @@
 import type { JsonValue } from "../../domain/json.js";
+import { errorMessage } from "../../util/logger.js";
+import { foreignAnswer, type HttpResponse, retryAfterMs } from "../../util/outgoing.js";
 import { fieldsOf } from "../json-fields.js";
 
 /** What a failure of the participant means for the mirror. */
@@ -127,20 +129,39 @@ export function judge({ code, category, grpcCode }: ApiError, status?: number): 
 }
 
 /** The error of an HTTP response. `body` is undefined if it is not JSON. */
-export function responseError(body: JsonValue | undefined, status: number, url = "its URL"): LedgerError {
+export function responseError(
+  body: JsonValue | undefined,
+  status: number,
+  url?: URL,
+  response?: HttpResponse,
+): LedgerError {
   const error = readApiError(body);
-  if (error.code !== undefined || (status !== 404 && status !== 405)) return ledgerError(error, status);
-  const message = `there is no JSON Ledger API at ${url} (status ${status}): check the path of OFFLEDGER_LEDGER_URL`;
-  return new LedgerError("refused", message, undefined, { status });
+  const retryMs = response && retryAfterMs(response.headers);
+  const shown = url === undefined ? "its URL" : url.origin + url.pathname;
+  if (error.code !== undefined) return ledgerError(error, status, retryMs);
+  if (status === 404 || status === 405) {
+    const message = `there is no JSON Ledger API at ${shown} (status ${status}): check the path of OFFLEDGER_LEDGER_URL`;
+    return new LedgerError("refused", message, undefined, { status, retryMs });
+  }
+  const foreign = response && url && foreignAnswer(response, url);
+  if (foreign === undefined) return ledgerError(error, status, retryMs);
+  const judgement = judge(error, status);
+  return new LedgerError(
+    judgement === "forbidden" ? "denied" : judgement,
+    `${shown} answered status ${status}, ${foreign}: check OFFLEDGER_LEDGER_URL, and what is between this service and the participant`,
+    undefined,
+    { isForbidden: judgement === "forbidden", retryMs, status },
+  );
 }
 
 /** The error of a connection. A port that does not speak HTTP/1.1 is another than that of the JSON Ledger API. */
-export function connectionError(error: Error, message: string): LedgerError {
-  if (!("code" in error && error.code === "HPE_INVALID_CONSTANT")) {
-    return new LedgerError("lost", `${message}: ${error.message}`);
+export function connectionError(error: unknown, message: string): LedgerError {
+  const reason = errorMessage(error);
+  if (!(error instanceof Error && "code" in error && error.code === "HPE_INVALID_CONSTANT")) {
+    return new LedgerError("lost", `${message}: ${reason}`);
   }
   const hint = "it does not speak HTTP/1.1: it may be the participant's gRPC port, not that of its JSON Ledger API";
-  return new LedgerError("refused", `${message}: ${hint} (${error.message})`);
+  return new LedgerError("refused", `${message}: ${hint} (${reason})`);
 }
 
 /** The error in a message of a stream; undefined if the message is not an error. */
@@ -161,25 +182,32 @@ export function readApiError(body: JsonValue | undefined): ApiError {
   };
 }
 
-function ledgerError(error: ApiError, status?: number): LedgerError {
-  const { code, cause = "no cause given", retryMs } = error;
+/** `afterMs`: what Retry-After asks for. Of two waits the longer counts. */
+function ledgerError(error: ApiError, status?: number, afterMs?: number): LedgerError {
+  const { code, cause = "no cause given", retryMs = 0 } = error;
   const judgement = judge(error, status);
   const kind = judgement === "forbidden" ? "denied" : judgement;
   const answer = [...(status === undefined ? [] : [`status ${status}`]), code ?? "no code"].join(", ");
   // Without a code, the token was not looked at when it expired on an open stream, but when it was sent.
-  const hint = judgement === "denied" && !byCode.has(code) ? UNAUTHENTICATED : "";
+  const hint = byCode.has(code) ? "" : (hints[judgement] ?? "");
+  const wait = Math.max(kind === "busy" ? retryMs : 0, afterMs ?? 0);
   return new LedgerError(kind, `the participant answered ${answer}: ${cause.slice(0, MAX_CAUSE_LENGTH)}${hint}`, code, {
     missing: kind === "incomplete" ? missingNames(cause) : [],
     isForbidden: judgement === "forbidden",
-    retryMs: kind === "busy" ? retryMs : undefined,
+    retryMs: wait > 0 ? wait : undefined,
     status,
   });
 }
 
 /** The answer hides the reason. */
-const UNAUTHENTICATED =
-  " (the token is missing, expired or not of a trusted issuer, or lives longer than the participant's maximum, " +
-  "5 minutes unless configured: the participant's log says which)";
+const hints: Partial<Record<Judgement, string>> = {
+  denied:
+    " (the token is missing, expired or not of a trusted issuer, or lives longer than the participant's maximum, " +
+    "5 minutes unless configured: the participant's log says which)",
+  forbidden:
+    " (the user of the token lacks a right, or is unknown or deactivated: on the participant, grant it the right to read " +
+    "as each of OFFLEDGER_LEDGER_PARTIES; the participant's log says which)",
+};
 
 const UNIT_MS: Readonly<Record<string, number>> = { millisecond: 1, second: 1_000, minute: 60_000 };
 

@@ -1,10 +1,17 @@
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { abortAfter } from "../../util/async.js";
+import {
+  byWayOf,
+  type HttpRequest,
+  type HttpResponse,
+  retryAfterMs,
+  sendRequest as send,
+  unreadableAnswer,
+} from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, responseError } from "./errors.js";
+import type { Pace } from "./pace.js";
 import type { TokenSource } from "./tokens.js";
 
 export interface Endpoint {
@@ -15,6 +22,8 @@ export interface Endpoint {
   readonly token: TokenSource;
   readonly signal: AbortSignal;
   readonly timeouts?: Partial<Timeouts>;
+  /** Shared by all endpoints of one participant. Without it no call waits for what the answer to another asked for. */
+  readonly pace?: Pace;
 }
 
 /** In milliseconds. */
@@ -40,9 +49,10 @@ export async function callParticipant(
   path: string,
   body?: JsonValue,
 ): Promise<JsonValue> {
+  endpoint.pace?.check();
   const token = await readToken(endpoint);
   const url = endpointUrl(endpoint, path);
-  const { status, text } = await sendRequest(url, {
+  const response = await sendRequest(url, {
     method,
     ca: endpoint.ca,
     signal: endpoint.signal,
@@ -54,11 +64,20 @@ export async function callParticipant(
     },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  const value = parseJson(text);
-  const isSuccess = status >= 200 && status < 300;
+  const value = parseJson(response.text);
+  const isSuccess = response.status >= 200 && response.status < 300;
   if (isSuccess && value !== undefined) return value;
-  if (isSuccess) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
-  throw forgetDeniedToken(endpoint, responseError(value, status, url.origin + url.pathname));
+  if (isSuccess) {
+    throw new LedgerError("unreadable", `the participant's answer to ${path} ${unreadableAnswer(response, url)}`);
+  }
+  throw forgetDeniedToken(endpoint, failedAnswer(endpoint, url, response, value));
+}
+
+/** The error of an answer that is no success. Others wait as long as it asks for. */
+export function failedAnswer(endpoint: Endpoint, url: URL, response: HttpResponse, value = parseJson(response.text)) {
+  const error = responseError(value, response.status, url, response);
+  if (retryAfterMs(response.headers) !== undefined) endpoint.pace?.hold(error);
+  return error;
 }
 
 /** The token to send. Throws "denied" if it is not valid in a header and in the name of a subprotocol. */
@@ -79,50 +98,22 @@ export function endpointUrl({ url }: Pick<Endpoint, "url">, path: string): URL {
   return new URL(url.pathname.replace(/\/$/, "") + path, url);
 }
 
-export interface HttpRequest {
-  readonly method: "GET" | "POST";
-  readonly ca: string | undefined;
-  readonly signal: AbortSignal;
+type Request = Omit<HttpRequest, "maxBytes"> & {
+  /** In milliseconds. */
   readonly timeout: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
+};
 
-export interface HttpResponse {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** Sends one request and returns the whole response as text. Throws LedgerError "lost". */
-export function sendRequest(url: URL, request: HttpRequest): Promise<HttpResponse> {
-  return abortAfter(request.timeout, request.signal, (signal) => receiveText(url, request, signal));
-}
-
-function receiveText(url: URL, { method, ca, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    // An abort is reported by its reason: the request's own error says only that it was aborted.
-    const fail = (error: Error) => {
-      const message = `${url.origin} cannot be reached`;
-      reject(
-        signal.aborted
-          ? new LedgerError("lost", `${message}: ${errorMessage(signal.reason)}`)
-          : connectionError(error, message),
-      );
-    };
-    const options = { method, headers, signal };
-    const request = url.protocol === "https:" ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
-    request.on("error", fail);
-    request.on("response", (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on("data", (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > MAX_RESPONSE_BYTES) request.destroy(new Error(`the response exceeds ${MAX_RESPONSE_BYTES} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on("error", fail);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    });
-    request.end(body);
+/** Sends one request and returns the whole response as text. Throws LedgerError "lost", or "refused" by another protocol. */
+export function sendRequest(url: URL, request: Request): Promise<HttpResponse> {
+  return abortAfter(request.timeout, request.signal, async (signal) => {
+    try {
+      return await send(url, { ...request, maxBytes: MAX_RESPONSE_BYTES, signal });
+    } catch (error) {
+      const message = `${url.origin} cannot be reached${byWayOf(url)}`;
+      // An abort is reported by its reason: the request's own error says only that it was aborted.
+      throw signal.aborted
+        ? new LedgerError("lost", `${message}: ${errorMessage(signal.reason)}`)
+        : connectionError(error, message);
+    }
   });
 }

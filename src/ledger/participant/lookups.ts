@@ -188,15 +188,17 @@ export class ParticipantHoldings implements HoldingSource {
     this.#options = options;
   }
 
-  async holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived">> {
-    const found = new Map<string, InputHolding | "archived">();
+  async holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived" | "unread">> {
     const { maxWait, onFailure } = this.#options;
-    const pending = [...new Set(contractIds)].slice(0, MAX_IDS).values();
+    const ids = [...new Set(contractIds)].slice(0, MAX_IDS);
+    const found = new Map<string, InputHolding | "archived" | "unread">(ids.map((id) => [id, "unread"]));
+    const pending = ids.values();
     // Each reader ends at its first failure: a participant that is down is not asked 100 times.
     const read = async (signal: AbortSignal) => {
       for (const contractId of pending) {
         const holding = await this.#read(contractId, signal);
-        if (holding !== undefined) found.set(contractId, holding);
+        if (holding === undefined) found.delete(contractId);
+        else found.set(contractId, holding);
       }
     };
     const readAll = abortAfter(maxWait, this.#endpoint.signal, async (signal) => {
@@ -211,13 +213,15 @@ export class ParticipantHoldings implements HoldingSource {
     } catch (error) {
       onFailure(error instanceof LedgerError ? error : new LedgerError("unreadable", errorMessage(error)));
     }
-    return found;
+    // A reader whose token is late goes on.
+    return new Map(found);
   }
 
+  /** Undefined for what the ledger does not know, and what is no holding. Throws. */
   async #read(contractId: string, signal: AbortSignal): Promise<InputHolding | "archived" | undefined> {
     const { template } = this.#options;
     const request = { contractId, eventFormat: eventFormat(this.#parties, [template], false) };
-    const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
+    const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request).catch(noneOf);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";
     if (created === undefined || created === null) return undefined;
@@ -226,4 +230,9 @@ export class ParticipantHoldings implements HoldingSource {
     const parsed = template.parse(requireObject(event.createArgument, "createArgument"));
     return parsed && { contractId, ...parsed.fields };
   }
+}
+
+/** A participant without the package of a template has none of its contracts. */
+function noneOf(error: unknown): undefined {
+  if (!(error instanceof LedgerError) || error.kind !== "incomplete") throw error;
 }

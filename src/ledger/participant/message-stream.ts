@@ -1,8 +1,20 @@
+import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../domain/json.js";
+import { withTimeout } from "../../util/async.js";
+import { isTooDeep, MAX_NESTING } from "../../util/json-text.js";
+import { byWayOf, proxyAgent, readText } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
-import { connectionError, LedgerError, messageError, responseError } from "./errors.js";
-import { DEFAULT_TIMEOUTS, type Endpoint, endpointUrl, forgetDeniedToken, readToken, type Timeouts } from "./http.js";
+import { connectionError, LedgerError, messageError } from "./errors.js";
+import {
+  DEFAULT_TIMEOUTS,
+  type Endpoint,
+  endpointUrl,
+  failedAnswer,
+  forgetDeniedToken,
+  readToken,
+  type Timeouts,
+} from "./http.js";
 
 /** The largest message is one update, which may create many contracts. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -11,6 +23,10 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGES = 1_000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 const RESUME_FRACTION = 0.1;
+
+/** Of an answer that refuses a stream: its size, and how long it may take after its head. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const REFUSAL_MS = 1_000;
 
 /** Close code that ws reports for a close frame without a code. RFC 6455 section 7.4.1. */
 const NO_STATUS = 1005;
@@ -51,9 +67,10 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   /** Resolves when the server has accepted the stream. A bounded stream also fails if no message comes for too long. */
   static async open(endpoint: Endpoint, path: string, request: JsonValue, isBounded: boolean): Promise<MessageStream> {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...endpoint.timeouts };
+    endpoint.pace?.check();
     const token = await readToken(endpoint);
     if (endpoint.signal.aborted) throw new LedgerError("lost", "the service is closing its connections");
-    const socket = connect(endpoint, path, token, timeouts);
+    const socket = connect(endpointUrl(endpoint, path), endpoint.ca, token, timeouts);
     const stream = new MessageStream(endpoint, socket, timeouts.ping, isBounded ? timeouts.message : Infinity);
     socket.once("open", () => socket.send(JSON.stringify(request)));
     try {
@@ -83,15 +100,13 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       this.#lastPong = Number(data.toString());
       this.#notify();
     });
-    socket.on("unexpected-response", (_request, response) => {
-      response.resume();
-      this.#finish(responseError(undefined, response.statusCode ?? 0, socket.url));
-      socket.terminate();
-    });
-    socket.on("error", (error) => this.#finish(connectionError(error, "the stream failed")));
-    socket.on("close", (code) => {
+    const url = new URL(socket.url);
+    socket.on("unexpected-response", (_request, response) => void this.#refuse(url, response));
+    socket.on("error", (error) => this.#finish(connectionError(error, `the stream failed${byWayOf(url)}`)));
+    socket.on("close", (code, reason) => {
       const isNormal = code === 1000 || code === NO_STATUS;
-      this.#finish(isNormal ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));
+      const said = reason.length === 0 ? "" : `, ${JSON.stringify(reason.toString())}`;
+      this.#finish(isNormal ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code}${said})`));
     });
     this.#heartbeat = setInterval(() => this.#beat(), pingMs);
     endpoint.signal.addEventListener("abort", this.#abort, { once: true });
@@ -146,7 +161,10 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   #parse(text: string): JsonValue {
     const value = parseJson(text);
-    if (value === undefined) throw new LedgerError("unreadable", "the participant sent a message that is not JSON");
+    if (value === undefined) {
+      const problem = isTooDeep(text) ? `nested deeper than ${MAX_NESTING} objects and lists` : "not JSON";
+      throw new LedgerError("unreadable", `the participant sent a message that is ${problem}`);
+    }
     const error = messageError(value);
     if (error !== undefined) throw forgetDeniedToken(this.#endpoint, error);
     return value;
@@ -164,6 +182,15 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   #isFuller(fraction: number): boolean {
     return this.#queue.length > MAX_MESSAGES * fraction || this.#characters > MAX_CHARACTERS * fraction;
+  }
+
+  /** The server answers the request for a stream with something else. Never rejects. */
+  async #refuse(url: URL, response: IncomingMessage): Promise<void> {
+    const { statusCode: status = 0, headers } = response;
+    const body = readText(response, MAX_REFUSAL_BYTES).catch(() => "");
+    const text = await withTimeout(body, REFUSAL_MS, () => "");
+    this.#finish(failedAnswer(this.#endpoint, url, { status, headers, text }));
+    this.#socket.terminate();
   }
 
   #finish(reason: LedgerError | "closed"): void {
@@ -206,16 +233,26 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   }
 }
 
-function connect(endpoint: Endpoint, path: string, token: string | undefined, { open }: Timeouts): WebSocket {
-  const url = endpointUrl(endpoint, path);
+/** Throws LedgerError. */
+function connect(url: URL, ca: string | undefined, token: string | undefined, { open }: Timeouts): WebSocket {
+  const agent = agentFor(url);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   // A participant sees a token in the first place only. It selects daml.ws.auth even without a token.
   const protocols = [...(token === undefined ? [] : [`jwt.token.${token}`]), "daml.ws.auth"];
   return new WebSocket(url, protocols, {
     handshakeTimeout: open,
+    agent,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
-    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+    ...(ca === undefined ? {} : { ca }),
   });
+}
+
+function agentFor(url: URL): ReturnType<typeof proxyAgent> {
+  try {
+    return proxyAgent(url);
+  } catch (error) {
+    throw connectionError(error, `${url.origin} cannot be reached`);
+  }
 }

@@ -3,9 +3,10 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/ledger.js";
+import { foreignAnswer, type HttpResponse } from "../../util/outgoing.js";
 import { fieldsOf, parseJson } from "../json-fields.js";
 import { judge, LedgerError, readApiError } from "./errors.js";
-import { type Endpoint, endpointUrl, type HttpResponse, readToken, sendRequest } from "./http.js";
+import { type Endpoint, endpointUrl, readToken, sendRequest } from "./http.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -18,7 +19,7 @@ const MAX_CONCURRENT = 4;
 
 /** Of an error of the participant: a Daml exception may have a long payload. */
 const MAX_CAUSE_LENGTH = 4_000;
-/** Of a response that is not an error of the API, such as the page of a proxy. */
+/** Of a response that is not an error of the API. */
 const MAX_TEXT_LENGTH = 300;
 
 /**
@@ -83,12 +84,15 @@ export class ParticipantPreparer implements Preparer {
     }
   }
 
-  #verdict({ status, text }: HttpResponse, { actAs }: ExerciseCommand, hasToken: boolean): Verdict {
+  #verdict(response: HttpResponse, { actAs }: ExerciseCommand, hasToken: boolean): Verdict {
+    const { status, text } = response;
     const body = parseJson(text);
+    const foreign = foreignAnswer(response, endpointUrl(this.#endpoint, PATH));
     if (status >= 200 && status < 300) {
       const verdict = readPrepared(body);
-      if (verdict === undefined) throw unavailable(`the participant's answer to ${PATH} is not a prepared transaction`);
-      return verdict;
+      if (verdict !== undefined) return verdict;
+      const found = foreign === undefined ? "" : `, but ${foreign}`;
+      throw unavailable(`the participant's answer to ${PATH} is not a prepared transaction${found}`);
     }
     const error = readApiError(body);
     const { code = "", cause } = error;
@@ -99,7 +103,7 @@ export class ParticipantPreparer implements Preparer {
     }
     const answered = isApiError
       ? `status ${status}, ${code}: ${cut(cause, MAX_CAUSE_LENGTH)}`
-      : `status ${status}${text === "" ? "" : `: ${cut(text, MAX_TEXT_LENGTH)}`}`;
+      : `status ${status}${foreign !== undefined ? `, ${foreign}` : text === "" ? "" : `: ${cut(text, MAX_TEXT_LENGTH)}`}`;
     // 501: a participant without the endpoint.
     if (status !== 501 && (judgement === "busy" || judgement === "internal")) {
       // So a participant answers a contract id that has the form of an id, and is none.
@@ -119,7 +123,8 @@ export class ParticipantPreparer implements Preparer {
     if (judgement === "forbidden") {
       return (
         `the participant does not let ${user} prepare as ${actAs.join(", ")} (status 403): ` +
-        "the user needs the right to read as each of these parties, and the token must be that user's"
+        "the user, which may be unknown or deactivated, needs the right to read as each of these parties, " +
+        "and the token must be that user's"
       );
     }
     if (hasToken) {

@@ -6,7 +6,9 @@ import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../../domain/json.js";
 import { parseJson } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
+import { type HttpResponse, foreignAnswer, retryAfterMs, unreadableAnswer } from "../../util/outgoing.js";
 import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
+import { Pace } from "./pace.js";
 
 /** Returns the token to send; undefined if none is needed. Throws LedgerError, whose message never holds a token. */
 export interface TokenSource {
@@ -77,9 +79,14 @@ export function clientCredentials(
   const readSecret = tokenFile(options.secretFile);
   let cached: { readonly token: string; readonly renewAt: number } | undefined;
   let pending: Promise<string> | undefined;
+  const pace = new Pace();
   const renew = async (): Promise<string> => {
+    pace.check();
     const requestedAt = now();
-    const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal);
+    const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal).catch((error: unknown) => {
+      if (error instanceof LedgerError && error.retryMs !== undefined) pace.hold(error);
+      throw error;
+    });
     const lifetime = expiresIn * 1000;
     const margin = Math.min(Math.max(lifetime * RENEW_FRACTION, MIN_RENEW_MS), lifetime / 2);
     cached = { token, renewAt: requestedAt + lifetime - margin };
@@ -107,10 +114,8 @@ async function fetchToken(
   const base = issuer.href.replace(/\/$/, "");
   const timeout = DEFAULT_TIMEOUTS.answer;
   const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
-  const metadata = parseResponse(
-    await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery),
-    issuer,
-  );
+  const discoveryUrl = new URL(`${base}/.well-known/openid-configuration`);
+  const metadata = parseResponse(await sendRequest(discoveryUrl, discovery), discoveryUrl, issuer);
   const endpoint = metadata.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
     throw new LedgerError("denied", `the configuration of issuer ${base} has no valid token_endpoint`);
@@ -120,11 +125,8 @@ async function fetchToken(
   if (scope !== undefined) form.set("scope", scope);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
   const grant = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
-  const { access_token: token, expires_in: expiresIn } = parseResponse(
-    await sendRequest(new URL(endpoint), grant),
-    issuer,
-    secret,
-  );
+  const answer = await sendRequest(new URL(endpoint), grant);
+  const { access_token: token, expires_in: expiresIn } = parseResponse(answer, new URL(endpoint), issuer, secret);
   if (typeof token !== "string" || token === "") {
     throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
   }
@@ -133,19 +135,25 @@ async function fetchToken(
   return { token, expiresIn: seconds > 0 ? seconds : DEFAULT_EXPIRES_IN };
 }
 
-/** Error messages quote nothing of a response but the error of RFC 6749: the rest may hold a secret. */
-function parseResponse({ status, text }: { status: number; text: string }, issuer: URL, secret?: string): JsonObject {
-  const kind = status === 429 || status >= 500 ? "busy" : "denied";
+/** Error messages quote nothing of JSON but the error of RFC 6749: the rest may hold a secret. */
+function parseResponse(response: HttpResponse, url: URL, issuer: URL, secret = ""): JsonObject {
+  const { status, text, headers } = response;
   const value = parseObject(text);
   if (status !== 200) {
-    throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}${describeError(value, secret)}`);
+    const foreign = foreignAnswer(response, url);
+    const described = foreign === undefined ? describeError(value, secret) : `, ${foreign}`;
+    const shown = secret !== "" && described.includes(secret) ? "" : described;
+    const kind = status === 429 || status >= 500 ? "busy" : "denied";
+    const message = `issuer ${issuer.href} answered status ${status}${shown}`;
+    throw new LedgerError(kind, message, undefined, { retryMs: retryAfterMs(headers) });
   }
   if (value !== undefined) return value;
-  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
+  const problem = parseJson(text) === undefined ? unreadableAnswer(response, url) : "is not a JSON object";
+  throw new LedgerError("denied", `the response of issuer ${issuer.href} ${problem}`);
 }
 
 /** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
-function describeError(response: JsonObject | undefined, secret = ""): string {
+function describeError(response: JsonObject | undefined, secret: string): string {
   const { error, error_description: description } = response ?? {};
   const texts = [error, description].filter(isErrorText);
   // An issuer may repeat what it was sent.

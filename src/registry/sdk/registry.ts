@@ -86,10 +86,14 @@ export interface RequestContext {
   readonly now: number;
   /**
    * Reads holdings by contract id from the ledger, where the source can; at most 100. For holdings that a request names and
-   * the store does not keep. One that cannot be read, or that the ledger does not know, is absent. The first call aborts the
-   * method, which runs again when they are read.
+   * the store does not keep. One that the ledger does not know is absent, and so are all where the source cannot read them.
+   * The first call aborts the method, which runs again when they are read. Throws "unavailable" if the ledger has not told one
+   * of `needed` in time; by default all are needed.
    */
-  readHoldings(contractIds: readonly string[]): ReadonlyMap<string, InputHolding | "archived">;
+  readHoldings(
+    contractIds: readonly string[],
+    needed?: readonly string[],
+  ): ReadonlyMap<string, InputHolding | "archived">;
   /**
    * Whether the view has all that the ledger had when the request came: then an id that it does not have is of no active
    * contract. A method that throws "not-found" for such an id is run again until this is so.

@@ -52,8 +52,8 @@ export interface GroupQuery {
 
 /**
  * The group of a factory request. It is that of the instrument's configuration. Only where several groups have the
- * instrument, or none has and none is needed, are the input holdings read, which belong to one. Where they cannot be read it
- * is that of the newest configuration, else that of the newest factory.
+ * instrument, or none has and none is needed, are the input holdings read, which belong to one. Where the ledger does not know
+ * them, or the source cannot read them, it is that of the newest configuration, else that of the newest factory.
  */
 export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
   const { registrar, needsNoConfiguration, groups, factories } = query;
@@ -61,8 +61,8 @@ export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
   if (newest !== undefined && second === undefined) return newest;
   const known = new Set<string>();
   const readable = newest === undefined && !needsNoConfiguration ? [] : query.inputHoldings;
-  const held = heldGroups(context, registrar, readable, known);
-  const ofInputs = newest === undefined ? held[0] : held.find((group) => groups.some((one) => isSameGroup(one, group)));
+  const decides = (group: Group) => newest === undefined || groups.some((one) => isSameGroup(one, group));
+  const ofInputs = heldGroup(context, registrar, readable, known, decides);
   if (ofInputs !== undefined) return ofInputs;
   const [factory] = factories;
   const fallback = newest ?? (factory === undefined ? undefined : groupOf(factory));
@@ -96,16 +96,21 @@ export const candidateConfigurations = (
 ): readonly Contract<ConfigurationFields>[] =>
   view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
 
-/** The groups of the input holdings of the registrar that can be read, in the order of the request. */
-function heldGroups(context: RequestContext, registrar: string, ids: readonly string[], known: Set<string>): Group[] {
-  if (ids.length === 0) return [];
-  const groups: Group[] = [];
+/** The group of the first input holding of the registrar that decides; `known` gets those that were looked at. */
+function heldGroup(
+  context: RequestContext,
+  registrar: string,
+  ids: readonly string[],
+  known: Set<string>,
+  decides: (group: Group) => boolean,
+): Group | undefined {
   for (const [contractId, read] of inputHoldings(context, ids)) {
     known.add(contractId);
     if (read === "archived" || read.registrar !== registrar) continue;
-    groups.push({ registrar, operator: read.operator, provider: read.provider });
+    const group = { registrar, operator: read.operator, provider: read.provider };
+    if (decides(group)) return group;
   }
-  return groups;
+  return undefined;
 }
 
 /** Explanations say that another group may be meant. */
@@ -120,7 +125,7 @@ function noteGuess(
   const why =
     ids.length === 0
       ? "the request names no input holdings"
-      : `${unread} of ${ids.length} input holdings could not be read, and the others decide nothing`;
+      : `${unread} of ${ids.length} input holdings are not known here, and the others decide nothing`;
   const named = instruments.map((id) => `"${id}"`).join(", ");
   recorder.remark(
     `Several providers have instrument ${named}, and ${why}: the newest configuration decides (provider ${group.provider}).`,
@@ -128,25 +133,27 @@ function noteGuess(
 }
 
 /**
- * The holdings that a request names, from the store, else from the ledger where the source can read it. Those that cannot
- * be read are absent: most holdings are not stored.
+ * The holdings that a request names: those in the store, which has few, then those of the ledger, where the source can read it.
+ * Those that neither knows are left out. Throws "unavailable" at one that the ledger has not told in time: who needs no more
+ * stops before.
  */
-export function inputHoldings(
+export function* inputHoldings(
   context: RequestContext,
   contractIds: readonly string[],
-): ReadonlyMap<string, HoldingFields | "archived"> {
+): Generator<readonly [string, HoldingFields | "archived"]> {
   const { view } = context;
   const ids = [...new Set(contractIds)];
-  const found = new Map<string, HoldingFields | "archived">();
   const unknown: string[] = [];
   // All are looked up before it is asked which are archived.
   for (const [contractId, stored] of ids.map((id) => [id, view.byId(holding, id)] as const)) {
-    if (stored !== undefined) found.set(contractId, stored.fields);
-    else if (view.wasArchived(contractId)) found.set(contractId, "archived");
+    if (stored !== undefined) yield [contractId, stored.fields];
+    else if (view.wasArchived(contractId)) yield [contractId, "archived"];
     else unknown.push(contractId);
   }
-  if (unknown.length > 0) for (const [id, read] of context.readHoldings(unknown)) found.set(id, read);
-  return found;
+  for (const contractId of unknown) {
+    const read = context.readHoldings(unknown, [contractId]).get(contractId);
+    if (read !== undefined) yield [contractId, read];
+  }
 }
 
 /** The AllocationFactories of a registrar, newest first; empty for a registrar that is not served. */

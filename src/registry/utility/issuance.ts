@@ -18,7 +18,7 @@ export function issuanceFactory(
 
 /**
  * The factory for burning and minting at once. The ledger reads the credentials of the owners of all inputs and outputs,
- * from one list. The registrar's play no part unless it owns one. Holdings that cannot be read are left out.
+ * from one list. The registrar's play no part unless it owns one. Holdings that are not known are left out.
  */
 export function burnMintFactory(
   context: RequestContext,
@@ -26,19 +26,18 @@ export function burnMintFactory(
   contexts: UtilityContexts,
 ): FactoryAnswer {
   const { inputHoldings: ids = [] } = query;
-  const holdings = inputHoldings(context, ids);
-  const unread = new Set(ids).size - holdings.size;
-  if (unread > 0)
-    context.recorder?.remark(
-      `${unread} of the input holdings could not be read: the credentials of their owners are not in the context.`,
-    );
-  const burned = Array.from(holdings, ([contractId, holding]) => {
+  const burned = Array.from(inputHoldings(context, ids), ([contractId, holding]) => {
     if (holding !== "archived") return holding.owner;
     throw notFound(`input holding ${contractId} has been archived`, {
       code: "holding-archived",
       about: { contractId, registrar: query.registrar },
     });
   });
+  const unknown = new Set(ids).size - burned.length;
+  if (unknown > 0)
+    context.recorder?.remark(
+      `${unknown} of the input holdings are not known here: the credentials of their owners are not in the context.`,
+    );
   return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"]);
 }
 

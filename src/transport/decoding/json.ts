@@ -1,6 +1,7 @@
 /** The JSON text of a body, whatever its protocol. */
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { isNestedDeeper, MAX_NESTING } from "../../util/json-text.js";
 import { rejection } from "../errors.js";
 
 /** The whitespace of JSON. */
@@ -9,8 +10,6 @@ const BLANK = /^[ \t\r\n]*$/;
 export const EMPTY_BODY = "the body is empty; an empty message is {}";
 const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 const BYTE_ORDER_MARK = 0xfeff;
-/** JSON.parse takes some 60 bytes for each level. Smaller bodies cannot exceed it, and are not searched. */
-const MAX_NESTING = 64 * 1024;
 
 /**
  * Parses a JSON body of any protocol; undefined for a blank one. Ignores a byte order mark; the last of duplicate keys
@@ -72,27 +71,6 @@ function isWellFormed(value: JsonValue): boolean {
       }
   }
   return true;
-}
-
-/** Of ASCII, so that no byte of another character in UTF-8 equals one of them. */
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
-
-/** Whether JSON has more than `limit` objects and lists within each other. What is not JSON may count as either. */
-export function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
-  if (bytes.length <= limit) return false;
-  let depth = 0;
-  let isString = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (isString) {
-      if (byte === BACKSLASH) at++;
-      else if (byte === QUOTE) isString = false;
-    } else if (byte === QUOTE) isString = true;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      if (++depth > limit) return true;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
-  }
-  return false;
 }
 
 /** Longer numbers may lose digits in a double. */

@@ -126,7 +126,7 @@ test.each<[string, JsonValue]>([
 });
 
 describe("the message of an error", () => {
-  const url = "http://ledger.example/base/v2/updates";
+  const url = new URL("http://ledger.example/base/v2/updates");
   const ofPath = { errors: ["HttpMethod(GET)"], status: 404, ledgerApiError: null };
 
   test.each<[string, { readonly message: string } | undefined, string]>([
@@ -140,7 +140,7 @@ describe("the message of an error", () => {
     [
       "a path that is not there",
       responseError(ofPath, 404, url),
-      `there is no JSON Ledger API at ${url} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
+      `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
     ],
     [
       "no path in an error of the API",
@@ -157,6 +157,16 @@ describe("the message of an error", () => {
     expect(responseError(undefined, 401).message).toContain(hint);
     expect(messageError(hidden(7))?.message).not.toContain("maximum");
     expect(messageError(errorBody("ACCESS_TOKEN_EXPIRED"))?.message).not.toContain("maximum");
+  });
+
+  test.each([
+    ["on a stream", messageError(hidden(7))],
+    ["of a response", responseError(hidden(7), 403)],
+    ["of a response without a body", responseError(undefined, 403)],
+  ])("says what a hidden denial may mean: a right, or the user itself: %s", (_where, error) => {
+    expect(error?.message).toMatch(
+      /lacks a right, or is unknown or deactivated: .* right to read as each of OFFLEDGER_LEDGER_PARTIES/,
+    );
   });
 
   test("is bounded for a long cause", () => {

@@ -3,6 +3,8 @@ import { createServer as createTlsServer } from "node:https";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { callParticipant, endpointUrl } from "../../../src/ledger/participant/http.js";
+import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
+import { Pace } from "../../../src/ledger/participant/pace.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
@@ -142,6 +144,121 @@ describe("an answer", () => {
     expect(everythingOf(failure)).not.toContain(TOKEN);
     expect(elsewhere.requests).toEqual([]);
   });
+});
+
+describe("what is no participant", () => {
+  const page = (title: string) =>
+    `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>words</body></html>`;
+
+  test.each<[string, number, string, Readonly<Record<string, string>>, string]>([
+    [
+      "a redirect, without its credentials and query",
+      302,
+      "",
+      { location: "https://me:pw@sso.example/login?next=secret#f" },
+      "status 302, a redirect to https://sso.example/login: check OFFLEDGER_LEDGER_URL",
+    ],
+    ["a redirect of a path", 308, "", { location: "/v3/other?x=secret" }, "status 308, a redirect to HERE/v3/other: "],
+    [
+      "a redirect to another protocol",
+      302,
+      "",
+      { location: "app:secret" },
+      "status 302, a redirect to a URL of app:: ",
+    ],
+    ["a redirect to nothing", 301, "", {}, "status 301, a redirect: "],
+    ["a redirect to no URL", 301, "", { location: "https://:secret" }, "status 301, a redirect to what is no URL: "],
+    [
+      "a page of HTML with an error, by its title",
+      502,
+      page(" Bad \n gateway "),
+      {},
+      'status 502, a page of HTML, "Bad gateway": ',
+    ],
+    [
+      "a page of HTML by its type",
+      503,
+      "words",
+      { "content-type": "text/html; charset=utf-8" },
+      "status 503, a page of HTML: ",
+    ],
+    ["a page of HTML with a long title", 403, page("x".repeat(101)), {}, "status 403, a page of HTML: "],
+    [
+      "a page of HTML as success",
+      200,
+      page("Sign in"),
+      {},
+      `${PATH} is a page of HTML, "Sign in", not JSON (status 200)`,
+    ],
+  ])("is told: %s", async (_what, status, text, headers, said) => {
+    const { url } = await answering(text, status, headers);
+    const { message } = await fails(url);
+    expect(message.replaceAll(url.origin, "HERE")).toContain(said);
+    expect(message).not.toMatch(/secret|pw|words/);
+  });
+});
+
+describe("Retry-After", () => {
+  const at = (seconds: number) => new Date(Date.parse("2020-01-01T00:00:00Z") + seconds * 1_000).toUTCString();
+  const overloaded = errorOf("PARTICIPANT_BACKPRESSURE", 2, { retryInfo: "4 seconds" });
+
+  // The dates are years ago: no clock of this machine matters.
+  test.each<[string, number, string, Readonly<Record<string, string>>, number | undefined]>([
+    ["in seconds", 503, "", { "retry-after": "30" }, 30_000],
+    ["as a date, from that of the answer", 503, "", { "retry-after": at(20), date: at(0) }, 20_000],
+    ["of more than a minute", 429, "", { "retry-after": "86400" }, 60_000],
+    ["beyond all numbers", 429, "", { "retry-after": "9".repeat(400) }, 60_000],
+    ["of a page", 503, "<html>", { "retry-after": "5" }, 5_000],
+    ["of a path that is not there", 404, "", { "retry-after": "5" }, 5_000],
+    ["longer than in the body", 409, overloaded, { "retry-after": "9" }, 9_000],
+    ["shorter than in the body", 409, overloaded, { "retry-after": "2" }, 4_000],
+    ["that is past", 503, "", { "retry-after": at(-5), date: at(0) }, undefined],
+    ["that is none", 503, "", { "retry-after": "soon" }, undefined],
+    ["that is negative", 503, "", { "retry-after": "-5" }, undefined],
+    ["of zero", 503, "", { "retry-after": "0" }, undefined],
+  ])("%s is told", async (_what, status, body, headers, retryMs) => {
+    const { url } = await answering(body, status, headers);
+    expect((await fails(url)).retryMs).toBe(retryMs);
+  });
+
+  test("holds all calls of the participant, until its time has passed", async () => {
+    const retry: Record<string, string> = { "retry-after": "1" };
+    const requests: string[] = [];
+    const url = await serving((request, response) => {
+      requests.push(request.url ?? "");
+      response.writeHead(requests.length === 1 ? 503 : 200, retry).end("{}");
+    });
+    const pace = new Pace();
+    const call = (path: string) => callParticipant(endpointAt(url, { pace }), "GET", path);
+    const first = await failureOf(call("/one"));
+    const held = await failureOf(call("/two"));
+    expect(held).toMatchObject({ kind: "busy", message: first.message, status: 503 });
+    expect(held.retryMs).toBeLessThanOrEqual(1_000);
+    expect((await failureOf(MessageStream.open(endpointAt(url, { pace }), PATH, {}, false))).message).toBe(
+      first.message,
+    );
+    expect(requests).toEqual(["/one"]);
+    await until("the time has passed", () =>
+      call("/three").then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(requests).toEqual(["/one", "/three"]);
+  });
+});
+
+test.each([
+  ["lists", "[", "]"],
+  ["objects", '{"a":', "}"],
+])("an answer of %s in each other, millions of levels, is unreadable", async (_what, open, close) => {
+  const levels = Math.floor((MAX_BYTES - 1) / (open.length + close.length));
+  const text = `${open.repeat(levels)}0${close.repeat(levels)}`;
+  expect(await fails((await answering(text)).url)).toMatchObject({
+    kind: "unreadable",
+    message: `the participant's answer to ${PATH} is nested deeper than 65536 objects and lists`,
+  });
+  expect(await fails((await answering(text, 400)).url)).toMatchObject({ kind: "refused" });
 });
 
 const expectLost = (failure: LedgerError, url: URL): void => {

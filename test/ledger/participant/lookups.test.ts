@@ -60,23 +60,28 @@ describe("holdings", () => {
     expect(failures).toEqual([]);
   });
 
-  test.each<[string, Answer, boolean, string[]]>([
-    ["archived, which is told", { body: { created: { createdEvent }, archived: { archivedEvent: {} } } }, true, []],
-    ["archived, its creation pruned", { body: { created: null, archived: { archivedEvent: {} } } }, true, []],
-    ["not known", errorOf(404, "CONTRACT_EVENTS_NOT_FOUND"), false, []],
-    ["of a malformed id", errorOf(400, "INVALID_FIELD"), false, []],
-    ["another contract", changed({ templateId: "pkg:Other:Other" }), false, []],
-    ["neither created nor archived", { body: { created: null, archived: null } }, false, []],
-    ["unreadable, which is reported once", changed({ createArgument: {} }), false, ["unreadable"]],
-    ["not told by a busy participant", errorOf(503, "OVERLOADED"), false, ["busy"]],
-  ])("that are %s, leave the others", async (_, answer, isArchived, reported) => {
+  test.each<[string, Answer, "archived" | "unread" | undefined, string[]]>([
+    [
+      "archived, which is told",
+      { body: { created: { createdEvent }, archived: { archivedEvent: {} } } },
+      "archived",
+      [],
+    ],
+    ["archived, its creation pruned", { body: { created: null, archived: { archivedEvent: {} } } }, "archived", []],
+    ["not known", errorOf(404, "CONTRACT_EVENTS_NOT_FOUND"), undefined, []],
+    ["of a package that the participant lacks", errorOf(404, "PACKAGE_NAMES_NOT_FOUND"), undefined, []],
+    ["of a malformed id", errorOf(400, "INVALID_FIELD"), undefined, []],
+    ["another contract", changed({ templateId: "pkg:Other:Other" }), undefined, []],
+    ["neither created nor archived", { body: { created: null, archived: null } }, undefined, []],
+    ["unreadable, which is reported once", changed({ createArgument: {} }), "unread", ["unreadable"]],
+    ["no JSON", { body: "<html>" }, "unread", ["unreadable"]],
+    ["not told by a busy participant", errorOf(503, "OVERLOADED"), "unread", ["busy"]],
+    ["not told to who lacks a right", errorOf(403, "NA"), "unread", ["denied"]],
+    ["not told by what is no participant", { status: 404, body: "" }, "unread", ["refused"]],
+  ])("that are %s, leave the others", async (_, answer, told, reported) => {
     const { source, failures } = await holdingsOf((id) => (id.startsWith("bad") ? answer : good));
     const found = await source.holdings(["bad", "bad-too", "good"]);
-    expect([found.get("bad"), found.has("bad-too"), typeof found.get("good")]).toEqual([
-      isArchived ? "archived" : undefined,
-      isArchived,
-      "object",
-    ]);
+    expect([found.get("bad"), found.get("bad-too"), typeof found.get("good")]).toEqual([told, told, "object"]);
     expect(failures).toEqual(reported);
   });
 
@@ -99,10 +104,11 @@ describe("holdings", () => {
     expect([requests.length, highest]).toEqual([100, 8]);
   });
 
-  test("that are not read within the wait are left out, and so are all if the participant cannot be reached", async () => {
+  test("that are not told within the wait are unread, and so are all if the participant cannot be reached", async () => {
     const never = new Promise<Answer>(() => {});
-    const { source, failures } = await holdingsOf((id) => (id === "slow" ? never : good), 100);
-    expect([...(await source.holdings(["slow", "quick"])).keys()]).toEqual(["quick"]);
+    const { source, failures } = await holdingsOf((id) => (id === "slow" ? never : good), 1_500);
+    const found = await source.holdings(["slow", "quick"]);
+    expect([found.get("slow"), typeof found.get("quick")]).toEqual(["unread", "object"]);
     expect(failures).toEqual(["lost"]);
     const options = {
       template: holding,
@@ -110,7 +116,7 @@ describe("holdings", () => {
       onFailure: ({ kind }: LedgerError) => void failures.push(kind),
     };
     const away = new ParticipantHoldings(endpointAt(await closedPort()), [operator], options);
-    expect(await away.holdings(["one"])).toEqual(new Map());
+    expect(await away.holdings(["one"])).toEqual(new Map([["one", "unread"]]));
     expect(failures).toEqual(["lost", "lost"]);
   });
 });

@@ -117,6 +117,11 @@ describe("a stream fails after the messages before", () => {
       "lost",
     ],
     ["half a message comes", (socket) => socket.send('{"number":'), "unreadable"],
+    [
+      "a message of ten million levels comes",
+      (socket) => socket.send(`${"[".repeat(1e7)}${"]".repeat(1e7)}`),
+      "unreadable",
+    ],
     ["an empty message comes", (socket) => socket.send(""), "unreadable"],
     ["a page comes", (socket) => socket.send("<html>"), "unreadable"],
     ["an error comes", (socket) => socket.send(errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9)), "pruned"],
@@ -163,6 +168,52 @@ describe("a stream that does not open", () => {
     expect([got, failure?.kind]).toEqual([[], kind]);
     expect(failure?.message).toContain(said);
     expect(everythingOf(failure)).not.toContain(TOKEN);
+  });
+
+  test.each<[string, number, string, string, object]>([
+    [
+      "an error of the API, with its cause",
+      403,
+      "content-type: application/json",
+      errorOf("NA", -1, { grpcCodeValue: 7 }),
+      {
+        isForbidden: true,
+        message: expect.stringMatching(/status 403, NA: because .*unknown or deactivated/) as string,
+      },
+    ],
+    [
+      "a redirect",
+      302,
+      "location: https://sso.example/login?secret",
+      "",
+      { kind: "refused", message: expect.stringContaining("302, a redirect to https://sso.example/login: ") as string },
+    ],
+    [
+      "a page of HTML",
+      502,
+      "content-type: text/html",
+      "<html><title>Bad Gateway</title></html>",
+      { kind: "busy", message: expect.stringContaining('502, a page of HTML, "Bad Gateway"') as string },
+    ],
+    ["a time to wait", 503, "retry-after: 7", "", { kind: "busy", retryMs: 7_000 }],
+  ])("but is answered by %s, says so", async (_what, status, header, body, said) => {
+    const http = createServer();
+    http.on("upgrade", (_request, socket: Socket) => {
+      socket.end(`HTTP/1.1 ${status} no\r\n${header}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+    const { failure } = await all(read(endpointAt(await listening(http))));
+    expect(failure).toMatchObject({ ...said });
+    expect(failure?.message).not.toContain("secret");
+  });
+
+  test("is told though the rest of the answer does not come", async () => {
+    const http = createServer();
+    http.on("upgrade", (_request, socket: Socket) => {
+      socket.on("error", () => {});
+      socket.write("HTTP/1.1 503 no\r\ncontent-length: 100\r\n\r\n{");
+    });
+    const { failure } = await all(read(endpointAt(await listening(http))));
+    expect(failure).toMatchObject({ kind: "busy", status: 503 });
   });
 
   test("at a silent server is lost after the timeout", async () => {
@@ -423,6 +474,16 @@ describe("an open stream that is not read", () => {
     expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
     await until("the stream is over", () => opened.hasEnded);
     expect(await failureOf(opened[Symbol.asyncIterator]().next())).toMatchObject({ kind: "lost" });
+  });
+
+  test.each([
+    [1008, "no more of you", 'close code 1008, "no more of you"'],
+    [1011, "", "close code 1011)"],
+    [1001, 'a "quoted"\nline', 'close code 1001, "a \\"quoted\\"\\nline"'],
+  ])("says why it is closed, with %i", async (code, reason, said) => {
+    const { url } = await server((socket) => socket.close(code, reason));
+    const { failure } = await all(read(endpointAt(url)));
+    expect(failure).toMatchObject({ kind: "lost", message: expect.stringContaining(said) as string });
   });
 
   test("is not responsive if its server announces a close that does not happen, and has ended then", async () => {

@@ -52,6 +52,7 @@ const SECRET = "s3cr&t=w/ th+ings%";
 interface Answer {
   readonly status?: number;
   readonly body: JsonObject | string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface IssuerOptions extends Partial<ClientCredentials> {
@@ -71,8 +72,8 @@ async function issuing({ path = "", configuration, wait, ...more }: IssuerOption
   const url = await serving(async (request, response) => {
     const came = await seen(request);
     requests.push(came);
-    const send = ({ status = 200, body }: Answer) => {
-      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+    const send = ({ status = 200, body, headers = {} }: Answer) => {
+      response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
     };
     if (came.path === "/oauth/token") {
       await wait?.opened;
@@ -266,6 +267,46 @@ describe("an issuer that fails", () => {
     expect(failure).toMatchObject({ kind });
     expect(everythingOf(failure)).not.toContain(SECRET);
     expect(asked()).toEqual([]);
+  });
+
+  test.each<[string, Answer]>([
+    ["token endpoint", { status: 503, body: "", headers: { "retry-after": "30" } }],
+    ["discovery", { status: 429, body: "", headers: { "retry-after": "30" } }],
+  ])("is left alone as long as its %s asks for", async (of, answer) => {
+    const { source, requests, answers } = await issuing(of === "discovery" ? { configuration: answer } : {});
+    if (of !== "discovery") answers.push(answer);
+    expect(await failureOf(source())).toMatchObject({ kind: "busy", retryMs: 30_000 });
+    const asked = requests.length;
+    const again = await failureOf(source());
+    expect(again).toMatchObject({ kind: "busy", message: expect.stringContaining(String(answer.status)) as string });
+    expect(again.retryMs).toBeGreaterThan(0);
+    expect(requests).toHaveLength(asked);
+  });
+
+  test.each<[string, Answer, string]>([
+    [
+      "a redirect",
+      { status: 302, body: "", headers: { location: `https://sso.example/login?x=${SECRET}` } },
+      "status 302, a redirect to https://sso.example/login",
+    ],
+    ["a page of HTML", { status: 403, body: "<html><title>Blocked</title>" }, 'status 403, a page of HTML, "Blocked"'],
+    ["a page that repeats the secret", { status: 403, body: `<html><title>${SECRET}</title>` }, "answered status 403"],
+    [
+      "a page of HTML as success",
+      { body: "<!doctype html><title>Sign in</title>" },
+      'is a page of HTML, "Sign in", not JSON (status 200)',
+    ],
+    [
+      "lists in each other",
+      { body: "[".repeat(4e6) + "]".repeat(4e6) },
+      "is nested deeper than 65536 objects and lists",
+    ],
+  ])("by %s instead of a token says so", async (_what, answer, said) => {
+    const { source, answers } = await issuing();
+    answers.push(answer);
+    const failure = await failureOf(source());
+    expect(failure.message).toContain(said);
+    expect(everythingOf(failure)).not.toContain(SECRET);
   });
 
   test("at a closed port is lost, and by hanging ends at once on an abort", async () => {

@@ -9,7 +9,8 @@ import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_ser
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { invalid } from "../../../src/domain/errors.js";
 import type { JsonValue } from "../../../src/domain/json.js";
-import { isNestedDeeper, quoteLongNumbers } from "../../../src/transport/decoding/json.js";
+import { quoteLongNumbers } from "../../../src/transport/decoding/json.js";
+import { isNestedDeeper } from "../../../src/util/json-text.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { acme, alice, bob, call } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/index.js";
