@@ -13,6 +13,7 @@ import {
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { abortAfter } from "../util/async.js";
+import { displayUrl } from "../util/urls.js";
 
 export const DEFAULT_KEY_LIMITS = {
   /** Longest wait for a response of the issuer. */
@@ -88,7 +89,7 @@ export class IssuerKeys {
         readText(await fetch(url, { ...init, signal }), maxBytes),
       );
       checkKeySet(text);
-      if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
+      if (this.#failure !== undefined) this.#log.info({ url: displayUrl(this.#url) }, "issuer keys available again");
       this.#failure = undefined;
       return new Response(text);
     } catch (error) {
@@ -98,7 +99,7 @@ export class IssuerKeys {
   };
 
   #reportUnavailable(reason: string): KeysUnavailable {
-    if (this.#failure !== reason) this.#log.warn({ url: this.#url.origin, reason }, "issuer keys unavailable");
+    if (this.#failure !== reason) this.#log.warn({ url: displayUrl(this.#url), reason }, "issuer keys unavailable");
     this.#failure = reason;
     return new KeysUnavailable(reason);
   }

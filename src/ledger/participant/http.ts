@@ -3,6 +3,7 @@ import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { abortAfter } from "../../util/async.js";
+import { displayUrl } from "../../util/urls.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./tokens.js";
@@ -58,7 +59,7 @@ export async function callParticipant(
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && value !== undefined) return value;
   if (isSuccess) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
-  throw forgetDeniedToken(endpoint, responseError(value, status, url.origin + url.pathname));
+  throw forgetDeniedToken(endpoint, responseError(value, status, displayUrl(url)));
 }
 
 /** The token to send. Throws "denied" if it is not valid in a header and in the name of a subprotocol. */

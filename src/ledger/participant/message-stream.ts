@@ -1,5 +1,6 @@
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../domain/json.js";
+import { displayUrl } from "../../util/urls.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, messageError, responseError } from "./errors.js";
 import { DEFAULT_TIMEOUTS, type Endpoint, endpointUrl, forgetDeniedToken, readToken, type Timeouts } from "./http.js";
@@ -85,7 +86,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     });
     socket.on("unexpected-response", (_request, response) => {
       response.resume();
-      this.#finish(responseError(undefined, response.statusCode ?? 0, socket.url));
+      this.#finish(responseError(undefined, response.statusCode ?? 0, displayUrl(new URL(socket.url))));
       socket.terminate();
     });
     socket.on("error", (error) => this.#finish(connectionError(error, "the stream failed")));

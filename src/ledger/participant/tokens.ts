@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../../domain/json.js";
+import { displayUrl } from "../../util/urls.js";
 import { parseJson } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
 import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
@@ -113,7 +114,7 @@ async function fetchToken(
   );
   const endpoint = metadata.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
-    throw new LedgerError("denied", `the configuration of issuer ${base} has no valid token_endpoint`);
+    throw new LedgerError("denied", `the configuration of issuer ${displayUrl(issuer)} has no valid token_endpoint`);
   }
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
   if (audience !== undefined) form.set("audience", audience);
@@ -126,7 +127,7 @@ async function fetchToken(
     secret,
   );
   if (typeof token !== "string" || token === "") {
-    throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
+    throw new LedgerError("denied", `the response of issuer ${displayUrl(issuer)} has no access_token`);
   }
   // Some issuers send expires_in as a string.
   const seconds = Number(expiresIn);
@@ -138,10 +139,13 @@ function parseResponse({ status, text }: { status: number; text: string }, issue
   const kind = status === 429 || status >= 500 ? "busy" : "denied";
   const value = parseObject(text);
   if (status !== 200) {
-    throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}${describeError(value, secret)}`);
+    throw new LedgerError(
+      kind,
+      `issuer ${displayUrl(issuer)} answered status ${status}${describeError(value, secret)}`,
+    );
   }
   if (value !== undefined) return value;
-  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
+  throw new LedgerError("denied", `the response of issuer ${displayUrl(issuer)} is not a JSON object`);
 }
 
 /** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
