@@ -7,7 +7,7 @@ import { migrateDatabase } from "../../../src/cli/migrate.js";
 import type { AppConfig } from "../../../src/config/limits.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
-import { databaseUrl, freshDatabase } from "../../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
 import { main, Program } from "../../fixtures/program.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
@@ -37,7 +37,7 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
   const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
   /** Starts a service in this process. It ends with the test, or before. */
   const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
-    const given = { databaseUrl: databaseUrl(settings.databaseUrl), ledgerUrl: new URL(settings.ledgerUrl) };
+    const given = { databaseUrl: databaseAt(settings.databaseUrl), ledgerUrl: new URL(settings.ledgerUrl) };
     const config = { ...quiet(), ...given, ledgerParties: [parties.operator], graceSeconds: 2, ...more };
     const app = await startApp(config, Date.now, roles);
     let closing: Promise<void> | undefined;
