@@ -97,7 +97,10 @@ test.each([
   ["migrate", "OFFLEDGER_DATABASE_URL", "postgres://opsUser:s3cr/s3cret@127.0.0.1:9/registry"],
   ["serve", "OFFLEDGER_LEDGER_URL", "http://opsUser:5432#s3cret@127.0.0.1:9/json"],
 ])("%s, of a %s that cannot be used", async (command, name, url) => {
-  const { code, out, err } = await start([command], { ...(name === "OFFLEDGER_LEDGER_URL" && ledger), [name]: url }).ended();
+  const { code, out, err } = await start([command], {
+    ...(name === "OFFLEDGER_LEDGER_URL" && ledger),
+    [name]: url,
+  }).ended();
   expect(code).not.toBe(0);
   expect(err).toContain(name);
   expect(out + err).not.toMatch(/s3cret|5432|opsUser/);
