@@ -21,6 +21,12 @@ const CONTENT_TYPES = [
 
 type Served = Pick<UniversalHandler, "supportedContentType">;
 
+/** Whether the handler reads a content type. connect-es also takes some that it refuses later, as of gRPC-Web in base64. */
+export function servesContentType({ supportedContentType }: Served, type = ""): boolean {
+  const [mediaType = ""] = type.split(";", 1);
+  return supportedContentType(type) && CONTENT_TYPES.includes(mediaType.trim().toLowerCase());
+}
+
 /** Of a request whose content type, or the encoding in the query of a GET, is none that the handler serves. */
 export function rejectMediaType(request: FastifyRequest, reply: FastifyReply, { supportedContentType }: Served): void {
   request.record.protocol = protocolOf(request);

@@ -11,7 +11,7 @@ import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
 import type { Usage } from "../limits.js";
 import type { Operation } from "../operations.js";
-import { rejectMediaType } from "./media-type.js";
+import { rejectMediaType, servesContentType } from "./media-type.js";
 import { protocolOf, reject } from "../reject.js";
 import type { ServedMethods } from "../rest/no-route.js";
 import { recordingFor } from "../validators.js";
@@ -77,8 +77,8 @@ export function rpc(
     // Before the body is read, and before Fastify refuses in its own form what is no content type at all.
     server.addHook("onRequest", (request, reply, done) => {
       const handler = handlers.get(request.routeOptions.url ?? "");
-      const isServed = handler?.supportedContentType(request.headers["content-type"] ?? "") ?? true;
-      if (request.method === "POST" && handler !== undefined && !isServed) rejectMediaType(request, reply, handler);
+      const isServed = handler === undefined || servesContentType(handler, request.headers["content-type"]);
+      if (request.method === "POST" && !isServed) rejectMediaType(request, reply, handler);
       else done();
     });
     server.decorateRequest("rpcCall");
