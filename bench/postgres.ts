@@ -96,7 +96,7 @@ async function createDatabase(keep: Keep) {
   await execute(`CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = name;
-  await migrateDatabase(url);
+  await migrateDatabase(url.href);
   return { url: url.href, stop: () => execute(`DROP DATABASE ${name} WITH (FORCE)`) };
 }
 

@@ -92,3 +92,16 @@ test("domain, registry and store/port import no packages but the one of schemas"
     );
   expect(packages.filter((name) => name !== "zod")).toEqual([]);
 });
+
+// The linter refuses a URL in a template; displayUrl shows one without what may be secret.
+test("a whole URL is for libraries and for other URLs, not for messages", () => {
+  const users = files.filter((file) => /\bhref\b/.test(readFileSync(join("src", file), "utf8")));
+  expect(users.toSorted()).toEqual([
+    // The URL of a module's file.
+    "app/registry.ts",
+    // The base of the URL where the issuer publishes its configuration.
+    "ledger/participant/tokens.ts",
+    // The exporter of traces takes a text.
+    "telemetry/tracing.ts",
+  ]);
+});

@@ -24,6 +24,7 @@ import {
   sendRequest,
   unreadableAnswer,
 } from "../util/outgoing.js";
+import { displayUrl } from "../util/urls.js";
 
 export const DEFAULT_KEY_LIMITS = {
   /** Longest wait for a response of the issuer. */
@@ -106,7 +107,7 @@ export class IssuerKeys {
       });
       retryMs = Math.max(retryMs, retryAfterMs(response.headers) ?? 0);
       const text = keySetIn(response, this.#url);
-      if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
+      if (this.#failure !== undefined) this.#log.info({ url: displayUrl(this.#url) }, "issuer keys available again");
       this.#failure = undefined;
       return new Response(text);
     } catch (error) {
@@ -116,7 +117,7 @@ export class IssuerKeys {
   };
 
   #reportUnavailable(reason: string): KeysUnavailable {
-    if (this.#failure !== reason) this.#log.warn({ url: this.#url.origin, reason }, "issuer keys unavailable");
+    if (this.#failure !== reason) this.#log.warn({ url: displayUrl(this.#url), reason }, "issuer keys unavailable");
     this.#failure = reason;
     return new KeysUnavailable(reason);
   }

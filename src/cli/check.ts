@@ -25,6 +25,7 @@ import type { Inventory, Registry } from "../registry/sdk/registry.js";
 import { isInformation } from "../registry/sdk/warnings.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { errorMessage } from "../util/logger.js";
+import { displayUrl } from "../util/urls.js";
 import {
   configFailure,
   EXIT_CONFIG,
@@ -83,9 +84,12 @@ function checkFailure(error: unknown): Failure {
 }
 
 /** The participant cannot be read. Wrong credentials, rights and requests do not change by a retry. */
-export function participantFailure({ origin }: URL, { kind, message }: LedgerError): Failure {
+export function participantFailure(url: URL, { kind, message }: LedgerError): Failure {
   const exitCode = kind === "denied" || kind === "refused" || kind === "incomplete" ? EXIT_CONFIG : EXIT_FAILURE;
-  return { message: `OFFLEDGER_LEDGER_URL: the participant at ${origin} cannot be read: ${message}`, exitCode };
+  return {
+    message: `OFFLEDGER_LEDGER_URL: the participant at ${displayUrl(url)} cannot be read: ${message}`,
+    exitCode,
+  };
 }
 
 interface SnapshotCheck {
@@ -142,7 +146,7 @@ export async function checkParticipant(
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
     const inventory = await inventoryOf(snapshot, registry, now);
-    return { name: url.origin + url.pathname, snapshot, inventory: withPartyWarnings(inventory, parties) };
+    return { name: displayUrl(url), snapshot, inventory: withPartyWarnings(inventory, parties) };
   } catch (error) {
     throw signal.aborted ? tooSlow(limits) : error;
   } finally {

@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
 import { formatExplanation } from "./explanation.js";
 import { localAddress } from "./health.js";
-import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, print, printable } from "./output.js";
+import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, print } from "./output.js";
 
 const PATH = "/api/offledger/v1/explain";
 /** As much as the operator's port accepts. */
@@ -50,7 +50,7 @@ export async function explain(config: Config, argument: string): Promise<void> {
 }
 
 const atUrl = ({ origin }: URL, reason: string, exitCode: number): Failure => ({
-  message: printable(`the service at ${origin} cannot explain the request: ${reason}`),
+  message: `the service at ${origin} cannot explain the request: ${reason}`,
   exitCode,
 });
 

@@ -8,7 +8,7 @@ import type {
   Requirement,
   Search,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
-import { printable } from "./output.js";
+import { printableLine } from "../util/printable.js";
 
 /** How a request is answered, for people. Ids are complete, so that they can be copied. */
 export function formatExplanation(explained: ExplainResponse): string {
@@ -30,7 +30,8 @@ export function formatExplanation(explained: ExplainResponse): string {
     section("disclosed", disclosures.flatMap(formatDisclosure)),
     validUntil === undefined ? [] : [`may change without a new contract at ${time(validUntil)}`],
   ];
-  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.map(oneLine).join("\n"));
+  // A line break of a caller must not begin a line of its own.
+  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.map(printableLine).join("\n"));
   return `${texts.join("\n\n")}\n`;
 }
 
@@ -104,9 +105,6 @@ const formatDisclosure = ({ contract, entries }: Disclosure): string[] =>
         `  ${contract.contractId}`,
         `    ${contract.template}${entries.length === 0 ? "" : `, for ${entries.join(", ")}`}`,
       ];
-
-/** A line break of a caller must not begin a line of its own. */
-const oneLine = (line: string): string => printable(line).replaceAll("\n", String.raw`\u{a}`);
 
 const time = (timestamp: Timestamp | undefined): string =>
   timestamp === undefined ? "an unknown time" : timestampDate(timestamp).toISOString();

@@ -10,7 +10,7 @@ export async function migrate({ databaseUrl, databasePasswordFile }: Config): Pr
   // readConfig requires it for this command.
   if (databaseUrl === undefined) return;
   try {
-    const { from, to } = await migrateDatabase(databaseUrl, databasePasswordFile);
+    const { from, to } = await migrateDatabase(databaseUrl.secret, databasePasswordFile);
     print(from === to ? `schema is up to date (version ${to})\n` : `schema migrated from version ${from} to ${to}\n`);
   } catch (error) {
     const isUnavailable = error instanceof DatabaseError && error.kind === "unavailable";
@@ -20,8 +20,8 @@ export async function migrate({ databaseUrl, databasePasswordFile }: Config): Pr
 }
 
 /** Migrates the schema of a database to the version of this program. Throws DatabaseError. */
-export async function migrateDatabase(url: URL, passwordFile?: string): Promise<MigrationResult> {
-  const database = new Database({ url: url.href, passwordFile, maxConnections: 1 });
+export async function migrateDatabase(url: string, passwordFile?: string): Promise<MigrationResult> {
+  const database = new Database({ url, passwordFile, maxConnections: 1 });
   try {
     return await migrateSchema(database);
   } finally {

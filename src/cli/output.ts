@@ -6,20 +6,11 @@ import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../store/postgres/errors.js";
 import { errorMessage } from "../util/logger.js";
+import { printable } from "../util/printable.js";
 
 export function print(text: string): void {
   process.stdout.write(text);
 }
-
-/**
- * Escapes what controls a terminal or reorders text, except for line breaks: the service quotes what callers sent, who must
- * not control the operator's terminal.
- */
-export const printable = (text: string): string =>
-  text.replaceAll(
-    /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 
 /** The command failed: the service could not start or run, a check failed. A retry may help. */
 export const EXIT_FAILURE = 1;
@@ -35,7 +26,7 @@ const LISTEN_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUN
 
 /** Prints the message to stderr and sets the exit code. The process ends once its work is done. */
 export function fail({ message, exitCode }: Failure): void {
-  process.stderr.write(`offledger: ${message}\n`);
+  process.stderr.write(`offledger: ${printable(message)}\n`);
   process.exitCode = exitCode;
 }
 

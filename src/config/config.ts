@@ -1,7 +1,8 @@
 /** Reads the command line and the environment. */
 import { parseArgs } from "node:util";
 import { errorMessage } from "../util/logger.js";
-import type { Setting } from "./setting.js";
+import { firstInvisible, printableLine } from "../util/printable.js";
+import { Problem, type Setting } from "./setting.js";
 import { type Config, settings } from "./settings.js";
 
 export type { Config };
@@ -38,11 +39,14 @@ type ConfigResult =
 const SERVICE_LINK = /^OFFLEDGER_(?:.*_)?(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_.*)?)$/;
 const SERVICE_LINK_VALUE = /^(?:tcp|udp|sctp):\/\//;
 
-/** `argv` excludes the program. Flags override variables; an empty one is not set. `help`, `version` never fail. */
+/**
+ * `argv` excludes the program. Values lose surrounding white space. Flags override variables; an empty variable is not set.
+ * `help`, `version` never fail.
+ */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
   const { flags, command, argument, errors } = parseArguments(argv);
   const { variables, links, unknown } = sortVariables(env);
-  errors.push(...unknown.map((name) => `${name} is not a setting: did you mean ${nearest(name)}?`));
+  errors.push(...unknown.map((name) => `${quoted(name)} is not a setting: did you mean ${nearest(name)}?`));
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
     readValue(setting, flags[setting.flag], variables[setting.variable], errors),
@@ -69,7 +73,7 @@ function sortVariables(env: NodeJS.ProcessEnv) {
     variables: Object.fromEntries(others),
     links,
     // An empty variable is not set.
-    unknown: others.flatMap(([name, value]) => (known.has(name) || value === "" ? [] : [name])),
+    unknown: others.flatMap(([name, value]) => (known.has(name) || value?.trim() === "" ? [] : [name])),
   };
 }
 
@@ -107,14 +111,20 @@ function readValue(
   fromVariable: string | undefined,
   errors: string[],
 ): unknown {
-  const text = fromFlag ?? fromVariable;
+  const text = (fromFlag ?? fromVariable)?.trim();
   if (text === undefined || (fromFlag === undefined && text === "")) return defaultValue;
-  const value = parse(text);
-  if (value !== undefined) return value;
-  const got = isSecret === true ? "got another value" : `got "${text}"`;
-  errors.push(`${fromFlag === undefined ? variable : `--${flag}`} must be ${accepts}, ${got}`);
+  const name = fromFlag === undefined ? variable : `--${flag}`;
+  const got = isSecret === true ? "got another value" : `got "${printableLine(text)}"`;
+  const invisible = firstInvisible(text);
+  const value = invisible === undefined ? parse(text) : undefined;
+  if (value !== undefined && !(value instanceof Problem)) return value;
+  if (invisible !== undefined) errors.push(`${name} must not have the character ${printableLine(invisible)}, ${got}`);
+  else errors.push(value === undefined ? `${name} must be ${accepts}, ${got}` : `${name} ${value.reason}`);
   return defaultValue;
 }
+
+/** An argument for a message. It may be a URL that was meant for a flag. */
+const quoted = (argument: string): string => printableLine(argument.replace(/\/\/.*@/s, "//…@"));
 
 interface Arguments {
   readonly flags: Readonly<Record<string, string>>;
@@ -136,11 +146,12 @@ function parseArguments(argv: readonly string[]): Arguments {
     const name = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
     const command = commands.find((one) => one === name);
     const errors: string[] = [];
-    if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${name}"`);
+    if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${quoted(name)}"`);
     const [, argument = "", ...others] = positionals;
     if (command === "registry") return { flags, command, argument: others[0] ?? "", errors: checkTested(positionals) };
     if (command === "explain") errors.push(...checkExplained(argument, others));
-    else if (positionals.length > 1) errors.push(`unexpected argument "${argument}": only one command is accepted`);
+    else if (positionals.length > 1)
+      errors.push(`unexpected argument "${quoted(argument)}": only one command is accepted`);
     return { flags, command: command ?? "serve", argument, errors };
   } catch (error) {
     return { flags: {}, command: "serve", argument: "", errors: [errorMessage(error)] };
@@ -150,12 +161,12 @@ function parseArguments(argv: readonly string[]): Arguments {
 function checkTested([, action, path, other]: readonly string[]): string[] {
   if (action !== "test" || path === undefined)
     return ["offledger registry requires test and the path of a registry file"];
-  return other === undefined ? [] : [`unexpected argument "${other}": only one registry is tested`];
+  return other === undefined ? [] : [`unexpected argument "${quoted(other)}": only one registry is tested`];
 }
 
 function checkExplained(argument: string, [other]: readonly string[]): string[] {
   if (argument === "") return ["offledger explain requires the id of a request, or - for a request on stdin"];
-  return other === undefined ? [] : [`unexpected argument "${other}": only one request is explained`];
+  return other === undefined ? [] : [`unexpected argument "${quoted(other)}": only one request is explained`];
 }
 
 /** Checks settings that depend on each other or on the command. Returns one message for each error. */

@@ -70,7 +70,7 @@ function tracing({
   OTEL_EXPORTER_OTLP_ENDPOINT: all = "",
   OTEL_TRACES_SAMPLER_ARG: given,
 }: NodeJS.ProcessEnv): Pick<Limits, "tracesUrl" | "tracesRatio"> {
-  const url = traces === "" && all !== "" ? `${all.replace(/\/$/, "")}/v1/traces` : traces;
+  const url = traces.trim() === "" && all.trim() !== "" ? `${all.trim().replace(/\/$/, "")}/v1/traces` : traces;
   const ratio = Number(given === "" ? 1 : (given ?? 1));
   return { ...(URL.canParse(url) && { tracesUrl: new URL(url) }), tracesRatio: ratio >= 0 && ratio <= 1 ? ratio : 1 };
 }

@@ -1,8 +1,18 @@
 /** What a setting is, and the kinds of settings with what they accept. */
 import { isIP } from "node:net";
 
-/** Reads a text; undefined for one that is not accepted. */
-type Parser<T> = (text: string) => T | undefined;
+/** Why a text is not accepted, where "must be" does not say it. It never shows the text. */
+export class Problem {
+  /** Follows the name of the setting. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** Reads a text without surrounding white space; undefined for one that is not accepted. */
+export type Parser<T> = (text: string) => T | Problem | undefined;
 
 export interface Setting<T> {
   readonly variable: string;
@@ -42,9 +52,6 @@ export const optional = <T>(flag: string, parse: Parser<T>, labels: Labels): Set
 /** A text without a default. */
 export const text = (flag: string, accepts: string, description: string): Setting<string | undefined> =>
   optional(flag, nonEmpty, { accepts, description });
-
-export const url = (flag: string, description: string): Setting<URL | undefined> =>
-  optional(flag, httpUrl, { accepts: "an http or https URL", description });
 
 export const oneOf = <T extends string>(flag: string, values: readonly T[], value: T, description: string) =>
   setting<T>(flag, {
@@ -87,33 +94,21 @@ const inRange = ({ min, max }: Range): string => `an integer from ${min} to ${ma
 
 /** Decimal digits only, at most nine of them. */
 export const integer =
-  ({ min, max }: Range): Parser<number> =>
-  (given) => {
+  ({ min, max }: Range) =>
+  (given: string): number | undefined => {
     const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : undefined;
   };
 
 export const nonEmpty: Parser<string> = (given) => (given === "" ? undefined : given);
 
-const parseUrl = (given: string): URL | undefined => (URL.canParse(given) ? new URL(given) : undefined);
-
-const httpUrl: Parser<URL> = (given) => {
-  const parsed = parseUrl(given);
-  return parsed !== undefined && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
-};
-
-export const postgresUrl: Parser<URL> = (given) => {
-  const parsed = parseUrl(given);
-  return parsed !== undefined && /^postgres(?:ql)?:$/.test(parsed.protocol) && parsed.host !== "" ? parsed : undefined;
-};
-
 /** A comma-separated list without empty items; duplicates are removed. */
-export const list: Parser<readonly string[]> = (given) => {
+export const list = (given: string): readonly string[] | undefined => {
   const items = given.split(",").map((item) => item.trim());
   return items.includes("") ? undefined : [...new Set(items)];
 };
 
-const listOf =
+export const listOf =
   (isItem: (item: string) => boolean): Parser<readonly string[]> =>
   (given) => {
     const items = list(given);
@@ -133,12 +128,6 @@ export const networks = listOf((item) => {
   if (version === 0 || more.length > 0) return false;
   return prefix === undefined || integer({ min: 0, max: version === 4 ? 32 : 128 })(prefix) !== undefined;
 });
-
-const originList = listOf((item) => httpUrl(item)?.origin === item);
-
-/** `any`, `none`, or a list of origins as browsers send them: scheme, host and port only. */
-export const origins: Parser<"any" | "none" | readonly string[]> = (given) =>
-  given === "any" || given === "none" ? given : originList(given);
 
 export interface ListenAddress {
   readonly host: string;

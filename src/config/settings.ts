@@ -13,16 +13,18 @@ import {
   nonEmpty,
   oneOf,
   optional,
-  origins,
   parties,
   party,
-  postgresUrl,
   seconds,
   type Setting,
   setting,
   text,
-  url,
 } from "./setting.js";
+import { anonymousUrl, httpUrl, origins, postgresUrl } from "./urls.js";
+
+/** Its value may contain a password. */
+const url = (flag: string, description: string) =>
+  optional(flag, httpUrl, { accepts: "an http or https URL", description, isSecret: true });
 
 export const settings = {
   // What is served.
@@ -152,10 +154,11 @@ export const settings = {
   ),
 
   // Tokens of callers.
-  authJwksUrl: url(
-    "auth-jwks-url",
-    "JSON Web Key Set of the issuer of callers' tokens; without it no token is required",
-  ),
+  authJwksUrl: optional("auth-jwks-url", anonymousUrl, {
+    accepts: "an http or https URL without user and password",
+    description: "JSON Web Key Set of the issuer of callers' tokens; without it no token is required",
+    isSecret: true,
+  }),
   authIssuer: text("auth-issuer", "an issuer", "required issuer (`iss`) of callers' tokens"),
   authAudience: text("auth-audience", "an audience", "required audience (`aud`) of callers' tokens"),
   authOperations: optional("auth-operations", list, {

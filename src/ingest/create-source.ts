@@ -11,6 +11,7 @@ import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import type { Logger } from "../util/logger.js";
+import { displayUrl } from "../util/urls.js";
 import { type DatabaseOptions, databaseSource, type Roles } from "./database-source.js";
 import { fileIngestor } from "./file-ingestor.js";
 import { type LagLimits, LagTracker } from "./lag.js";
@@ -122,7 +123,7 @@ export function connectParticipant(
   const reconnects = () => earlierReconnects + (current?.reconnects ?? 0);
   return {
     ingestor: {
-      name: url.href,
+      name: displayUrl(url),
       origin: `participant of ${parties.toSorted().join(", ")}`,
       reconnects,
       start(writer, log, end): Ingestion {

@@ -11,6 +11,7 @@ import { ReplicaSync } from "../store/postgres/replica-sync.js";
 import { Replica } from "../store/postgres/replica.js";
 import type { Logger } from "../util/logger.js";
 import { Retries } from "../util/retries.js";
+import type { DatabaseUrl } from "../util/urls.js";
 import { type LagLimits, notReadyReason, staleReason } from "./lag.js";
 import { LeaderLoop } from "./leadership.js";
 import type { Ingestor, ParticipantConnection, Source } from "./source.js";
@@ -23,7 +24,7 @@ export interface Roles {
 }
 
 export interface DatabaseOptions {
-  readonly url: URL;
+  readonly url: DatabaseUrl;
   readonly passwordFile: string | undefined;
   /** Largest number of connections for queries. */
   readonly connections: number;
@@ -71,7 +72,7 @@ export function databaseSource({
   const pause = abortablePause(signal);
   let logger: Logger | undefined;
   const database = new Database({
-    url: url.href,
+    url: url.secret,
     passwordFile,
     maxConnections: connections,
     onShortage: (error) =>
@@ -124,7 +125,7 @@ export function databaseSource({
     return staleReason(replica.status, limits);
   };
   return {
-    name: roles.mirrors ? `${ingestor.name} by way of ${displayName(url)}` : displayName(url),
+    name: roles.mirrors ? `${ingestor.name} by way of ${url.name}` : url.name,
     reader: replica,
     changes: replica.changes,
     openScan: () => replica.openScan(),
@@ -184,6 +185,3 @@ export function databaseSource({
     },
   };
 }
-
-/** The URL without credentials. */
-const displayName = ({ host, pathname }: URL): string => `postgres://${host}${pathname}`;

@@ -1,9 +1,9 @@
 import { constants } from "node:http2";
-import { Code, cors as connect } from "@connectrpc/connect";
-import fastifyCors, { type FastifyCorsOptions } from "@fastify/cors";
+import { Code } from "@connectrpc/connect";
 import underPressure from "@fastify/under-pressure";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
+import { addCors, type Origins } from "./cors.js";
 import { httpError, outcomeOf, rejection } from "./errors.js";
 import { budgetError, resetOverHttp2 } from "./limits.js";
 import { pathOf, reject, sendRestError } from "./reject.js";
@@ -31,11 +31,7 @@ export async function addHooks(
   // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
   const pressure = { maxEventLoopDelay: maxDelayMs, pressureHandler: () => undefined };
   if (maxDelayMs > 0) await server.register(underPressure, pressure);
-  server.addHook("onRequest", (request, reply, done) => {
-    if (request.method === "OPTIONS" && !isPreflight(request)) notFound(request, reply);
-    else done();
-  });
-  await addCors(server, corsOrigins);
+  await addCors(server, corsOrigins, notFound);
   server.addHook("onRequest", (request, reply, done) => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (request.is404) return notFound(request, reply);
@@ -78,63 +74,6 @@ export function isHealth(operation: string): boolean {
 }
 
 const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean => isHealth(routeOptions.config.operation ?? "");
-
-/** Allowed origins: any, none but the service's own, or those listed. */
-export type Origins = "any" | "none" | readonly string[];
-
-/** How long a browser may cache a preflight, in seconds; no browser caches it longer. */
-const MAX_AGE_S = 7200;
-
-const METHODS = ["GET", "HEAD", "POST"];
-
-const ALLOWED_HEADERS = [
-  ...connect.allowedHeaders,
-  "Authorization",
-  "Traceparent",
-  "Tracestate",
-  "Baggage",
-  "X-Request-Id",
-  "If-None-Match",
-  "Offledger-If-None-Match",
-  "Last-Event-ID",
-];
-
-/** In one piece: the plugin would join a list for each response. */
-const EXPOSED_HEADERS = [
-  ...connect.exposedHeaders,
-  "Retry-After",
-  "WWW-Authenticate",
-  "X-Request-Id",
-  "Date",
-  "ETag",
-  "Offledger-Generation",
-  "Offledger-Offset",
-  "Offledger-Record-Time",
-  "Offledger-Valid-Until",
-  "Offledger-Tags",
-  "Offledger-Not-Modified",
-].join(", ");
-
-/**
- * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read
- * the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies.
- */
-async function addCors(server: FastifyInstance, origins: Origins): Promise<void> {
-  if (origins === "none") return;
-  const options: FastifyCorsOptions = {
-    origin: origins === "any" ? "*" : [...origins],
-    methods: METHODS,
-    allowedHeaders: ALLOWED_HEADERS,
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: MAX_AGE_S,
-    credentials: false,
-  };
-  await server.register(fastifyCors, options);
-}
-
-/** OPTIONS without the headers of a preflight is an unsupported method. */
-const isPreflight = ({ headers }: FastifyRequest): boolean =>
-  headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 
 /** A URL is ASCII, so its length is its size in bytes. */
 function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {

@@ -8,6 +8,7 @@ import http2, {
 } from "node:http2";
 import type net from "node:net";
 import { fixRequestId, REQUEST_ID } from "../telemetry/request-record.js";
+import { corsHeaders } from "./cors.js";
 import { type ConnectionLimits, IDLE_MS, isEndless, STALLED_MS, timeoutMessage } from "./limits.js";
 import { deferSessionClose } from "./upstream.js";
 
@@ -112,7 +113,7 @@ function probe(session: ServerHttp2Session, withinMs: number, alive: () => void)
 function limitStream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  { requestMs, stalledMs = STALLED_MS }: ConnectionLimits,
+  { requestMs, stalledMs = STALLED_MS, corsOrigins = "none" }: ConnectionLimits,
 ): void {
   // A hook has rejected it. Closing ends timeouts; one that is set later would keep the stream until it expires.
   if (stream.closed) return;
@@ -123,7 +124,7 @@ function limitStream(
   if (isComplete(stream)) return;
   const timer = setTimeout(() => {
     if (!stream.closed && !isComplete(stream) && !isEndless(stream))
-      rejectTimeout(stream, headers, requestMs, stalledMs);
+      rejectTimeout(stream, headers, requestMs, stalledMs, corsHeaders(corsOrigins, headers));
   }, requestMs);
   stream.once("close", () => clearTimeout(timer));
 }
@@ -138,9 +139,15 @@ function rejectTimeout(
   headers: IncomingHttpHeaders,
   requestMs: number,
   stalledMs: number,
+  cors: Readonly<Record<string, string>>,
 ): void {
   if (!stream.headersSent && !stream.destroyed) {
-    stream.respond({ ":status": 408, "content-type": "application/json", [REQUEST_ID]: fixRequestId(headers) });
+    stream.respond({
+      ":status": 408,
+      "content-type": "application/json",
+      [REQUEST_ID]: fixRequestId(headers),
+      ...cors,
+    });
     stream.end(JSON.stringify({ error: timeoutMessage(requestMs) }));
   }
   // RST_STREAM follows the response and stops the rest of the request.

@@ -6,6 +6,7 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Origins } from "./cors.js";
 import { rejection } from "./errors.js";
 
 /** docs/security.md describes the settings of the same names. */
@@ -25,6 +26,8 @@ export interface ConnectionLimits {
   readonly idleMs?: number;
   /** Milliseconds in which a client may take nothing of its response. */
   readonly stalledMs?: number;
+  /** Pages of these origins may read what a connection answers by itself; none by default. */
+  readonly corsOrigins?: Origins;
 }
 
 export const NEGOTIATION_MS = 10_000;

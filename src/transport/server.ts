@@ -7,17 +7,15 @@ import {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { REQUEST_ID, requestIdOf, type RequestObserver } from "../telemetry/request-record.js";
+import type { RequestObserver } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { httpError } from "./errors.js";
 import { addHooks, type HookOptions, recordRequests } from "./hooks.js";
 import { type Budgets, type ConnectionLimits, countRequests, createBudgets, responseBudgetError } from "./limits.js";
 import { operations } from "./operations.js";
-import { pathOf, sendRestError } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
-import { noRoute, ROUTER_OPTIONS, ServedMethods } from "./rest/no-route.js";
+import { isRoutable, noRoute, ROUTER_OPTIONS, ServedMethods, UNROUTABLE } from "./rest/no-route.js";
 import { rest } from "./rest/rest.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
@@ -80,7 +78,8 @@ export interface ServerOptions {
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
-  const sockets = new Sockets(connections, budgets.requests, certificate);
+  const { corsOrigins } = options.hooks;
+  const sockets = new Sockets({ ...connections, corsOrigins }, budgets.requests, certificate);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
@@ -88,12 +87,9 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     bodyLimit: maxBodyBytes,
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     routerOptions: ROUTER_OPTIONS,
-    frameworkErrors: (error, request, reply) => {
-      // Hooks do not run, so the request has no record.
-      reply.header(REQUEST_ID, requestIdOf(request.raw.headers));
-      void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
-    },
-    clientErrorHandler: answerClientError(connections.requestMs),
+    // Fastify would answer a URL that it cannot route without any hook.
+    rewriteUrl: ({ url = "/" }) => (isRoutable(url) ? url : UNROUTABLE),
+    clientErrorHandler: answerClientError(connections.requestMs, corsOrigins),
     // Requests on open connections are served to the end, and close them.
     return503OnClosing: false,
   });

@@ -6,6 +6,7 @@ import tls from "node:tls";
 import type { FastifyServerFactory } from "fastify";
 import { makeRequestId, REQUEST_ID } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
+import { corsHeaders, type Origins } from "./cors.js";
 import { Http2Sessions } from "./http2-sessions.js";
 import {
   type Budget,
@@ -53,8 +54,8 @@ export class Sockets {
 
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
-    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS } = this.#limits;
-    const turn = new Turn(turnMs, this.#requests);
+    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, corsOrigins } = this.#limits;
+    const turn = new Turn(turnMs, this.#requests, corsOrigins);
     const http1 = createHttp1Server(this.#limits, turn.limitHttp1(handler));
     const sessions = new Http2Sessions(this.#limits, turn.limitHttp2(handler));
     const sockets = new Set<net.Socket>();
@@ -187,7 +188,9 @@ function createHttp1Server(
 }
 
 /** Answers HTTP/1.1 input that Node.js cannot parse or that arrives too late, and closes the connection. */
-export function answerClientError(requestMs: number) {
+export function answerClientError(requestMs: number, corsOrigins: Origins) {
+  // There is no request yet, and so no origin.
+  const cors = Object.entries(corsHeaders(corsOrigins)).map(([name, value]) => `${name}: ${value}\r\n`);
   const answered = new WeakSet<Duplex>();
   return (error: Error & { readonly code?: string }, socket: Duplex): void => {
     // Node.js reports a connection again for each further read.
@@ -201,7 +204,7 @@ export function answerClientError(requestMs: number) {
     const body = JSON.stringify({ error: message });
     socket.end(
       `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\n${REQUEST_ID}: ${makeRequestId()}\r\n\r\n${body}`,
+        `Content-Length: ${body.length}\r\n${cors.join("")}${REQUEST_ID}: ${makeRequestId()}\r\n\r\n${body}`,
     );
     // Closing at once would reset the connection of a client that still sends, and it would not read the response.
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);

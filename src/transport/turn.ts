@@ -3,6 +3,7 @@ import type { RequestListener } from "node:http";
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
 import { REQUEST_ID, requestIdOf } from "../telemetry/request-record.js";
+import { corsHeaders, type Origins } from "./cors.js";
 import type { Http2Handler } from "./http2-sessions.js";
 import type { Budget } from "./limits.js";
 
@@ -21,6 +22,7 @@ const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry la
 export class Turn {
   readonly #maxMs: number;
   readonly #requests: Budget;
+  readonly #corsOrigins: Origins;
   /** Connections in this turn. */
   #refused = new WeakSet<Socket>();
   /** When each connection has asked for health in a turn that was over. */
@@ -28,9 +30,10 @@ export class Turn {
   #startedAt: number | undefined;
 
   /** `maxMs` is how long the requests of a turn may take together. What it refuses counts as refused by `requests`. */
-  constructor(maxMs: number, requests: Budget) {
+  constructor(maxMs: number, requests: Budget, corsOrigins: Origins = "none") {
     this.#maxMs = maxMs;
     this.#requests = requests;
+    this.#corsOrigins = corsOrigins;
   }
 
   /** Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is closed. */
@@ -50,6 +53,7 @@ export class Turn {
         "content-length": REFUSAL.length,
         "retry-after": "1",
         [REQUEST_ID]: requestIdOf(headers),
+        ...corsHeaders(this.#corsOrigins, headers),
       });
       response.end(REFUSAL);
       // The rest of the body, up to the time of a request.
@@ -69,8 +73,10 @@ export class Turn {
       // At the end of the turn: until then the stream counts, and Node.js itself rejects what is beyond their limit.
       setImmediate(() => {
         if (stream.destroyed) return;
+        const { headers } = request;
+        const cors = corsHeaders(this.#corsOrigins, headers);
         stream.respond(
-          { ":status": 503, "retry-after": "1", [REQUEST_ID]: requestIdOf(request.headers) },
+          { ":status": 503, "retry-after": "1", [REQUEST_ID]: requestIdOf(headers), ...cors },
           { endStream: true },
         );
         stream.close(constants.NGHTTP2_NO_ERROR);

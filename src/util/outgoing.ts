@@ -4,6 +4,7 @@ import { request as requestHttps } from "node:https";
 import { HttpProxyAgent, HttpsProxyAgent } from "hpagent";
 import { getProxyForUrl } from "proxy-from-env";
 import { isTooDeep, MAX_NESTING } from "./json-text.js";
+import { displayUrl } from "./urls.js";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -150,8 +151,8 @@ const MAX_SHOWN = 300;
 /** Origin and path of a Location. */
 function displayed(location: string, base: URL): string {
   if (!URL.canParse(location, base.href)) return "what is no URL";
-  const { protocol, origin, pathname } = new URL(location, base.href);
-  return /^(?:https?|wss?):$/.test(protocol) ? (origin + pathname).slice(0, MAX_SHOWN) : `a URL of ${protocol}`;
+  const to = new URL(location, base.href);
+  return /^(?:https?|wss?):$/.test(to.protocol) ? displayUrl(to).slice(0, MAX_SHOWN) : `a URL of ${to.protocol}`;
 }
 
 /** Why the text of an answer is not read as JSON, for messages: `is …`. */

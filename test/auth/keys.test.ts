@@ -106,6 +106,17 @@ describe("an unavailable issuer", () => {
     ]);
   });
 
+  test("is logged without the query of its URL", async () => {
+    const issuer = await startIssuer(FAILURE);
+    const logged: string[] = [];
+    const log = pino({ level: "trace" }, { write: (line) => void logged.push(line) });
+    const url = new URL("?key=s3cret#fragm3nt", issuer.url);
+    new IssuerKeys(url, log).refresh();
+    await until("the failure is logged", () => logged.length > 0);
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ url: issuer.url.href, msg: "issuer keys unavailable" });
+    expect(logged.join("")).not.toMatch(/s3cret|fragm3nt/);
+  });
+
   test("leaves known keys; a token of an unknown key may be valid; it is not asked for each token", async () => {
     const { issuer, verify, verifyNew } = await createVerifier([first], { cooldownMs: 0, retryMs: 60_000 });
     expect(await verifyNew(first)).toBe(VALID);

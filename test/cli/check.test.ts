@@ -114,7 +114,7 @@ async function failureOf(participant: Participant, ...more: [object?, Parameters
   const error: unknown = await check(participant, ...more).catch((thrown: unknown) => thrown);
   if (!(error instanceof LedgerError)) throw new Error("no error of the ledger", { cause: error });
   const { message, exitCode } = participantFailure(new URL(participant.url), error);
-  expect(message).toBe(`OFFLEDGER_LEDGER_URL: the participant at ${participant.url} cannot be read: ${error.message}`);
+  expect(message).toBe(`OFFLEDGER_LEDGER_URL: the participant at ${participant.url}/ cannot be read: ${error.message}`);
   return { kind: error.kind, message: error.message, exitCode };
 }
 

@@ -112,7 +112,7 @@ describe.each(Object.keys(ours))("%s", (name) => {
     const env = environmentOf([service]);
     expect(Object.keys(env).filter((variable) => !known.has(variable))).toEqual([]);
     const config = configOf(name, env);
-    expect(config.databaseUrl).toMatchObject({ username: "offledger", password: "", hostname: "postgres" });
+    expect(config.databaseUrl?.secret).toMatch(/^postgres(?:ql)?:\/\/offledger@postgres[:/]/);
     expect(config.databasePasswordFile).toBe("/run/secrets/offledger_password");
     expect(service.secrets).toContain("offledger_password");
     expect(amount(service.stop_grace_period)).toBeGreaterThan(config.drainSeconds + LIMITS.graceSeconds + 5);

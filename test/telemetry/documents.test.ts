@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { startApp } from "../../src/app/app.js";
 import { callNamed } from "../fixtures/calls/index.js";
-import { freshDatabase } from "../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { sendRest } from "../fixtures/protocols.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
@@ -96,7 +96,7 @@ beforeAll(async () => {
   } as const;
   const apps = [
     await startApp({ ...common, tracesUrl: gone }),
-    await startApp({ ...common, databaseUrl: new URL(database.url) }),
+    await startApp({ ...common, databaseUrl: databaseAt(database.url) }),
     // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];

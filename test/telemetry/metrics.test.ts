@@ -12,7 +12,7 @@ import { RequestMetrics, TransferMetrics } from "../../src/telemetry/metrics.js"
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { element, payload } from "../fixtures/elements.js";
-import { freshDatabase } from "../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { sendRest } from "../fixtures/protocols.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 import * as requests from "../fixtures/requests.js";
@@ -202,7 +202,7 @@ describe("transfers", () => {
   test("with a database are counted once, however often their query runs", async () => {
     const database = await freshDatabase();
     onTestFinished(() => database.drop());
-    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, databaseUrl: new URL(database.url) });
+    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, databaseUrl: databaseAt(database.url) });
     await until("it is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
     for (let count = 0; count < 3; count++) expect((await sendRest(app.url, direct)).status).toBe(200);
     const { samples } = await scrape(app.metricsUrl);

@@ -6,7 +6,7 @@ import type { AppConfig } from "../../src/config/limits.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { ownModule } from "../fixtures/own-registry.js";
-import { freshDatabase } from "../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { until } from "../fixtures/wait.js";
 import { listWarnings, warningsUrl } from "../fixtures/warnings.js";
 import { creationsOf, play } from "../scripted-participant/elements.js";
@@ -19,9 +19,8 @@ const stakeholders = [parties.operator];
 async function onDatabase(): Promise<Partial<AppConfig>> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  const databaseUrl = new URL(database.url);
-  await migrateDatabase(databaseUrl);
-  return { databaseUrl };
+  await migrateDatabase(database.url);
+  return { databaseUrl: databaseAt(database.url) };
 }
 
 /** A ledger with a complete registry, and the settings of a service that follows it. */

@@ -2,6 +2,7 @@ import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { foreignAnswer, type HttpResponse, retryAfterMs } from "../../util/outgoing.js";
 import { fieldsOf } from "../json-fields.js";
+import { displayUrl } from "../../util/urls.js";
 
 /** What a failure of the participant means for the mirror. */
 export type LedgerErrorKind =
@@ -137,7 +138,7 @@ export function responseError(
 ): LedgerError {
   const error = readApiError(body);
   const retryMs = response && retryAfterMs(response.headers);
-  const shown = url === undefined ? "its URL" : url.origin + url.pathname;
+  const shown = url === undefined ? "its URL" : displayUrl(url);
   if (error.code !== undefined) return ledgerError(error, status, retryMs);
   if (status === 404 || status === 405) {
     const message = `there is no JSON Ledger API at ${shown} (status ${status}): check the path of OFFLEDGER_LEDGER_URL`;

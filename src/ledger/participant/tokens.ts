@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../../domain/json.js";
+import { displayUrl } from "../../util/urls.js";
 import { parseJson } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
 import { type HttpResponse, foreignAnswer, retryAfterMs, unreadableAnswer } from "../../util/outgoing.js";
@@ -118,7 +119,7 @@ async function fetchToken(
   const metadata = parseResponse(await sendRequest(discoveryUrl, discovery), discoveryUrl, issuer);
   const endpoint = metadata.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
-    throw new LedgerError("denied", `the configuration of issuer ${base} has no valid token_endpoint`);
+    throw new LedgerError("denied", `the configuration of issuer ${displayUrl(issuer)} has no valid token_endpoint`);
   }
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
   if (audience !== undefined) form.set("audience", audience);
@@ -128,7 +129,7 @@ async function fetchToken(
   const answer = await sendRequest(new URL(endpoint), grant);
   const { access_token: token, expires_in: expiresIn } = parseResponse(answer, new URL(endpoint), issuer, secret);
   if (typeof token !== "string" || token === "") {
-    throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
+    throw new LedgerError("denied", `the response of issuer ${displayUrl(issuer)} has no access_token`);
   }
   // Some issuers send expires_in as a string.
   const seconds = Number(expiresIn);
@@ -144,12 +145,12 @@ function parseResponse(response: HttpResponse, url: URL, issuer: URL, secret = "
     const described = foreign === undefined ? describeError(value, secret) : `, ${foreign}`;
     const shown = secret !== "" && described.includes(secret) ? "" : described;
     const kind = status === 429 || status >= 500 ? "busy" : "denied";
-    const message = `issuer ${issuer.href} answered status ${status}${shown}`;
+    const message = `issuer ${displayUrl(issuer)} answered status ${status}${shown}`;
     throw new LedgerError(kind, message, undefined, { retryMs: retryAfterMs(headers) });
   }
   if (value !== undefined) return value;
   const problem = parseJson(text) === undefined ? unreadableAnswer(response, url) : "is not a JSON object";
-  throw new LedgerError("denied", `the response of issuer ${issuer.href} ${problem}`);
+  throw new LedgerError("denied", `the response of issuer ${displayUrl(issuer)} ${problem}`);
 }
 
 /** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */

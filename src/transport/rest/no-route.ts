@@ -9,16 +9,39 @@ import { connectErrorBody, sendRpcError } from "../rpc/errors.js";
 
 const MAX_SHOWN_URL = 200;
 
+/** In place of a URL that the router cannot read; no route has it. */
+export const UNROUTABLE = "/%25";
+
+/** Whether the router can read a URL: an absolute one has a host and no fragment, and the escapes of its path are UTF-8. */
+export function isRoutable(url: string): boolean {
+  if (!url.startsWith("/") && /^https?:\/\/(?:$|[/?]|.*#)/is.test(url)) return false;
+  if (!url.includes("%")) return true;
+  const [path = ""] = url.split(/[?#]/, 1);
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Answers requests without a route: unimplemented in gRPC's form; otherwise 405 with `Allow` if the path is served by
  * other methods, else 404.
  */
 export function noRoute(served: ServedMethods) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { method } = request;
+    const { method, originalUrl } = request;
     // Clients of gRPC-Web read a 404 as unimplemented.
     if (grpcProtocolOf(request.raw) === "grpc") return rejectUnknownRpc(request, reply);
-    const url = request.url.length > MAX_SHOWN_URL ? `${request.url.slice(0, MAX_SHOWN_URL)}…` : request.url;
+    const url = originalUrl.length > MAX_SHOWN_URL ? `${originalUrl.slice(0, MAX_SHOWN_URL)}…` : originalUrl;
+    if (!isRoutable(originalUrl)) {
+      await sendRestError(
+        reply,
+        httpError(400, `the path ${url} is malformed: check its percent encoding`, originalUrl),
+      );
+      return;
+    }
     const path = served.find(request.url);
     // A route for a folder of files has the method, but not the file.
     if (path === undefined || path.methods.has(method)) {
@@ -36,7 +59,7 @@ export function noRoute(served: ServedMethods) {
 function rejectUnknownRpc(request: FastifyRequest, reply: FastifyReply): void {
   request.record.protocol = "grpc";
   void drainBody(request.raw);
-  const name = request.url.slice(1, MAX_SHOWN_URL);
+  const name = request.originalUrl.slice(1, MAX_SHOWN_URL);
   sendRpcError(request, reply, rejection("UNKNOWN_OPERATION", `this service has no operation ${name}`));
   // Otherwise a body that never ends would keep the stream: no timeout applies to a stream that has its response.
   const { stream } = request.raw as unknown as Partial<Http2ServerRequest>;

@@ -11,6 +11,7 @@ import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
 import type { Usage } from "../limits.js";
 import type { Operation } from "../operations.js";
+import { rejectMediaType, servesContentType } from "./media-type.js";
 import { protocolOf, reject } from "../reject.js";
 import type { ServedMethods } from "../rest/no-route.js";
 import { recordingFor } from "../validators.js";
@@ -72,6 +73,13 @@ export function rpc(
       // connect-fastify takes every method, and refuses the others without `Allow`.
       if (allowedMethods !== undefined) route.method = [...allowedMethods];
       route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
+    });
+    // Before the body is read, and before Fastify refuses in its own form what is no content type at all.
+    server.addHook("onRequest", (request, reply, done) => {
+      const handler = handlers.get(request.routeOptions.url ?? "");
+      const isServed = handler === undefined || servesContentType(handler, request.headers["content-type"]);
+      if (request.method === "POST" && !isServed) rejectMediaType(request, reply, handler);
+      else done();
     });
     server.decorateRequest("rpcCall");
     server.addHook("preHandler", plainUnaryCalls(operations, maxBodyBytes, compresses));
@@ -228,6 +236,11 @@ function adapted(handler: UniversalHandler): UniversalHandler {
     const call = callOf(received.contextValues);
     const { request, reply } = call;
     const response = await handler(received).finally(() => call.releaseBody());
+    if (response.status === 415) {
+      rejectMediaType(request, reply, handler);
+      await reply;
+      throw SENT;
+    }
     if (!isUnary) return response;
     // gRPC-Web has its errors in the body.
     if (call.error === undefined || request.record.protocol === "grpc-web") {

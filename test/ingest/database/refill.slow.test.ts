@@ -13,7 +13,7 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { contextsFile, elementOf } from "../../fixtures/contexts.js";
 import { parties } from "../../fixtures/elements.js";
-import { freshDatabase } from "../../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
 import { transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { registryWithInstructions, utilityCalls } from "../../fixtures/utility-calls.js";
@@ -123,7 +123,7 @@ async function onDatabase(source: Partial<AppConfig>) {
   onTestFinished(() => database.drop());
   const start = async (config: Partial<AppConfig>, roles?: Roles): Promise<App> => {
     const app = await startApp(
-      { ...quiet(), databaseUrl: new URL(database.url), ...source, ...config },
+      { ...quiet(), databaseUrl: databaseAt(database.url), ...source, ...config },
       Date.now,
       roles,
     );

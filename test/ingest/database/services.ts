@@ -7,7 +7,7 @@ import { migrateDatabase } from "../../../src/cli/migrate.js";
 import type { AppConfig } from "../../../src/config/limits.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
-import { freshDatabase } from "../../fixtures/postgres.js";
+import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
 import { main, Program } from "../../fixtures/program.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
@@ -25,7 +25,7 @@ export interface Settings {
 export async function newDatabase(isMigrated = true): Promise<string> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  if (isMigrated) await migrateDatabase(new URL(database.url));
+  if (isMigrated) await migrateDatabase(database.url);
   return database.url;
 }
 
@@ -33,12 +33,12 @@ export async function newDatabase(isMigrated = true): Promise<string> {
 export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, database?: string) {
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
-  if (database !== undefined) await migrateDatabase(new URL(database));
+  if (database !== undefined) await migrateDatabase(database);
   const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
   /** Starts a service in this process. It ends with the test, or before. */
   const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
-    const [databaseUrl, ledgerUrl] = [new URL(settings.databaseUrl), new URL(settings.ledgerUrl)];
-    const config = { ...quiet(), databaseUrl, ledgerUrl, ledgerParties: [parties.operator], graceSeconds: 2, ...more };
+    const given = { databaseUrl: databaseAt(settings.databaseUrl), ledgerUrl: new URL(settings.ledgerUrl) };
+    const config = { ...quiet(), ...given, ledgerParties: [parties.operator], graceSeconds: 2, ...more };
     const app = await startApp(config, Date.now, roles);
     let closing: Promise<void> | undefined;
     const close = () => (closing ??= app.close());

@@ -1,10 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import net from "node:net";
+import { join } from "node:path";
+import { pipeline } from "node:stream";
 import { Client } from "pg";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { checkSchema, type MigrationResult, migrate } from "../../../src/store/postgres/migrate.js";
+import { readValid } from "../../config/read.js";
+import { temporaryFolder } from "../../fixtures/files.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 
 /** Each migration is one file. */
@@ -56,6 +62,35 @@ async function describeSchema(): Promise<unknown[]> {
   const state = await sql.query("SELECT * FROM offledger.state");
   return [...rows, ...versions.rows, ...state.rows];
 }
+
+/** A folder with a Unix socket of the server, as libpq names it. */
+async function socketFolder(port: string): Promise<string> {
+  const { hostname, port: to } = new URL(url);
+  const directory = await temporaryFolder();
+  const server = net.createServer((client) => {
+    const connection = net.connect(Number(to), hostname);
+    pipeline(client, connection, client, () => undefined);
+  });
+  server.listen(join(directory, `.s.PGSQL.${port}`));
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return directory;
+}
+
+test("a database is reached by a Unix socket, whose directory is in the query or in place of the host", async () => {
+  const { username, password, pathname } = new URL(url);
+  const [directory, other] = [await socketFolder("5432"), await socketFolder("6432")];
+  const encoded = encodeURIComponent(directory);
+  for (const as of [
+    `postgresql://${username}:${password}@${pathname}?host=${directory}`,
+    `postgresql://${pathname}?host=${directory}&user=${username}&password=${password}`,
+    `postgresql://${username}@${pathname}?host=${other}&port=6432&password=${password}`,
+    `postgresql://${username}:${password}@${encoded}${pathname}`,
+  ]) {
+    expect(readValid(["--database-url", as]).databaseUrl).toMatchObject({ secret: as });
+    expect((await runMigrations(as)).to).toBe(latest);
+  }
+});
 
 const versions = async (): Promise<unknown[]> =>
   (await sql.query("SELECT version FROM offledger.migrations ORDER BY version")).rows;

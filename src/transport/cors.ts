@@ -1,0 +1,81 @@
+/** What pages of other origins may send and read. */
+import type { IncomingHttpHeaders } from "node:http";
+import { cors as connect } from "@connectrpc/connect";
+import fastifyCors from "@fastify/cors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+/** Allowed origins: any, none but the service's own, or those listed. */
+export type Origins = "any" | "none" | readonly string[];
+
+/** How long a browser may cache a preflight, in seconds; no browser caches it longer. */
+const MAX_AGE_S = 7200;
+
+const METHODS = ["GET", "HEAD", "POST"];
+
+/** In one piece: the plugin would join a list for each response. */
+const EXPOSED_HEADERS = [
+  ...connect.exposedHeaders,
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-Request-Id",
+  "Date",
+  "ETag",
+  "Offledger-Generation",
+  "Offledger-Offset",
+  "Offledger-Record-Time",
+  "Offledger-Valid-Until",
+  "Offledger-Tags",
+  "Offledger-Not-Modified",
+].join(", ");
+
+/** Names of headers, in a list that is sent back. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/;
+const MAX_HEADER_NAMES_LENGTH = 4_096;
+
+/**
+ * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read
+ * the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies. So a page may send any
+ * header that it asks for: as any other program, it gains nothing by those that the service does not read.
+ *
+ * `notFound` answers OPTIONS that is no preflight.
+ */
+export async function addCors(
+  server: FastifyInstance,
+  origins: Origins,
+  notFound: (request: FastifyRequest, reply: FastifyReply) => void,
+): Promise<void> {
+  if (origins !== "none") {
+    await server.register(fastifyCors, {
+      origin: origins === "any" ? "*" : [...origins],
+      methods: METHODS,
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: MAX_AGE_S,
+      credentials: false,
+      // The answer to a preflight is here: the plugin would refuse other OPTIONS in a form of its own.
+      preflightContinue: true,
+      strictPreflight: false,
+    });
+  }
+  server.addHook("onRequest", (request, reply, done) => {
+    if (request.method !== "OPTIONS") return done();
+    if (origins === "none" || !isPreflight(request)) return notFound(request, reply);
+    const asked = request.headers["access-control-request-headers"] ?? "";
+    if (asked.length > MAX_HEADER_NAMES_LENGTH || !HEADER_NAMES.test(asked)) {
+      reply.removeHeader("access-control-allow-headers");
+    }
+    void reply.code(204).header("content-length", "0").send();
+  });
+}
+
+/** OPTIONS without the headers of a preflight is an unsupported method. */
+const isPreflight = ({ headers }: FastifyRequest): boolean =>
+  headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
+
+/** The headers of CORS for an answer that is given before Fastify has the request; without an origin, if it is not known. */
+export function corsHeaders(origins: Origins, { origin }: IncomingHttpHeaders = {}): Record<string, string> {
+  if (origins === "none") return {};
+  const exposed = { "access-control-expose-headers": EXPOSED_HEADERS };
+  if (origins === "any") return { "access-control-allow-origin": "*", ...exposed };
+  const isAllowed = origin !== undefined && origins.includes(origin);
+  return { vary: "Origin", ...(isAllowed && { "access-control-allow-origin": origin }), ...exposed };
+}
