@@ -8,13 +8,8 @@ import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import { Decoder } from "../ledger/decode.js";
-import {
-  type Chunks,
-  formatProblems,
-  MAX_PROBLEMS,
-  parseSnapshot,
-  type Snapshot as FileSnapshot,
-} from "../ledger/file/snapshot.js";
+import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
+import type { Chunks } from "../ledger/file/splitter.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
