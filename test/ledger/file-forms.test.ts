@@ -76,6 +76,15 @@ describe("a contract that is in a file twice", () => {
     expect(await read(lines(factory("a"), factory("b"), factory("a")))).toEqual(once);
     expect(await read(`${compact(factory("a"))}\n${pretty(factory("a"))}${compact(factory("b"))}`)).toEqual(once);
     expect(await read(compact([page("ab", "t"), page("ba")]))).toEqual({ ...once, offset: 200 });
+    const holdings = ["1.0", "2.0"].map((amount) =>
+      element("Holding", "h", payload.lockedHolding("alice", "USD", { amount, lock: null })),
+    );
+    const counted = async (some: readonly JsonObject[]) =>
+      (await parseSnapshot([lines(...some)], new Decoder(templates, true))).problems;
+    expect(await counted([holdings[0], holdings[0]] as JsonObject[])).toEqual([]);
+    expect(await counted(holdings)).toEqual([
+      { line: 2, reason: "contract h is already on line 1, with other content" },
+    ]);
     const leaves = [factory("a", { moving: "unassigned" }), factory("a", { moving: "arriving" })];
     expect(await read(lines(...leaves, ...leaves))).toMatchObject({ ids: "a", problems: [] });
   });

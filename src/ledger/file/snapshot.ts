@@ -179,7 +179,7 @@ function digestOf(contract: Contract | CountedOnly): number {
   const { synchronizerId = null } = contract;
   const content = isStored(contract)
     ? [synchronizerId, contract.templateId, contract.createdAt, contract.createdEventBlob, contract.payload]
-    : [synchronizerId, contract.supply];
+    : [synchronizerId, contract.supply.sum, String(contract.supply.amount)];
   return Number.parseInt(digest("sha256", JSON.stringify(content), "hex").slice(0, 12), 16);
 }
 

@@ -3,6 +3,7 @@ import { notFound } from "../../domain/errors.js";
 import { checkContext, runChecks } from "../check/scan.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
+import { tokenStandardApis } from "../sdk/apis.js";
 import { decimalText } from "../sdk/json-reader.js";
 import type {
   Choice,
@@ -12,7 +13,6 @@ import type {
   Instrument,
   Registry,
   RequestContext,
-  SupportedApis,
   TransferKind,
 } from "../sdk/registry.js";
 import type { ContextLine, EntryInputs } from "./answer.js";
@@ -102,7 +102,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     templates: [...table.templates.values()],
     checks,
     lookup: tableLookup(table, listedIds),
-    supportedApis: supportedApis(file),
+    supportedApis: tokenStandardApis(...(file.versions ?? ["v1"])),
     instruments,
     transferFactory(context, query) {
       const inputs = transferInputs(transferArguments(query));
@@ -143,20 +143,4 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       },
     }),
   };
-}
-
-/** The APIs of the standard for which the file has a factory or templates. */
-function supportedApis({ versions = ["v1"], templates, operations = {} }: RegistryFile): SupportedApis {
-  const kinds = new Set(Object.values(templates).map(({ choices }) => choices));
-  const has = (factory: Operation, kind: string) =>
-    operations[factory] !== undefined || [...kinds].some((one) => one === kind);
-  const apis: Record<string, number> = { "splice-api-token-metadata-v1": 2 };
-  for (const version of versions) {
-    if (has("transfer-factory", "transfer-instruction")) apis[`splice-api-token-transfer-instruction-${version}`] = 1;
-    if (has("allocation-factory", "allocation")) {
-      apis[`splice-api-token-allocation-${version}`] = 1;
-      apis[`splice-api-token-allocation-instruction-${version}`] = 1;
-    }
-  }
-  return apis;
 }

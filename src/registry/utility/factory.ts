@@ -200,6 +200,10 @@ const FIRST_APP_WITH_VERSION_2 = "0.9.0";
 export const hasVersion2 = ({ templateId }: Contract, versions: PackageVersions): boolean =>
   !versions.isOlder(packageIdOf(templateId), FIRST_APP_WITH_VERSION_2);
 
+/** One of an unknown package may have it and is not listed with it: wallets prefer version 2 where it is listed. */
+export const isKnownToHaveVersion2 = (contract: Contract, versions: PackageVersions): boolean =>
+  versions.versionOf(packageIdOf(contract.templateId)) !== undefined && hasVersion2(contract, versions);
+
 /** `versions` if the request is one of version 2. */
 export const version2Of = ({ apiVersion }: FactoryQuery, versions: PackageVersions): PackageVersions | undefined =>
   apiVersion === "v2" ? versions : undefined;
