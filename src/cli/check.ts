@@ -36,14 +36,19 @@ export function check(config: Config): Promise<void> {
   return config.ledgerUrl === undefined ? checkFile(config) : checkLedger(config, config.ledgerUrl);
 }
 
-const needsAction = ({ warnings }: Inventory): boolean =>
-  warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
+/** Without a registrar every request is answered 404. */
+const needsAction = ({ registrars, warnings }: Inventory): boolean =>
+  registrars.length === 0 || warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
 
 async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
   let file: FileHandle;
   try {
     file = await open(path);
+    if ((await file.stat()).isDirectory()) {
+      await file.close();
+      return fail(snapshotFailure(` ${path} is a folder`));
+    }
   } catch (error) {
     return fail(snapshotFailure(` ${errorMessage(error)}`));
   }
