@@ -103,5 +103,7 @@ test("a whole URL is for libraries and for other URLs, not for messages", () => 
     "ledger/participant/tokens.ts",
     // The exporter of traces takes a text.
     "telemetry/tracing.ts",
+    // The library that reads the proxy of the environment takes a text.
+    "util/outgoing.ts",
   ]);
 });

@@ -12,7 +12,7 @@ import type { SourcePackages } from "../ingest/source.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
-import type { OverridesByInstrument } from "../registry/instrument-directory.js";
+import { ALL_INSTRUMENTS, type OverridesByInstrument } from "../registry/instrument-directory.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { checkContexts, compileContexts, ExtensionError, type UtilityContexts } from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
@@ -43,9 +43,9 @@ export function registryFilePath({ registry }: Config): string | undefined {
 async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
   if (file.instruments !== "file") return checkedRegistry(tableRegistry(file));
   const entries = await readInstruments(config.instruments);
-  return checkedRegistry(
-    tableRegistry(file, { instrumentsOf: (registrar) => [...(entries.get(registrar)?.keys() ?? [])] }),
-  );
+  const instrumentsOf = (registrar: string) =>
+    [...(entries.get(registrar)?.keys() ?? [])].filter((id) => id !== ALL_INSTRUMENTS);
+  return checkedRegistry(tableRegistry(file, { instrumentsOf }));
 }
 
 /** Throws SettingError with every mistake of the file, its line and its column. */

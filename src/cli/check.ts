@@ -8,13 +8,8 @@ import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import { Decoder } from "../ledger/decode.js";
-import {
-  type Chunks,
-  formatProblems,
-  MAX_PROBLEMS,
-  parseSnapshot,
-  type Snapshot as FileSnapshot,
-} from "../ledger/file/snapshot.js";
+import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
+import type { Chunks } from "../ledger/file/splitter.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
@@ -42,14 +37,19 @@ export function check(config: Config): Promise<void> {
   return config.ledgerUrl === undefined ? checkFile(config) : checkLedger(config, config.ledgerUrl);
 }
 
-const needsAction = ({ warnings }: Inventory): boolean =>
-  warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
+/** Without a registrar every request is answered 404. */
+const needsAction = ({ registrars, warnings }: Inventory): boolean =>
+  registrars.length === 0 || warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
 
 async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
   let file: FileHandle;
   try {
     file = await open(path);
+    if ((await file.stat()).isDirectory()) {
+      await file.close();
+      return fail(snapshotFailure(` ${path} is a folder`));
+    }
   } catch (error) {
     return fail(snapshotFailure(` ${errorMessage(error)}`));
   }

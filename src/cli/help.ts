@@ -20,7 +20,7 @@ export function helpText(): string {
     "  offledger help     print this help",
     "  offledger version  print the version",
     "",
-    "Flags, and the environment variables that they override:",
+    "Flags, and the environment variables that they override; -h and --help print this help:",
     "",
     ...Object.values<Setting<unknown>>(settings).map(formatSetting),
     "",

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { stringify } from "yaml";
 import { loadRegistry, loadRegistryFile, loadUtilityContexts, registryFilePath } from "../app/registry.js";
 import type { Config } from "../config/config.js";
@@ -16,6 +16,11 @@ export async function registryTest(config: Config, path: string): Promise<void> 
   const [, name = path] = /^(.*)\.test\.ya?ml$/.exec(path) ?? [];
   const [registry, tests] = name === path ? [path, `${path.replace(/\.\w+$/, "")}.test.yaml`] : [`${name}.yaml`, path];
   try {
+    const noRegistry = await whyUnreadable(registry);
+    if (noRegistry !== undefined) return fail(configFailure(`there is no registry to test: ${noRegistry}`));
+    const noTests = await whyUnreadable(tests);
+    if (noTests !== undefined)
+      return fail(configFailure(`${registry} has no tests: write them to ${tests} (${noTests})`));
     const { file, problems } = parseRegistryTests(await readFile(tests));
     if (file === undefined)
       return fail(configFailure(`the tests have mistakes:\n${problems.map((one) => `${tests}:${one}`).join("\n")}`));
@@ -28,6 +33,15 @@ export async function registryTest(config: Config, path: string): Promise<void> 
         ? configFailure(`the tests cannot be read: ${errorMessage(error)}`)
         : startFailure(config, error),
     );
+  }
+}
+
+/** Why a path is no file; undefined if it is one. */
+async function whyUnreadable(path: string): Promise<string | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? `${path} is a folder` : undefined;
+  } catch (error) {
+    return errorMessage(error);
   }
 }
 

@@ -46,7 +46,7 @@ const SERVICE_LINK_VALUE = /^(?:tcp|udp|sctp):\/\//;
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
   const { flags, command, argument, errors } = parseArguments(argv);
   const { variables, links, unknown } = sortVariables(env);
-  errors.push(...unknown.map((name) => `${quoted(name)} is not a setting: did you mean ${nearest(name)}?`));
+  errors.push(...unknown.map((name) => `${quoted(name)} is not a setting: did you mean ${nearest(name, known)}?`));
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
     readValue(setting, flags[setting.flag], variables[setting.variable], errors),
@@ -85,10 +85,11 @@ const warningsOf = (links: readonly string[]): string[] =>
           "enableServiceLinks: false in the pod turns them off",
       ];
 
-/** The variable of a setting that begins so, else the one with the fewest edits. */
-function nearest(name: string): string {
-  const [best = ""] = [...known].toSorted((a, b) => distance(name, a) - distance(name, b));
-  return [...known].find((one) => one.startsWith(name)) ?? best;
+/** The name that begins so, else the one with the fewest edits. */
+function nearest(name: string, names: Iterable<string>): string {
+  const all = [...names];
+  const [best = ""] = all.toSorted((a, b) => distance(name, a) - distance(name, b));
+  return all.find((one) => one.startsWith(name)) ?? best;
 }
 
 /** Levenshtein's. */
@@ -133,14 +134,28 @@ interface Arguments {
   readonly errors: string[];
 }
 
+const flagOptions = {
+  ...Object.fromEntries(Object.values(settings).map(({ flag }) => [flag, { type: "string" as const }])),
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+/** A message for each flag that does not exist, with the nearest one that does. */
+function unknownFlags(argv: readonly string[]): string[] {
+  const { tokens } = parseArgs({ args: [...argv], options: flagOptions, strict: false, tokens: true });
+  const names = Object.keys(flagOptions);
+  return tokens.flatMap((token) =>
+    token.kind !== "option" || names.includes(token.name)
+      ? []
+      : [`'${token.rawName}' is not a flag: did you mean --${nearest(token.name, names)}?`],
+  );
+}
+
 function parseArguments(argv: readonly string[]): Arguments {
-  const options = Object.fromEntries(Object.values(settings).map(({ flag }) => [flag, { type: "string" as const }]));
+  const unknown = unknownFlags(argv);
+  if (unknown.length > 0) return { flags: {}, command: "serve", argument: "", errors: unknown };
   try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: { ...options, help: { type: "boolean" }, version: { type: "boolean" } },
-      allowPositionals: true,
-    });
+    const { values, positionals } = parseArgs({ args: [...argv], options: flagOptions, allowPositionals: true });
     const flags: Record<string, string> = {};
     for (const [name, value] of Object.entries(values)) if (typeof value === "string") flags[name] = value;
     const name = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");

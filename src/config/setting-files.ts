@@ -42,14 +42,20 @@ const entry = z.strictObject({
 });
 
 /** What the operator says of an instrument: docs/instruments.md. */
-export type InstrumentEntry = z.infer<typeof entry>;
-/** By registrar and instrument id. */
+export type InstrumentEntry = z.infer<typeof entry> & z.infer<typeof ofAll>;
+/** By registrar and instrument id, or `*`. */
 type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
 
+/** What concerns all instruments of a registrar. */
+const ofAll = z.strictObject({ hideVersion2: z.boolean().optional() });
+
+const mapOf = (entries: Readonly<Record<string, InstrumentEntry | undefined>>): Map<string, InstrumentEntry> =>
+  new Map(Object.entries(entries).flatMap(([id, one]) => (one === undefined ? [] : [[id, one] as const])));
+
 const registrars = z
-  .record(z.string(), z.record(z.string(), entry))
+  .record(z.string(), z.object({ "*": ofAll.optional() }).catchall(entry))
   .nullable()
-  .transform((file) => new Map(Object.entries(file ?? {}).map(([id, one]) => [id, new Map(Object.entries(one))])));
+  .transform((file) => new Map(Object.entries(file ?? {}).map(([id, one]) => [id, mapOf(one)])));
 
 export const checkInstruments = (value: unknown): Checked<InstrumentEntries> => check(registrars, value);
 

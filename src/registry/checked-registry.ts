@@ -1,6 +1,7 @@
 /** Checks what a registry of an operator's own answers: a mistake in it must not become a wrong disclosure. */
 import { formatValue, invalid, notFound } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
+import { targetSynchronizerOf } from "./factory-arguments.js";
 import type {
   AnyValue,
   ContextAnswer,
@@ -59,6 +60,8 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
     const problem = `is ${formatValue(value)}, but the registrar of the request is ${registrar}`;
     throw invalid(`${path} ${problem}`, { field: `${argumentsName}.${path}`, problem });
   };
+  // Throws if it is no text.
+  targetSynchronizerOf(query);
   mustBeRegistrar(choiceArguments["expectedAdmin"], "expectedAdmin");
   mustBeRegistrar(at(choiceArguments, ["allocation", "admin"]), "allocation.admin");
   const named = new Set<string>();

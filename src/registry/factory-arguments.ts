@@ -155,11 +155,15 @@ function idsIn(fields: JsonReader, name: string): readonly string[] {
   return Array.isArray(value) ? (value.filter((id) => typeof id === "string" && id !== "") as string[]) : [];
 }
 
-/** A field of wallets, which no choice has. */
+/** A field of wallets, which no choice has. Empty: none. */
 function targetSynchronizer(fields: JsonReader): string | undefined {
-  const value = fields.raw("_targetSynchronizerId");
-  return typeof value === "string" && value !== "" ? value : undefined;
+  const name = "_targetSynchronizerId";
+  return fields.raw(name) === undefined || fields.text(name) === "" ? undefined : fields.text(name);
 }
+
+/** The synchronizer on which the wallet will submit; undefined if it does not say. Throws "invalid" if it is no text. */
+export const targetSynchronizerOf = (query: FactoryQuery): string | undefined =>
+  targetSynchronizer(argumentsReader(query));
 
 /** The instruments of the legs, then those that only an allocation names. */
 export function distinctInstruments({ legs, allocations }: SettlementArguments): string[] {

@@ -1,11 +1,15 @@
 import { invalidField, notFound } from "../domain/errors.js";
 import type { Answer, QueryExecutor } from "./executor.js";
 import type { Recording } from "./recorder.js";
+import { withoutVersion2, withPackages } from "./sdk/apis.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
 export interface InstrumentOverrides
-  extends Pick<Instrument, "name" | "symbol" | "decimals" | "description">, WalletHints {}
+  extends Pick<Instrument, "name" | "symbol" | "decimals" | "description">, WalletHints {
+  /** Whether version 2 of the token standard is not listed. */
+  readonly hideVersion2?: boolean | undefined;
+}
 
 /** What only the operator says, for wallets. */
 interface WalletHints {
@@ -22,7 +26,10 @@ export interface PauseInfo {
   readonly until?: string | undefined;
 }
 
+/** By registrar and instrument id; ALL_INSTRUMENTS is what concerns the registrar. */
 export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;
+
+export const ALL_INSTRUMENTS = "*";
 
 /** An instrument with everything that a wallet shows. */
 export interface ListedInstrument extends WalletHints {
@@ -105,7 +112,7 @@ export class InstrumentDirectory {
   ): ListedInstrument[] {
     const totalSupply = this.#countsHoldings ? registry.totalSupply : undefined;
     const supplies = totalSupply?.(context, registrar, instruments) ?? [];
-    const supportedApis = supportedApisOf(registry, context, registrar);
+    const supportedApis = this.supportedApis(registry, context, registrar);
     return instruments.map(({ id, ...known }, index) => {
       const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
       const { paused = false } = known;
@@ -124,11 +131,18 @@ export class InstrumentDirectory {
       };
     });
   }
+
+  /** The APIs that wallets may use of one registrar, and of each of its instruments. */
+  supportedApis(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
+    const apis = supportedApisOf(registry, context, registrar);
+    const { hideVersion2 = false } = this.#overrides.get(registrar)?.get(ALL_INSTRUMENTS) ?? {};
+    return hideVersion2 ? withoutVersion2(apis) : apis;
+  }
 }
 
 /** The APIs that a registry serves for one of its registrars. */
 export function supportedApisOf(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
-  return registry.supportedApisOf?.(context, registrar) ?? registry.supportedApis;
+  return withPackages(registry.supportedApisOf?.(context, registrar) ?? registry.supportedApis);
 }
 
 function createPageToken(registrar: string, lastId: string): string {

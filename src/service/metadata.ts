@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
-import { type InstrumentDirectory, type ListedInstrument, supportedApisOf } from "../registry/instrument-directory.js";
+import type { InstrumentDirectory, ListedInstrument } from "../registry/instrument-directory.js";
 import { formatLedgerTime } from "../domain/ledger-time.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
@@ -17,7 +17,7 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
           registry.instruments(context, registrarParty);
           return {
             adminId: registrarParty,
-            supportedApis: { ...supportedApisOf(registry, context, registrarParty) },
+            supportedApis: { ...directory.supportedApis(registry, context, registrarParty) },
           };
         }, recording),
       async listInstruments({ registrarParty, pageSize, pageToken }, recording) {

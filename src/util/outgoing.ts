@@ -151,7 +151,7 @@ const MAX_SHOWN = 300;
 /** Origin and path of a Location. */
 function displayed(location: string, base: URL): string {
   if (!URL.canParse(location, base.href)) return "what is no URL";
-  const to = new URL(location, base.href);
+  const to = new URL(location, base);
   return /^(?:https?|wss?):$/.test(to.protocol) ? displayUrl(to).slice(0, MAX_SHOWN) : `a URL of ${to.protocol}`;
 }
 

@@ -39,7 +39,7 @@ describe("exit code 2, before serving, for", () => {
       { MAX_LEGS: "1", HOST: "a b" },
       ["OFFLEDGER_HOST must be", "--log-level must be", "OFFLEDGER_MAX_LEGS must be"],
     ],
-    ["an unknown flag", "--nothing", {}, ["'--nothing'"]],
+    ["an unknown flag", "--snapshto x", {}, ["'--snapshto' is not a flag: did you mean --snapshot?"]],
     ["an unknown command", "begin", {}, [`the command must be one of ${commands}, got "begin"`]],
     ["no database", "api", {}, ["offledger api requires OFFLEDGER_DATABASE_URL, which is not set"]],
     [
@@ -189,7 +189,7 @@ describe("check", () => {
       "{",
       element("Holding", "locked", {}),
       element("TransferRule", "rule", { provider: "p" }),
-      factory,
+      element("AllocationFactory", "factory", payload.service(), { blob: "AAAA" }),
       element("TransferRule", "late", payload.service(), { createdAt: "yesterday" }),
       "",
       "5",
@@ -201,7 +201,7 @@ describe("check", () => {
       expect.stringMatching(/registry\.ndjson:2: not JSON: /),
       `${path}:3: owner must be a string, but is missing`,
       `${path}:4: operator must not be empty or missing`,
-      `${path}:5: contract factory is already on line 1`,
+      `${path}:5: contract factory is already on line 1, with other content`,
       `${path}:6: invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday`,
       `${path}:8: the element must be an object, but is not one`,
     ]);
@@ -222,9 +222,28 @@ describe("check", () => {
     for (const entity of ["Rules", "TransferInstruction", "Allocation"])
       expect(out).toMatch(new RegExp(`^ +1 Minimal\\.Token:${entity}$`, "m"));
     const other = await offledger(["check", "--registry", "minimal", "--snapshot", demo]);
-    expect(other.code).toBe(0);
+    expect(other.code).toBe(1);
     expect(other.out).toContain("can be served: 0 contracts");
     expect(other.out).toContain("no registrar is served");
+  });
+
+  test("ends with 1 where no registrar is served, and says so", async () => {
+    const rule = element("TransferRule", "rule", payload.service());
+    for (const path of [await snapshotFile("[]"), await snapshotFile(rule)]) {
+      // oxlint-disable-next-line no-await-in-loop -- a process after the other
+      const { code, out, err } = await offledger(["check", "--snapshot", path]);
+      expect({ code, err }).toEqual({ code: 1, err: "" });
+      expect(out).toContain("\nno registrar is served: there is no factory\n");
+    }
+  });
+
+  test("ends with 2 for a folder, and says that it is one", async () => {
+    const path = await temporaryFolder();
+    expect(await offledger(["check", "--snapshot", path])).toEqual({
+      code: 2,
+      out: "",
+      err: `offledger: OFFLEDGER_SNAPSHOT must be the path of a readable file of active contracts: ${path} is a folder\n`,
+    });
   });
 
   test("of a participant: lists what cannot be read, with 1; nothing listens, with 1", async () => {

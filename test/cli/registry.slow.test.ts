@@ -1,5 +1,5 @@
 /** `offledger registry test` as a process: its output and exit codes. `npm test` builds it first. */
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../fixtures/files.js";
@@ -62,11 +62,22 @@ test.each<[string, string, string, string]>([
   expect(err).toContain(`\n${expected}`);
 });
 
-test("exits with 2 for files that do not exist", async () => {
+test("exits with 2 for a registry or tests that do not exist, or are folders, and says which", async () => {
   await rm(join(folder, "amulet.test.yaml"));
   await rm(join(folder, "simple-token.yaml"));
-  for (const ended of await Promise.all([run("amulet.yaml"), run("simple-token.yaml")])) {
-    expect(ended).toMatchObject({ code: 2, out: "" });
-    expect(ended.err).toMatch(/ENOENT.*(amulet\.test|simple-token)\.yaml/);
+  await rm(join(folder, "minimal.test.yaml"));
+  await mkdir(join(folder, "minimal.test.yaml"));
+  const noRegistry = /^offledger: there is no registry to test: ENOENT.*simple-token\.yaml'\n$/;
+  for (const [file, expected] of [
+    ["amulet.yaml", /^offledger: amulet\.yaml has no tests: write them to amulet\.test\.yaml \(ENOENT.*\)\n$/],
+    ["simple-token.yaml", noRegistry],
+    ["simple-token.test.yaml", noRegistry],
+    ["minimal.yaml", /^offledger: minimal\.yaml has no tests: .* \(minimal\.test\.yaml is a folder\)\n$/],
+    [".", /^offledger: there is no registry to test: \. is a folder\n$/],
+  ] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- a process after the other
+    const { code, out, err } = await run(file);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(expected);
   }
 });

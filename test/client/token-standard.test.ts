@@ -66,15 +66,11 @@ const onTransfer = (name: "accept" | "reject" | "withdraw") =>
 const onAllocation = (name: "execute-transfer" | "withdraw" | "cancel") =>
   `/registry/allocations/v1/{allocationId}/choice-contexts/${name}` as const;
 
+/** No table has the packages of the demo: version 1 alone. */
 const supportedApis = Object.fromEntries(
-  ["metadata-v1", "holding-v1", "holding-v2", "transfer-events-v2"]
-    .concat(
-      ["transfer-instruction", "allocation", "allocation-instruction", "allocation-request"].flatMap((api) => [
-        `${api}-v1`,
-        `${api}-v2`,
-      ]),
-    )
-    .map((api) => [`splice-api-token-${api}`, api === "metadata-v1" ? 2 : 1]),
+  ["metadata", "holding", "transfer-instruction", "allocation", "allocation-instruction", "allocation-request"].map(
+    (api) => [`splice-api-token-${api}-v1`, api === "metadata" ? 2 : 1],
+  ),
 );
 const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 

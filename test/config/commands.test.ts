@@ -110,16 +110,27 @@ describe("commands", () => {
   });
 
   test.each([
-    [["--nothing"], "--nothing"],
-    [["--nothing=5"], "--nothing"],
-    [["--Port=1"], "--Port"],
-    [["--max-leg", "30"], "--max-leg"],
-    [["-p", "1"], "-p"],
-    [["check", "--file", "x"], "--file"],
-  ])("unknown flags are named: %j", (argv, flag) => {
-    const errors = readErrors(argv);
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(`'${flag}'`);
+    [["--snapshto", "a"], "--snapshto", "--snapshot"],
+    [["--snapshto=a"], "--snapshto", "--snapshot"],
+    [["--Port=1"], "--Port", "--port"],
+    [["--max-leg", "30"], "--max-leg", "--max-legs"],
+    [["-p", "1"], "-p", "--port"],
+    [["check", "--ledger-party", "x"], "--ledger-party", "--ledger-parties"],
+    [["--helpp"], "--helpp", "--help"],
+  ])("an unknown flag is named, with the nearest that there is: %j", (argv, flag, nearest) => {
+    expect(readErrors(argv)).toEqual([`'${flag}' is not a flag: did you mean ${nearest}?`]);
+  });
+
+  test("all unknown flags are named, without their values", () => {
+    const errors = readErrors(["--prot=secret", "--hots", "secret"]);
+    expect(errors).toEqual([
+      "'--prot' is not a flag: did you mean --port?",
+      "'--hots' is not a flag: did you mean --host?",
+    ]);
+  });
+
+  test.each([[["-h"]], [["check", "-h"]], [["-h", "--port", "1"]]])("-h is help: %j", (argv) => {
+    expect(readConfig(argv, { OFFLEDGER_PORT: "x" })).toMatchObject({ ok: true, command: "help" });
   });
 
   test.each([[["--port"]], [["serve", "--snapshot"]]])("flags without their value are named: %j", (argv) => {

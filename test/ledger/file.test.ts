@@ -2,14 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import {
-  type Chunks,
-  FormError,
-  formatProblems,
-  MAX_PROBLEMS,
-  parseSnapshot,
-  splitElements,
-} from "../../src/ledger/file/snapshot.js";
+import { formatProblems, MAX_PROBLEMS, parseSnapshot } from "../../src/ledger/file/snapshot.js";
+import { type Chunks, FormError, splitElements } from "../../src/ledger/file/splitter.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { element, type Options, payload } from "../fixtures/elements.js";
@@ -28,7 +22,7 @@ async function split(file: Chunks): Promise<string[]> {
 
 const noContent = "! the file is empty; write [] for a file without contracts";
 const notClosed = "! the array is not closed: the element that begins on this line does not end";
-const textAfterEnd = "! there is text after the end of the array";
+const noComma = "! a comma is missing after an array";
 const missing = "! an element is missing before or after a comma";
 
 describe("a file is split into elements", () => {
@@ -42,8 +36,17 @@ describe("a file is split into elements", () => {
     ["a byte order mark", '\ufeff{"a":1}\n{"b":2}', ['1 {"a":1}', '2 {"b":2}']],
     ["blank lines, which count", '\n \n{"a":1}\n\n\r\n\t{"b":2} \n\n', ['3 {"a":1}', '6 {"b":2}']],
     ["brackets and quotes in a text", '{"a":"[\\"]},{"}\n', ['1 {"a":"[\\"]},{"}']],
-    ["what is no JSON, which the decoder reports", 'what\n{"a":1\n}}', ["1 what", '2 {"a":1', "3 }}"]],
-    ["lists after the first element", '{"a":1}\n[2]\n', ['1 {"a":1}', "2 [2]"]],
+    ["what is no JSON, which the decoder reports", 'what\n{"a":1}}\n"b', ["1 what", '2 {"a":1}', "2 }", '3 "b']],
+    ["several on a line", '{"a":1}{"b":2} {"c":3}\n', ['1 {"a":1}', '1 {"b":2}', '1 {"c":3}']],
+    ["a list after the first element", '{"a":1}\n[2]\n{"b":2}', ['1 {"a":1}', "2 2", '3 {"b":2}']],
+    ["several lists", "[1,2][3]\n[]\n[[4],5]", ["1 1", "1 2", "1 3", "3 4", "3 5"]],
+    ["elements on several lines", '{\n"a":\n[\n1\n]\n}\n{\n}\n', ['1 {\n"a":\n[\n1\n]\n}', "7 {\n}"]],
+    ["a line without its end", '{"a":1\n{"b":2}\n', ['1 {"a":1', '2 {"b":2}']],
+    ["nothing but the beginning of a line", '{\n{"b":2}', ["1 {", '2 {"b":2}']],
+    ["a line without its end before a list", '{"a":1 \n\n [2]', ['1 {"a":1', "3 2"]],
+    ["a line without the end of its text", '{"a":"1\n{"b":"\\\n{"c":3}', ['1 {"a":"1', '2 {"b":"\\', '3 {"c":3}']],
+    ["an element without its end", '{"a":1}\n{"b":[2,', ['1 {"a":1}', '2 {"b":[2,']],
+    ["elements with a comma between them", '{"a":1},\n{"b":2}', ['1 {"a":1}', "1 ,", '2 {"b":2}']],
     ["an empty array", "[]", []],
     ["an empty array with white space around", "\ufeff \r\n [ \n\t] \n", []],
     ["an array on one line", '[{"a":1},{"b":[2,{"c":[]}]}]\n', ['1 {"a":1}', '1 {"b":[2,{"c":[]}]}']],
@@ -57,7 +60,8 @@ describe("a file is split into elements", () => {
       String.raw`[{"a":"\""},{"b":"\\"},{"c":"\\\"]"},{"\"[":"\\\\"}]`,
       [String.raw`1 {"a":"\""}`, String.raw`1 {"b":"\\"}`, String.raw`1 {"c":"\\\"]"}`, String.raw`1 {"\"[":"\\\\"}`],
     ],
-    ["no objects", '[1, "a,b", null, [2, 3], what]', ["1 1", '1 "a,b"', "1 null", "1 [2, 3]", "1 what"]],
+    ["no objects", '[1, "a,b", null, [2, 3], what]', ["1 1", '1 "a,b"', "1 null", "1 2", "1 3", "1 what"]],
+    ["no comma after a list", "[[1] 2]", ["1 1", `1 ${noComma}`]],
     ["a missing comma, as one element", '[{"a":1}\n{"b":2}]', ['1 {"a":1}\n{"b":2}']],
     ["nothing but its beginning", "[", [`1 ${notClosed}`]],
     ["no end", '[\n{"a":1},\n{"b":2}\n', ['2 {"a":1}', `3 ${notClosed}`]],
@@ -66,19 +70,43 @@ describe("a file is split into elements", () => {
     ["a first element without its end", '[\n\n{"a":1\n]', [`3 ${notClosed}`]],
     ["a text without its end", '[\n{"a":1},\n{"b":"2},\n{"c":3}\n]', ['2 {"a":1}', `3 ${notClosed}`]],
     ["a backslash at its end", '[{"a":"\\', [`1 ${notClosed}`]],
-    ["text after it", '[{"a":1}] x', ['1 {"a":1}', `1 ${textAfterEnd}`]],
-    ["another array after it", "[\n] []", [`2 ${textAfterEnd}`]],
-    ["a bracket too many", '[{"a":1}]]', ['1 {"a":1}', `1 ${textAfterEnd}`]],
+    ["text after it", '[{"a":1}] x', ['1 {"a":1}', "1 x"]],
+    ["a bracket too many", '[{"a":1}]]', ['1 {"a":1}', "1 ]"]],
     ["a brace too many in it", '[{"a":1}},{"b":2}]', ['1 {"a":1}', "1 ! the array is closed by }"]],
     ["a brace at its end", '[{"a":1}\n}', ['1 {"a":1}', "2 ! the array is closed by }"]],
     ["a comma and nothing else", "[,]", [`1 ${missing}`]],
     ["a comma at its beginning", '[,{"a":1}]', [`1 ${missing}`]],
     ["a comma at its end", '[{"a":1},]', ['1 {"a":1}', `1 ${missing}`]],
+    [
+      "a page, after its elements",
+      '{"activeContracts":[{"a":1},{"b":["activeContracts"]}],"activeAtOffset":2}',
+      ['1 {"a":1}', '1 {"b":["activeContracts"]}', '1 {"activeContracts":[],"activeAtOffset":2}'],
+    ],
+    [
+      "pages, in a list or one after the other, whatever stands in them first",
+      '[{ "a": [1],\n"activeContracts" :\n [\n2\n,3 ] }, {"activeContracts":[]}]\n{"activeContracts":[4]}{"b":5}',
+      [
+        "4 2",
+        "5 3",
+        '1 { "a": [1],\n"activeContracts" :\n [] }',
+        '5 {"activeContracts":[]}',
+        "6 4",
+        '6 {"activeContracts":[]}',
+        '6 {"b":5}',
+      ],
+    ],
+    [
+      "what is no page",
+      String.raw`{"a":{"activeContracts":[1]}}{"\"activeContracts":[1]}{"a":"activeContracts","b":[1]}`,
+      ['1 {"a":{"activeContracts":[1]}}', String.raw`1 {"\"activeContracts":[1]}`, '1 {"a":"activeContracts","b":[1]}'],
+    ],
+    ["a page without its end", '\n{"activeContracts":[{"a":1},', ['2 {"a":1}', `2 ${notClosed}`]],
     ["two commas", '[\n{"a":1},\n,\n{"b":2}\n]', ['2 {"a":1}', `3 ${missing}`]],
   ])("%s", async (_what, file, elements) => {
     expect(await split(file)).toEqual(elements);
-    // In one piece as well as one character after the other.
+    // In one piece, in two, and one character after the other.
     expect(await split([file])).toEqual(elements);
+    for (let at = 1; at < file.length; at++) expect(await split([file.slice(0, at), file.slice(at)])).toEqual(elements);
   });
 
   const awkward = fc.string({
@@ -165,15 +193,6 @@ describe("several elements for one contract", () => {
       expect(contracts).toMatchObject([{ contractId: "a", synchronizerId, reassignmentCounter }]);
     }
   });
-
-  test.each<[string, string, number, number]>([
-    ["they have the same state", lines(factory("a"), locked("b"), factory("a")), 3, 1],
-    ["they are on two synchronizers at once", list(factory("a"), factory("a", { synchronizerId: "sync-B" })), 3, 2],
-    ["the later of them conflict", lines(arrived, factory("a"), arrived), 3, 1],
-    ["the conflict is with a later line", lines(factory("a"), arrived, arrived), 3, 2],
-  ])("are a problem with both lines if %s", async (_what, file, line, other) => {
-    expect((await read(file)).problems).toEqual([{ line, reason: `contract a is already on line ${other}` }]);
-  });
 });
 
 describe("an invalid file", () => {
@@ -201,8 +220,14 @@ describe("an invalid file", () => {
       "ab",
     ],
     ["a missing comma", `[\n${JSON.stringify(factory("a"))}\n${JSON.stringify(factory("c"))}\n]`, [[2, notJson]], ""],
-    ["two elements on a line", lines(factory("a"), `${JSON.stringify(factory("b"))}{}`), [[2, notJson]], "a"],
-    ["a broken form, after the elements before", `${list(factory("a"))} x`, [[3, textAfterEnd.slice(2)]], "a"],
+    [
+      "two elements on a line",
+      lines(factory("a"), `${JSON.stringify(factory("b"))}{}`),
+      [[2, "contractEntry must be an object, but is missing"]],
+      "ab",
+    ],
+    ["a broken form, after the elements before", `${list(factory("a"))},`, [[4, notJson]], "a"],
+    ["a broken list, after the elements before", list(factory("a"), "[] 5"), [[3, noComma.slice(2)]], "a"],
     ["a truncated line", lines(factory("a"), factory("b")).slice(0, -40), [[2, notJson]], "a"],
   ])("is reported with its line: %s", async (_what, file, problems, valid) => {
     const found = await read(file);

@@ -74,6 +74,13 @@ describe("an answer", () => {
 
 describe("a request", () => {
   const { transfer, settle } = answering([], [on("s", "f")]);
+
+  test.each([7, true, {}, ["s"]])("whose synchronizer is no text is refused: %j", (_targetSynchronizerId) => {
+    const message = /choiceArguments\._targetSynchronizerId must be a string/;
+    for (const ask of [transfer, settle]) expect(() => ask({ _targetSynchronizerId })).toThrow(message);
+    expect(transfer({ _targetSynchronizerId: "s" })).toMatchObject({ factoryId: "f" });
+  });
+
   const of = (admin: string, instrument: string) => ({ transfer: { instrumentId: { admin, id: instrument } } });
 
   test("for an instrument, by each of its ids, is answered", () => {

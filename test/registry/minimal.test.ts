@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
 import { allocation, elements, rules, transferInstruction } from "../../demo/minimal.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { answer, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "../../src/testing/answer.js";
 import { utilityFailure } from "../fixtures/context.js";
 import { tableOf } from "../fixtures/in-memory.js";
@@ -146,6 +146,25 @@ test("the newer of two Rules contracts is the factory", async () => {
   expect(await outcome("transfer-factory v1", {}, two)).toMatchObject({ factoryId: contractId("new") });
   const listed = await answer(table, two, { operation: "instruments", registrar: admin });
   expect(listed).toMatchObject({ instruments: [{ name: "Better beans" }] });
+});
+
+test("of Rules contracts on several synchronizers, the one on that which a wallet names is the factory", async () => {
+  const two = ["A", "B"].map((id, hour) => ({
+    template: ":Rules",
+    contractId: id,
+    synchronizerId: `sync-${id}`,
+    createdAt: `2026-01-0${hour + 1}T00:00:00Z`,
+    payload: bean("Beans"),
+  }));
+  const named = async (_targetSynchronizerId?: JsonValue) => {
+    const { transfer } = factoryArguments["transfer-factory"] as { transfer: JsonObject };
+    const choiceArguments = { transfer, ...(_targetSynchronizerId !== undefined && { _targetSynchronizerId }) };
+    return answer(table, two, { operation: "transfer-factory", registrar: admin, choiceArguments });
+  };
+  expect(await named()).toMatchObject({ factoryId: "B" });
+  expect(await named("sync-A")).toMatchObject({ factoryId: "A" });
+  expect(await named("sync-C")).toMatchObject({ factoryId: "B" });
+  await expect(named(7)).rejects.toMatchObject({ status: 400 });
 });
 
 test("it is served with its demo, and has no operation of the Registry Utility but the list of packages", async () => {

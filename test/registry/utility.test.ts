@@ -61,10 +61,11 @@ describe("the APIs of a registrar", () => {
   // The old one is created last: the newest contract does not decide.
   const both = [factory("new"), factory("old", registrar, late)];
   test.each<[string, JsonObject[], Record<string, string>, object]>([
-    ["whose version is unknown", [factory("app")], {}, all],
+    ["whose version is unknown", [factory("app")], {}, v1],
     ["of which both are old", both, { ...versions, new: "0.8.0" }, v1],
     ["of which one is current", both, versions, all],
-    ["of which the version of one is unknown", both, { old: "0.2.0" }, all],
+    ["of which one is old and the version of the other unknown", both, { old: "0.2.0" }, v1],
+    ["of which one is current and the version of the other unknown", both, { new: "0.9.0" }, all],
     ["of which one is in reassignment", [factory("old"), factory("new", registrar, moving)], versions, all],
     ["beside those of others", [factory("old"), factory("new", OTHER)], versions, v1],
   ])("with factories %s", async (_what, elements, packages, expected) => {

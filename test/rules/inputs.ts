@@ -9,7 +9,7 @@ export const withInputs = (call: Call, ids: readonly string[]): Call =>
   changed(call, (key, value) => (INPUTS.has(key) ? [...ids] : value));
 
 /** The call of a wallet that submits on the synchronizer. */
-export const withTarget = (call: Call, synchronizer: string): Call =>
+export const withTarget = (call: Call, synchronizer: JsonValue): Call =>
   changed(call, (key, value) =>
     key === "choiceArguments" ? { ...(value as JsonObject), _targetSynchronizerId: synchronizer } : value,
   );

@@ -8,20 +8,14 @@ import { ask, refused, type Rules, rulesOn } from "../fixtures/rules.js";
 
 const { registrar } = parties;
 const other = "other::1220";
-/** The APIs of the token standard, with their minor versions. */
+/** The APIs of the token standard, with their minor versions: version 1 alone, as the version of the package is unknown. */
 const supportedApis = {
   "splice-api-token-metadata-v1": 2,
   "splice-api-token-holding-v1": 1,
-  "splice-api-token-holding-v2": 1,
   "splice-api-token-transfer-instruction-v1": 1,
-  "splice-api-token-transfer-instruction-v2": 1,
   "splice-api-token-allocation-v1": 1,
-  "splice-api-token-allocation-v2": 1,
   "splice-api-token-allocation-instruction-v1": 1,
-  "splice-api-token-allocation-instruction-v2": 1,
   "splice-api-token-allocation-request-v1": 1,
-  "splice-api-token-allocation-request-v2": 1,
-  "splice-api-token-transfer-events-v2": 1,
 };
 
 const instrument = (id: string, of: string = registrar): Call => instrumentOf(of, id);

@@ -7,6 +7,7 @@ import type { Call } from "../fixtures/protocols.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { ask, refused, REWARDS, rulesOn } from "../fixtures/rules.js";
+import { explaining } from "../explain/explaining.js";
 import { withTarget } from "./inputs.js";
 import { complete, factories, groupElements, partyElements, without } from "./table.js";
 
@@ -114,10 +115,9 @@ describe("the synchronizer that a wallet names", () => {
         .replaceAll('"synchronizerId":"sync-A"', `"synchronizerId":"${synchronizerId}"`);
       return JSON.parse(text) as JsonObject[];
     });
+  const ofInstrument = factories.filter(({ name }) => /transfer-factory|allocation-factory/.test(name));
   const rows: readonly (readonly [string, Call])[] = [
-    ...factories
-      .filter(({ name }) => /transfer-factory|allocation-factory/.test(name))
-      .map(({ name, call }) => [name, call] as const),
+    ...ofInstrument.map(({ name, call }) => [name, call] as const),
     ["a settlement without allocations", settled()],
   ];
 
@@ -133,5 +133,45 @@ describe("the synchronizer that a wallet names", () => {
     const offer = transferFactory("v1", transferV1("alice", "bob"));
     expect(await chosen(without("usd-sync-B", onBoth("sync-A")), withTarget(offer, "sync-B"))).toEqual(["sync-A"]);
     expect(await chosen(onBoth("sync-B"), withTarget(settled("allocation-sync-A"), "sync-B"))).toEqual(["sync-A"]);
+  });
+
+  // A transfer to oneself requires nothing: a factory alone is no complete group.
+  const incomplete: readonly (readonly string[])[] = [["usd"], ["rule"], ["usd", "rule", "service"]];
+  test.each(incomplete.flatMap((lacking) => ofInstrument.map(({ name, call }) => ({ lacking, name, call }))))(
+    "does not decide for $name if $lacking of the group are not there",
+    async ({ lacking, name, call }) => {
+      const elements = lacking.reduce((some, id) => without(`${id}-sync-B`, some), onBoth("sync-A"));
+      const needsAll = /self|direct/.test(name) || lacking.includes("usd");
+      expect(await chosen(elements, withTarget(call, "sync-B"))).toEqual([needsAll ? "sync-A" : "sync-B"]);
+    },
+  );
+
+  test("decides for a transfer to oneself of an instrument without configuration", async () => {
+    const elements = ["usd-sync-A", "usd-sync-B"].reduce((some, id) => without(id, some), onBoth("sync-A"));
+    const self = transferFactory("v1", transferV1("alice", "alice"));
+    expect(await chosen(elements, withTarget(self, "sync-B"))).toEqual(["sync-B"]);
+  });
+
+  test.each(rows)("is malformed if it is no text, for %s", async (_name, call) => {
+    for (const target of [7, false, {}, ["sync-A"]]) {
+      const message = "choiceArguments._targetSynchronizerId must be a string";
+      expect(await ask(onBoth("sync-A"), withTarget(call, target))).toEqual(refused(400, message));
+    }
+    expect(await chosen(onBoth("sync-A"), withTarget(call, null))).toEqual(["sync-A"]);
+  });
+
+  test.each(rows)("is told by the explanation where it does not decide, for %s", async (_name, call) => {
+    const note = (target: string) =>
+      `The request names synchronizer ${target}, where not everything is that this answer needs: ` +
+      "it is on sync-A, with the newest that is complete.";
+    const explained = async (elements: readonly JsonObject[], target: string) => {
+      const { notes } = await (
+        await explaining(elements)
+      )(`POST ${call.path}`, withTarget(call, target).body as JsonObject);
+      return notes;
+    };
+    expect(await explained(onBoth("sync-A"), "sync-C")).toEqual([note("sync-C")]);
+    expect(await explained(without("usd-sync-B", onBoth("sync-A")), "sync-B")).toEqual([note("sync-B")]);
+    expect(await explained(onBoth("sync-A"), "sync-B")).toEqual([]);
   });
 });

@@ -1,10 +1,12 @@
 /** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
 import { hash as digest } from "node:crypto";
-import type { Contract, CountedOnly } from "../../domain/contract.js";
-import type { JsonValue } from "../../domain/json.js";
-import { isTooDeep, MAX_NESTING } from "../../util/json-text.js";
+import { type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
+import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { type Decoder, lastOffset } from "../decode.js";
+import { fieldsOf } from "../json-fields.js";
+import { messageError } from "../participant/errors.js";
+import { type Chunks, type ElementText, FormError, splitElements } from "./splitter.js";
 
 export interface Problem {
   /** From 1. */
@@ -22,9 +24,6 @@ export interface Snapshot {
 }
 
 export const MAX_PROBLEMS = 20;
-
-/** The text of a file in pieces of any size. */
-export type Chunks = AsyncIterable<string> | Iterable<string>;
 
 /** Reads a file in one pass; its contracts are in memory. */
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
@@ -55,8 +54,9 @@ async function readIndex(
     for await (const element of splitElements(chunks)) {
       const contract = index.add(element);
       if (contract !== undefined) onContract?.(contract);
-      if (index.isFull) break;
+      if (index.isFull) return index;
     }
+    index.checkPages();
   } catch (error) {
     if (!(error instanceof FormError)) throw error;
     index.problems.push({ line: error.line, reason: error.message });
@@ -69,17 +69,31 @@ async function* latestContracts(
   index: SnapshotIndex,
   decoder: Decoder,
 ): AsyncGenerator<Contract | CountedOnly> {
-  for await (const element of splitElements(chunks)) {
-    const contract = decoder.decode(parseElement(element))?.contract;
-    if (contract !== undefined && index.isLatest(contract.contractId, element.line)) yield contract;
+  let number = 0;
+  for await (const { text } of splitElements(chunks)) {
+    number++;
+    const value = JSON.parse(text) as JsonValue;
+    const contract = isPage(value) ? undefined : decoder.decode(value)?.contract;
+    if (contract !== undefined && index.isLatest(contract.contractId, number)) yield contract;
   }
 }
 
-/** More than the counter of any reassignment: a line and a rank make one number. */
-const MAX_RANK = 2 ** 20;
+/** A page of contracts without its contracts, which are elements of their own. */
+const isPage = (value: JsonValue): value is JsonObject => "activeContracts" in fieldsOf(value);
 
 /** A contract id has 138 characters, its digest 32 bytes: the heap grows to several times what is kept. */
 const keyOf = (contractId: string): string => digest("sha256", contractId, "binary");
+
+/** The latest state of a contract that was found. */
+interface Latest {
+  /** Of the element, from 1. */
+  readonly number: number;
+  readonly line: number;
+  /** The state with the higher counter wins, else the assigned one. */
+  readonly rank: number;
+  /** Of what the element says of the contract. */
+  readonly digest: number;
+}
 
 /** What is found in the elements of a file, without their contracts. */
 class SnapshotIndex {
@@ -87,8 +101,11 @@ class SnapshotIndex {
   ignored = 0;
   readonly problems: Problem[] = [];
   readonly #decoder: Decoder;
-  /** By the key of a contract id: the line of the latest state times MAX_RANK, and its rank. */
-  readonly #latest = new Map<string, number>();
+  #elements = 0;
+  /** By the key of a contract id. */
+  readonly #latest = new Map<string, Latest>();
+  /** The pages of each export, by its offset: the line of the last one read, and whether the last of the export is there. */
+  readonly #exports = new Map<number, { readonly line: number; readonly isComplete: boolean }>();
 
   constructor(decoder: Decoder) {
     this.#decoder = decoder;
@@ -103,14 +120,21 @@ class SnapshotIndex {
     return this.#latest.size;
   }
 
-  isLatest(contractId: string, line: number): boolean {
-    return Math.floor((this.#latest.get(keyOf(contractId)) ?? 0) / MAX_RANK) === line;
+  isLatest(contractId: string, number: number): boolean {
+    return this.#latest.get(keyOf(contractId))?.number === number;
   }
 
   /** The contract of an element, if it is the latest state so far. */
   add(element: ElementText): Contract | CountedOnly | undefined {
+    this.#elements++;
     try {
       const value = parseElement(element);
+      if (isPage(value)) {
+        this.#addPage(value, element.line);
+        return undefined;
+      }
+      const error = messageError(value);
+      if (error !== undefined) throw new Error(`it is an error instead of contracts: ${error.message}`);
       const contract = this.#decoder.decode(value)?.contract;
       this.offset = Math.max(this.offset, lastOffset(value));
       if (contract === undefined) this.ignored++;
@@ -121,19 +145,47 @@ class SnapshotIndex {
     return undefined;
   }
 
-  /** The state with the higher counter wins, else the assigned one. Throws if two are assigned: an invalid snapshot. */
-  #replacesEarlier({ contractId, reassignmentCounter, synchronizerId }: Contract | CountedOnly, line: number): boolean {
+  #addPage({ activeContracts, activeAtOffset, nextPageToken = null }: JsonObject, line: number): void {
+    if (!Array.isArray(activeContracts)) throw new Error("activeContracts must be an array, but is not one");
+    const offset = typeof activeAtOffset === "number" ? activeAtOffset : 0;
+    this.offset = Math.max(this.offset, offset);
+    const isLast = nextPageToken === null || nextPageToken === "";
+    this.#exports.set(offset, { line, isComplete: isLast || this.#exports.get(offset)?.isComplete === true });
+  }
+
+  /** Reports each export whose last page is missing: it would be served as if it were all. */
+  checkPages(): void {
+    for (const [offset, { line, isComplete }] of this.#exports)
+      if (!isComplete && !this.isFull) this.problems.push({ line, reason: missingPage(offset) });
+  }
+
+  /** Throws if another element contradicts it: an invalid snapshot. */
+  #replacesEarlier(contract: Contract | CountedOnly, line: number): boolean {
+    const { contractId, reassignmentCounter, synchronizerId } = contract;
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
     const key = keyOf(contractId);
     const earlier = this.#latest.get(key);
-    const earlierRank = earlier === undefined ? -1 : earlier % MAX_RANK;
-    if (earlier !== undefined && rank === earlierRank && synchronizerId !== undefined)
-      throw new Error(`contract ${contractId} is already on line ${Math.floor(earlier / MAX_RANK)}`);
-    if (rank <= earlierRank) return false;
-    this.#latest.set(key, line * MAX_RANK + rank);
+    const latest = { number: this.#elements, line, rank, digest: digestOf(contract) };
+    if (earlier?.rank === rank && earlier.digest !== latest.digest)
+      throw new Error(`contract ${contractId} is already on line ${earlier.line}, with other content`);
+    if (earlier !== undefined && rank <= earlier.rank) return false;
+    this.#latest.set(key, latest);
     return true;
   }
 }
+
+/** A number of 48 bits: elements differ by mistake, not to deceive. */
+function digestOf(contract: Contract | CountedOnly): number {
+  const { synchronizerId = null } = contract;
+  const content = isStored(contract)
+    ? [synchronizerId, contract.templateId, contract.createdAt, contract.createdEventBlob, contract.payload]
+    : [synchronizerId, contract.supply.sum, String(contract.supply.amount)];
+  return Number.parseInt(digest("sha256", JSON.stringify(content), "hex").slice(0, 12), 16);
+}
+
+const missingPage = (offset: number): string =>
+  `the export at offset ${offset} is not complete: each of its pages has a nextPageToken, so its last page is missing. ` +
+  "Request the next page with that token until a page has none";
 
 /** One line of text per problem, as `path:line: reason`. */
 export function formatProblems(path: string, problems: readonly Problem[]): string {
@@ -141,167 +193,9 @@ export function formatProblems(path: string, problems: readonly Problem[]): stri
 }
 
 function parseElement({ text }: ElementText): JsonValue {
-  if (isTooDeep(text)) throw new Error(`nested deeper than ${MAX_NESTING} objects and lists`);
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
     throw new Error(`not JSON: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-interface ElementText {
-  /** From 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
-/** The file is empty, as it is while being written, or its JSON array is broken. */
-export class FormError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.name = "FormError";
-    this.line = line;
-  }
-}
-
-/** The elements of a text, without parsing them. Throws FormError. */
-export async function* splitElements(chunks: Chunks): AsyncGenerator<ElementText> {
-  const splitter = new ElementSplitter();
-  for await (const chunk of chunks) yield* splitter.push(chunk);
-  yield* splitter.end();
-}
-
-/** Longer than any contract that a participant has. */
-const MAX_ELEMENT_LENGTH = 64 * 1024 * 1024;
-
-/**
- * Splits a JSON array or lines of JSON without parsing, to report a broken element with its line. The text comes in chunks;
- * of each, `push` yields the elements that it completes, and `end` what is left. Both throw FormError.
- */
-class ElementSplitter {
-  #form: "array" | "lines" | "closed" | undefined;
-  /** From the beginning of the element that is not complete. */
-  #text = "";
-  /** Of the first character of #text. */
-  #line = 1;
-  /** What follows #text. It waits until it is as long, so that a long element is not copied for each chunk. */
-  #next = "";
-  /** From where #text is not scanned; beyond its end after a backslash. */
-  #from = 0;
-  #depth = 0;
-  #isQuoted = false;
-  #elements = 0;
-
-  *push(chunk: string): Generator<ElementText> {
-    this.#next += chunk;
-    const length = this.#text.length + this.#next.length;
-    if (this.#next.length >= this.#text.length || length > MAX_ELEMENT_LENGTH) yield* this.#scan();
-    if (this.#text.length > MAX_ELEMENT_LENGTH)
-      throw new FormError(
-        this.#line,
-        `the element that begins on this line is longer than ${MAX_ELEMENT_LENGTH} characters`,
-      );
-  }
-
-  *#scan(): Generator<ElementText> {
-    this.#text += this.#next;
-    this.#next = "";
-    if (this.#form === undefined) {
-      // \s includes the byte order mark.
-      const first = /\S/.exec(this.#text)?.[0];
-      if (first === undefined) return;
-      this.#form = first === "[" ? "array" : "lines";
-    }
-    if (this.#form === "lines") yield* this.#pushLines();
-    else if (this.#form === "array") yield* this.#pushArray();
-    else this.#checkClosed();
-  }
-
-  *end(): Generator<ElementText> {
-    yield* this.#scan();
-    if (this.#form === undefined) throw new FormError(1, "the file is empty; write [] for a file without contracts");
-    if (this.#form === "array") {
-      throw new FormError(
-        this.#lineOf(this.#text.length - this.#text.trimStart().length),
-        "the array is not closed: the element that begins on this line does not end",
-      );
-    }
-    const last = this.#text.trim();
-    if (this.#form === "lines" && last !== "") yield { line: this.#line, text: last };
-  }
-
-  *#pushLines(): Generator<ElementText> {
-    let start = 0;
-    for (let end = this.#text.indexOf("\n", this.#from); end !== -1; end = this.#text.indexOf("\n", start)) {
-      const text = this.#text.slice(start, end).trim();
-      if (text !== "") yield { line: this.#line, text };
-      this.#line++;
-      start = end + 1;
-    }
-    this.#text = this.#text.slice(start);
-    this.#from = this.#text.length;
-  }
-
-  *#pushArray(): Generator<ElementText> {
-    // Not shared between scans: lastIndex is state.
-    const marks = /["\\[\]{},]/g;
-    marks.lastIndex = this.#from;
-    let start = 0;
-    for (let match = marks.exec(this.#text); match !== null; match = marks.exec(this.#text)) {
-      const at = match.index;
-      const [mark] = match;
-      if (mark === "\\") marks.lastIndex = at + 2;
-      else if (mark === '"') this.#isQuoted = !this.#isQuoted;
-      else if (!this.#isQuoted && (mark === "[" || mark === "{")) {
-        if (++this.#depth === 1) start = this.#skip(start, at + 1);
-      } else if (!this.#isQuoted && (mark === "]" || mark === "}") && --this.#depth === 0) {
-        const last = this.#text.slice(start, at);
-        if (last.trim() !== "" || this.#elements > 0) yield this.#element(start, at);
-        this.#skip(start, at);
-        this.#form = "closed";
-        if (mark === "}") throw new FormError(this.#line, "the array is closed by }");
-        this.#text = this.#text.slice(at + 1);
-        return this.#checkClosed();
-      } else if (!this.#isQuoted && mark === "," && this.#depth === 1) {
-        yield this.#element(start, at);
-        this.#elements++;
-        start = this.#skip(start, at + 1);
-      }
-      this.#from = marks.lastIndex;
-    }
-    this.#text = this.#text.slice(start);
-    this.#from = Math.max(this.#text.length, this.#from - start);
-  }
-
-  #checkClosed(): void {
-    if (this.#text.trim() !== "") throw new FormError(this.#line, "there is text after the end of the array");
-    this.#text = "";
-  }
-
-  /** The element between two positions; #line is that of the first. */
-  #element(start: number, end: number): ElementText {
-    const slice = this.#text.slice(start, end);
-    const text = slice.trim();
-    const line = this.#line + newlines(slice, 0, slice.length - slice.trimStart().length);
-    if (text === "") throw new FormError(line, "an element is missing before or after a comma");
-    return { line, text };
-  }
-
-  /** Moves #line to another position. */
-  #skip(from: number, to: number): number {
-    this.#line += newlines(this.#text, from, to);
-    return to;
-  }
-
-  #lineOf(position: number): number {
-    return this.#line + newlines(this.#text, 0, position);
-  }
-}
-
-function newlines(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
-  return count;
 }

@@ -95,6 +95,10 @@ export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
   /** The candidates for the factory, in the order in which they are tried. */
   readonly factories: readonly Contract<TableFields>[];
   readonly needed: () => Needed;
+  /** The synchronizer that the request names: candidates there are tried first. */
+  readonly targetSynchronizer?: string | undefined;
+  /** Whether more is elsewhere of what the answer does not require: then they are not. */
+  readonly isTargetIncomplete?: boolean;
   /** What the explanation shows in place of the factories. */
   readonly considered?: Considered | undefined;
   /** What the request is about, without what follows from the factory. */
@@ -109,17 +113,19 @@ export function answerWithFactory<S extends ContractSelector>(
   request: FactoryRequest<S>,
 ): FactoryAnswer {
   const { definition, group, inputs, factories, considered, needed, refusals } = request;
+  const { targetSynchronizer: target, isTargetIncomplete = false } = request;
   const answer = () =>
     onOneSynchronizer(
-      factories,
+      isTargetIncomplete ? factories : onFirst(factories, target),
       needed,
       context.recorder,
-      (factory, synchronizer) =>
-        writeContext(context, definition, group, synchronizer, {
-          ...inputs,
-          factory,
-          subject: factory,
-        }).buildForFactory(factory),
+      (factory, synchronizer) => {
+        const subject = { ...inputs, factory, subject: factory };
+        const found = writeContext(context, definition, group, synchronizer, subject).buildForFactory(factory);
+        if (target !== undefined && target !== synchronizer)
+          context.recorder?.remark(notOnTarget(target, synchronizer));
+        return found;
+      },
       considered,
     );
   if (refusals === undefined) return answer();
@@ -131,11 +137,12 @@ export function answerWithFactory<S extends ContractSelector>(
   return answer();
 }
 
+const notOnTarget = (target: string, synchronizer: string): string =>
+  `The request names synchronizer ${target}, where not everything is that this answer needs: ` +
+  `it is on ${synchronizer}, with the newest that is complete.`;
+
 /** The candidates on the synchronizer first. Otherwise the order stays. */
-export const onFirst = <F>(
-  candidates: readonly Contract<F>[],
-  synchronizer: string | undefined,
-): readonly Contract<F>[] =>
+const onFirst = <F>(candidates: readonly Contract<F>[], synchronizer: string | undefined): readonly Contract<F>[] =>
   synchronizer === undefined || candidates.length < 2
     ? candidates
     : candidates.toSorted(

@@ -1,17 +1,18 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
 import { notFound } from "../../domain/errors.js";
 import { checkContext, runChecks } from "../check/scan.js";
-import { transferArguments } from "../factory-arguments.js";
+import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
+import { tokenStandardApis } from "../sdk/apis.js";
 import { decimalText } from "../sdk/json-reader.js";
 import type {
   Choice,
   ChoiceQuery,
   FactoryAnswer,
+  FactoryQuery,
   Instrument,
   Registry,
   RequestContext,
-  SupportedApis,
   TransferKind,
 } from "../sdk/registry.js";
 import type { ContextLine, EntryInputs } from "./answer.js";
@@ -59,11 +60,12 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   /** On the synchronizer of the first factory on which all of the answer can be. */
   const factory = (
     context: RequestContext,
-    registrar: string,
+    query: FactoryQuery,
     operation: Operation,
     inputs: EntryInputs,
     first: readonly ContextLine[] = [],
   ): FactoryAnswer => {
+    const { registrar } = query;
     const terms = Object.values(file.factory.find ?? {}).map((term) =>
       term === "instrument" ? (inputs.instruments[0] ?? "") : (inputs.roles[term]?.[0] ?? registrar),
     );
@@ -76,6 +78,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       group: groupOf(registrar),
       factories,
       needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
+      targetSynchronizer: targetSynchronizerOf(query),
       considered: { candidates },
       inputs,
     });
@@ -99,7 +102,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     templates: [...table.templates.values()],
     checks,
     lookup: tableLookup(table, listedIds),
-    supportedApis: supportedApis(file),
+    supportedApis: tokenStandardApis(...(file.versions ?? ["v1"])),
     instruments,
     transferFactory(context, query) {
       const inputs = transferInputs(transferArguments(query));
@@ -114,13 +117,11 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
         },
       };
       const first = direct === undefined ? [] : [decide];
-      const found = factory(context, query.registrar, "transfer-factory", inputs, first);
+      const found = factory(context, query, "transfer-factory", inputs, first);
       return { ...found, transferKind, instrumentId: inputs.instruments[0] };
     },
-    allocationFactory: (context, query) =>
-      factory(context, query.registrar, "allocation-factory", allocationInputs(query)),
-    settlementFactory: (context, query) =>
-      factory(context, query.registrar, "settlement-factory", settlementInputs(query)),
+    allocationFactory: (context, query) => factory(context, query, "allocation-factory", allocationInputs(query)),
+    settlementFactory: (context, query) => factory(context, query, "settlement-factory", settlementInputs(query)),
     choiceContext: answer,
     inventory(view, options) {
       const context = checkContext(view, options.now, options.credentialDays);
@@ -142,20 +143,4 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       },
     }),
   };
-}
-
-/** The APIs of the standard for which the file has a factory or templates. */
-function supportedApis({ versions = ["v1"], templates, operations = {} }: RegistryFile): SupportedApis {
-  const kinds = new Set(Object.values(templates).map(({ choices }) => choices));
-  const has = (factory: Operation, kind: string) =>
-    operations[factory] !== undefined || [...kinds].some((one) => one === kind);
-  const apis: Record<string, number> = { "splice-api-token-metadata-v1": 2 };
-  for (const version of versions) {
-    if (has("transfer-factory", "transfer-instruction")) apis[`splice-api-token-transfer-instruction-${version}`] = 1;
-    if (has("allocation-factory", "allocation")) {
-      apis[`splice-api-token-allocation-${version}`] = 1;
-      apis[`splice-api-token-allocation-instruction-${version}`] = 1;
-    }
-  }
-  return apis;
 }

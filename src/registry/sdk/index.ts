@@ -12,6 +12,7 @@ export {
 export { argumentsReader } from "./json-reader.js";
 export { JsonReader } from "./json-reader.js";
 export { decimalText, parseDecimal } from "./json-reader.js";
+export { tokenStandardApis } from "./apis.js";
 export type * from "./registry.js";
 export type * from "./lookup.js";
 export type { JsonObject, JsonValue } from "../../domain/json.js";

@@ -23,7 +23,10 @@ export interface Registry {
   readonly name: string;
   /** The templates that its rules use; contracts of others are not stored. */
   readonly templates: readonly Template[];
-  /** The APIs of the token standard that it serves, each with its minor version. */
+  /**
+   * The APIs of the token standard that it serves, each with its minor version: see `tokenStandardApis`. The service adds the
+   * packages without an HTTP side of each version that has one.
+   */
   readonly supportedApis: SupportedApis;
 
   /** All instruments of a registrar, in any order, each id once. */

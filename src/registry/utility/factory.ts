@@ -9,7 +9,7 @@ import type { HoldingFields } from "../../domain/ledger.js";
 import type { View } from "../../store/port.js";
 import type { EntryInputs } from "../engine/answer.js";
 import { allOf, type Found } from "../engine/entries.js";
-import { type FactoryRequest, onFirst } from "../engine/operations.js";
+import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import { missing, type Needed } from "../needed.js";
@@ -185,7 +185,10 @@ export const notServed = (registrar: string): RegistryError =>
   });
 
 /** The AllocationFactories of one group, for an answer with one of them. */
-export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "considered" | "factories">;
+export type GroupFactories = Pick<
+  FactoryRequest,
+  "group" | "needed" | "considered" | "factories" | "targetSynchronizer"
+>;
 
 interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
   /** As in GroupQuery. Default false. */
@@ -204,13 +207,16 @@ const FIRST_APP_WITH_VERSION_2 = "0.9.0";
 export const hasVersion2 = ({ templateId }: Contract, versions: PackageVersions): boolean =>
   !versions.isOlder(packageIdOf(templateId), FIRST_APP_WITH_VERSION_2);
 
+/** One of an unknown package may have it and is not listed with it: wallets prefer version 2 where it is listed. */
+export const isKnownToHaveVersion2 = (contract: Contract, versions: PackageVersions): boolean =>
+  versions.versionOf(packageIdOf(contract.templateId)) !== undefined && hasVersion2(contract, versions);
+
 /** `versions` if the request is one of version 2. */
 export const version2Of = ({ apiVersion }: FactoryQuery, versions: PackageVersions): PackageVersions | undefined =>
   apiVersion === "v2" ? versions : undefined;
 
 /**
- * The group of a request with its AllocationFactories: those on the synchronizer that the request names first, then the
- * newest. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
+ * The group of a request with its AllocationFactories, the newest first. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
  */
 export function findGroupFactories(context: RequestContext, request: GroupRequest): GroupFactories {
   const { registrar, instruments, version2 } = request;
@@ -233,7 +239,8 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
     recorder?.search({ needed: named(), candidates: mine, ...considered, chosen: undefined, required: true });
     throw old === undefined || version2 === undefined ? missing(named()) : noVersion2(registrar, old, version2);
   }
-  return { group, factories: onFirst(usable, request.targetSynchronizer), needed: named, considered };
+  const { targetSynchronizer } = request;
+  return { group, factories: usable, needed: named, considered, targetSynchronizer };
 }
 
 const noVersion2 = (registrar: string, { templateId }: Contract, versions: PackageVersions): RegistryError =>

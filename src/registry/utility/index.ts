@@ -1,6 +1,7 @@
 import type { View } from "../../store/port.js";
 import { countOf, runChecks } from "../check/scan.js";
 import { roleOf } from "../engine/templates.js";
+import { tokenStandardApis } from "../sdk/apis.js";
 import type {
   Check,
   ChoiceQuery,
@@ -14,7 +15,7 @@ import type {
 import * as allocation from "./allocation.js";
 import { answerChoice } from "../engine/operations.js";
 import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
-import { groupOf, hasVersion2, notePaused, requireFactories } from "./factory.js";
+import { groupOf, isKnownToHaveVersion2, notePaused, requireFactories } from "./factory.js";
 import type { PackageVersions } from "./templates.js";
 import {
   createLookup,
@@ -51,7 +52,7 @@ export function utilityRegistry({
     name: "Registry Utility",
     templates: contexts.templates,
     holding,
-    supportedApis: SUPPORTED_APIS,
+    supportedApis: ALL_APIS,
     learnPackages: (versions) => contexts.packageVersions.learn(versions),
     supportedApisOf: supportedApisOf(contexts.packageVersions),
     instruments,
@@ -132,31 +133,14 @@ function inventory(
   };
 }
 
-/** The minor versions are those of the published documents. holding, allocation-request and transfer-events have no HTTP side. */
-const SUPPORTED_APIS: SupportedApis = {
-  "splice-api-token-metadata-v1": 2,
-  "splice-api-token-holding-v1": 1,
-  "splice-api-token-holding-v2": 1,
-  "splice-api-token-transfer-instruction-v1": 1,
-  "splice-api-token-transfer-instruction-v2": 1,
-  "splice-api-token-allocation-v1": 1,
-  "splice-api-token-allocation-v2": 1,
-  "splice-api-token-allocation-instruction-v1": 1,
-  "splice-api-token-allocation-instruction-v2": 1,
-  "splice-api-token-allocation-request-v1": 1,
-  "splice-api-token-allocation-request-v2": 1,
-  "splice-api-token-transfer-events-v2": 1,
-};
+const ALL_APIS = tokenStandardApis("v1", "v2");
+const V1_APIS = tokenStandardApis("v1");
 
-const V1_APIS: SupportedApis = Object.fromEntries(
-  Object.entries(SUPPORTED_APIS).filter(([name]) => !name.endsWith("-v2")),
-);
-
-/** Without version 2 if no factory of the registrar, in any group, has it. Throws "not-found" if there are none. */
-export const supportedApisOf =
+/** Without version 2 if no factory of the registrar, in any group, is known to have it. Throws "not-found" if there are none. */
+const supportedApisOf =
   (versions: PackageVersions) =>
   ({ view }: RequestContext, registrar: string): SupportedApis =>
-    requireFactories(view, registrar).some((factory) => hasVersion2(factory, versions)) ? SUPPORTED_APIS : V1_APIS;
+    requireFactories(view, registrar).some((factory) => isKnownToHaveVersion2(factory, versions)) ? ALL_APIS : V1_APIS;
 
 /** What a module that extends the Registry Utility exports as its default. Made by `extendUtility`. */
 export interface ExtendedUtility {

@@ -1,7 +1,7 @@
 import type { View } from "../../store/port.js";
 import { allOf, type Found } from "../engine/entries.js";
 import { transferInputs } from "../engine/inputs.js";
-import { answerWithFactory, onFirst } from "../engine/operations.js";
+import { answerWithFactory } from "../engine/operations.js";
 import { type Group, ofGroup } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
 import { transferArguments } from "../factory-arguments.js";
@@ -75,11 +75,12 @@ export function transferFactory(
     ...(transferKind === "direct"
       ? {
           group,
-          factories: onFirst(covering, targetSynchronizer),
+          factories: covering,
+          targetSynchronizer,
           needed: () => neededPreapproval(receiver.party, registrar),
           considered,
         }
-      : factories),
+      : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
     definition: contexts.factories[operations[transferKind]],
     inputs: withProvider(inputs, group),
   });
@@ -159,12 +160,22 @@ export function directTransferReach(
   group: Group,
   instrumentId: string,
 ): (synchronizer: string | undefined) => boolean {
-  const { registrar } = group;
-  const needed = [
-    ofGroup(candidateConfigurations(view, registrar, instrumentId), group),
-    ofGroup(allOf(transferRule, view, registrar), group),
-  ];
+  const needed = configurationsAndRules(view, group, instrumentId);
   return (synchronizer) =>
-    synchronizer !== undefined &&
-    needed.every((candidates) => candidates.some(({ synchronizerId }) => synchronizerId === synchronizer));
+    synchronizer !== undefined && needed.every((candidates) => isAnyOn(candidates, synchronizer));
 }
+
+/** Whether configuration and rule of the group, as far as they exist, are on the synchronizer. A transfer to oneself requires none. */
+const hasAll = (view: View, group: Group, instrumentId: string, synchronizer: string | undefined): boolean =>
+  synchronizer === undefined ||
+  configurationsAndRules(view, group, instrumentId).every(
+    (candidates) => candidates.length === 0 || isAnyOn(candidates, synchronizer),
+  );
+
+const configurationsAndRules = (view: View, group: Group, instrumentId: string): readonly (readonly Contract[])[] => [
+  ofGroup(candidateConfigurations(view, group.registrar, instrumentId), group),
+  ofGroup(allOf(transferRule, view, group.registrar), group),
+];
+
+const isAnyOn = (candidates: readonly Contract[], synchronizer: string): boolean =>
+  candidates.some(({ synchronizerId }) => synchronizerId === synchronizer);

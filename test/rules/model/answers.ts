@@ -198,6 +198,9 @@ const version2 = {
 export function supportedApis(situation: Situation): Expected {
   const unserved = unservedFailures(situation);
   if (unserved.length > 0) return { kind: "failure", failures: unserved };
-  const isOld = allocationFactoriesOf(situation).every((factory) => isOlder(situation.settings, factory, "0.9.0"));
-  return { kind: "supported apis", apis: isOld ? version1 : { ...version1, ...version2 } };
+  const { settings } = situation;
+  const isCurrent = allocationFactoriesOf(situation).some(
+    (factory) => settings.packageVersions.has(factory.packageId) && !isOlder(settings, factory, "0.9.0"),
+  );
+  return { kind: "supported apis", apis: isCurrent ? { ...version1, ...version2 } : version1 };
 }

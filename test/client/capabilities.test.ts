@@ -1,0 +1,165 @@
+/**
+ * What the official wallet makes of `supportedApis` since October 2026: it reads the map of an instrument, and takes a
+ * capability from a key whose value is exactly 1, of version 2 where both are listed.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import type { JsonObject } from "../../src/domain/json.js";
+import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import { element, parties, payload } from "../fixtures/elements.js";
+import { temporaryFile } from "../fixtures/files.js";
+import { tableOf } from "../fixtures/in-memory.js";
+import { formatModule, moduleFields } from "../fixtures/own-registry.js";
+import { serving } from "../fixtures/registries.js";
+import { registry as pathTo, type Running, serveFile } from "../fixtures/run-service.js";
+
+const NAMES = ["holding", "transfer-instruction", "allocation", "allocation-instruction", "allocation-request"];
+
+/** The version of each capability; undefined for one that the token does not have. */
+const capabilitiesIn = (apis: unknown): readonly (string | undefined)[] =>
+  NAMES.map((name) =>
+    ["v2", "v1"].find((version) => (apis as JsonObject)[`splice-api-token-${name}-${version}`] === 1),
+  );
+
+const all = (version: string): string[] => NAMES.map(() => version);
+
+/** Of the registrar and of each instrument, by REST and by an rpc. */
+async function capabilities({ get, post }: Running, registrar: string): Promise<readonly unknown[]> {
+  const metadata = `${pathTo(registrar)}/metadata/v1`;
+  const rpc = "/offledger.metadata.v1.MetadataService";
+  const listed = [
+    await get(`${metadata}/instruments`),
+    await post(`${rpc}/ListInstruments`, { registrarParty: registrar }),
+  ].map(({ body }) => (body as { instruments: { id: string; supportedApis: JsonObject }[] }).instruments);
+  const alone = [];
+  for (const { id } of listed[0] ?? []) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    alone.push((await get(`${metadata}/instruments/${id}`)).body, (await post(`${rpc}/GetInstrument`, { registrarParty: registrar, instrumentId: id })).body); // prettier-ignore
+  }
+  const infos = [await get(`${metadata}/info`), await post(`${rpc}/GetRegistryInfo`, { registrarParty: registrar })];
+  const found = [...listed.flat(), ...alone, ...infos.map(({ body }) => body)] as { supportedApis: JsonObject }[];
+  // At least one instrument, from each of four calls, and twice the registrar.
+  expect(found.length).toBeGreaterThan(5);
+  return found.map(({ supportedApis }) => capabilitiesIn(supportedApis));
+}
+
+const expectAll = async (running: Running, registrar: string, version: string): Promise<void> => {
+  for (const one of await capabilities(running, registrar)) expect(one).toEqual(all(version));
+};
+
+/** The elements of the contracts that the tests of a registry file have. */
+function elementsOf(name: string): { readonly registrar: string; readonly elements: JsonObject[] } {
+  const { templates } = tableRegistry(tableOf(name));
+  const tests = parse(readFileSync(`registries/${name.replace(".yaml", ".test.yaml")}`, "utf8"), { merge: true }) as {
+    readonly registrar: string;
+    readonly contracts: readonly { contractId: string; template: string; payload: JsonObject; createdAt?: string }[];
+  };
+  const elements = tests.contracts.map(({ contractId, template, payload: createArgument, createdAt }): JsonObject => {
+    const { packageName = "", qualifiedName = "" } =
+      templates.find((one) => one.qualifiedName.endsWith(template)) ?? {};
+    const createdEvent = {
+      contractId,
+      templateId: `package:${qualifiedName}`,
+      packageName,
+      createArgument,
+      createdEventBlob: "AAAA",
+      createdAt: createdAt ?? "2026-01-01T00:00:00Z",
+    };
+    return { contractEntry: { JsActiveContract: { synchronizerId: "sync", reassignmentCounter: 0, createdEvent } } };
+  });
+  return { registrar: tests.registrar, elements };
+}
+
+describe("a wallet finds all five capabilities", () => {
+  const files = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml"));
+  test.each(files)("of registries/%s, of the newest version that it names", async (name) => {
+    const { registrar, elements } = elementsOf(name);
+    const running = await serving(elements, {
+      now: "2026-01-01T02:00:00Z",
+      config: { registry: `registries/${name}` },
+    });
+    await expectAll(running, registrar, tableOf(name).versions?.includes("v2") === true ? "v2" : "v1");
+  });
+
+  const utility = (packageId: string) => [
+    element("AllocationFactory", "factory", payload.service(), { packageId }),
+    element("InstrumentConfiguration", "usd", payload.configuration("USD"), { packageId }),
+  ];
+  test.each([
+    ["0.10.0", "v2"],
+    ["0.9.0", "v2"],
+    ["0.8.9", "v1"],
+    [undefined, "v1"],
+  ])("of the Registry Utility whose factory is of version %s", async (version, expected) => {
+    const contexts = { packages: version === undefined ? {} : { app: version } };
+    await expectAll(await serving(utility("app"), { contexts }), parties.registrar, expected);
+  });
+
+  test("of the demo", async () => {
+    const running = await serveFile(undefined);
+    onTestFinished(() => running.close());
+    const { body } = await running.get("/api/utilities/v0/contract/instrument-configuration/all");
+    const { instrumentConfigurations } = body as unknown as {
+      readonly instrumentConfigurations: readonly { readonly payload: { readonly registrar: string } }[];
+    };
+    const registrar = instrumentConfigurations[0]?.payload.registrar ?? "";
+    await expectAll(running, registrar, "v1");
+  });
+
+  test("of version 1, where the operator hides version 2 of a registrar", async () => {
+    const hidden = `${parties.registrar}: { "*": { hideVersion2: true }, USD: { name: Dollar } }\nother::1220: {}\n`;
+    const instruments = await temporaryFile("instruments.yaml", hidden);
+    const other = utility("app").map(
+      (one): JsonObject =>
+        JSON.parse(
+          JSON.stringify(one)
+            .replaceAll(parties.registrar, "other::1220")
+            .replaceAll(/"contractId":"(\w+)"/g, '"contractId":"$1-2"'),
+        ) as JsonObject,
+    );
+    const options = { contexts: { packages: { app: "0.9.0" } }, config: { instruments } };
+    const running = await serving([...utility("app"), ...other], options);
+    await expectAll(running, parties.registrar, "v1");
+    await expectAll(running, "other::1220", "v2");
+    const { body } = await running.get(`${pathTo(parties.registrar)}/metadata/v1/instruments`);
+    expect(body).toMatchObject({ instruments: [{ id: "USD", name: "Dollar" }] });
+  });
+
+  test("of version 1, where the operator hides version 2 of a registry file whose instruments the same file has", async () => {
+    const instruments = await temporaryFile(
+      "instruments.yaml",
+      '"admin::1": { GOLD: {}, "*": { hideVersion2: true } }',
+    );
+    const text = readFileSync("registries/minimal.yaml", "utf8").replace(/^instruments:.*$/m, "instruments: file");
+    const config = { registry: await temporaryFile("registry.yaml", text), instruments };
+    const rules = element("AllocationFactory", "rules", { admin: "admin::1" }, { packageName: "minimal-token-v1" });
+    const named = JSON.parse(
+      JSON.stringify(rules).replace(/Utility[\w.]*:AllocationFactory/, "Minimal.Token:Rules"),
+    ) as JsonObject;
+    const running = await serving([named], { config });
+    await expectAll(running, "admin::1", "v1");
+    const { body } = await running.get(`${pathTo("admin::1")}/metadata/v1/instruments`);
+    expect(body).toMatchObject({ instruments: [{ id: "GOLD" }] });
+  });
+});
+
+test("a module that lists what it serves also lists the packages without an HTTP side", async () => {
+  const served = { "splice-api-token-metadata-v1": 2, "splice-api-token-transfer-instruction-v2": 1 };
+  const module = await temporaryFile(
+    "registry.mjs",
+    formatModule({
+      ...moduleFields,
+      supportedApis: JSON.stringify(served),
+      instruments: '() => [{ id: "LEAF", otherIds: [] }]',
+    }),
+  );
+  const running = await serving([], { config: { registry: module } });
+  const { body } = await running.get(`${pathTo("admin::1")}/metadata/v1/info`);
+  expect((body as JsonObject)["supportedApis"]).toEqual({
+    ...served,
+    "splice-api-token-holding-v2": 1,
+    "splice-api-token-allocation-request-v2": 1,
+    "splice-api-token-transfer-events-v2": 1,
+  });
+});
