@@ -50,7 +50,7 @@ export const LIMITS: Limits = {
   maxHeaderBytes: 16 * 1024,
   maxPathBytes: 12 * 1024,
   maxArgumentDepth: 48,
-  maxArgumentKeys: 50_000,
+  maxArgumentKeys: 5_000,
   requestSeconds: 30,
   maxConnections: 10_000,
   maxStreams: 100,
