@@ -125,7 +125,12 @@ async function start(
     notReadyReason,
     status: () => source.status(),
     templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
-    budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
+    budgets: {
+      body_bytes: budgets.bodies,
+      response_bytes: budgets.responses,
+      requests: budgets.requests,
+      streams: budgets.streams,
+    },
     warnings,
     watch: watchOptions?.statistics,
   });

@@ -44,7 +44,7 @@ export async function serverOptions(
       // A request waits for the turn in which it arrives, and a new connection for another.
       ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
-    budgets: createBudgets({ requests: limits.maxRequests }),
+    budgets: createBudgets({ requests: limits.maxRequests, streams: limits.maxStreamUnits }),
     hooks: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
     arguments: { depth: limits.maxArgumentDepth, keys: limits.maxArgumentKeys },
     trustedProxies: config.trustedProxies,

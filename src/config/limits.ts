@@ -37,6 +37,8 @@ export interface Limits {
   readonly compresses: boolean;
   /** Requests under way; what fits the heap without it. */
   readonly maxRequests?: number;
+  /** Memory of streams of changes, in that of one by REST; what fits the heap without it. */
+  readonly maxStreamUnits?: number;
   /** Where traces are sent; none without it. */
   readonly tracesUrl?: URL;
   /** Share of the traces started here that are sent. */

@@ -18,7 +18,7 @@ export interface MetricSources {
   /** Undefined if the contracts are not in the memory of this process. */
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
   /** What all requests share. */
-  readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests", BudgetStatus>>;
+  readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests" | "streams", BudgetStatus>>;
   /** The streams of changes; undefined if this process has none. */
   readonly watch: WatchStatus | undefined;
   /** Undefined if this process does not look for warnings. */

@@ -115,7 +115,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
   const served = operations(bindings, report, options.arguments, () => responseBudgetError(budgets));
-  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, report);
+  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
   await server.register(rpc(served, options.standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);

@@ -10,7 +10,7 @@ import { readBody, tooManyBodies } from "../bodies.js";
 import { decompressedCheck, MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { checkFieldCount } from "../decoding/field-count.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
-import type { Usage } from "../limits.js";
+import { STREAM_UNITS, type Usage } from "../limits.js";
 import type { Operation } from "../operations.js";
 import { protocolOf, reject } from "../reject.js";
 import type { ServedMethods } from "../rest/no-route.js";
@@ -109,7 +109,7 @@ export function rpc(
           router.rpc(
             method.watch,
             (request, { signal, requestHeader }) =>
-              watch.call(request, signal, isJson(requestHeader) ? undefined : encodedOnce),
+              watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
             { jsonOptions: jsonOptions(method.watch.input), readMaxBytes: maxBodyBytes },
           );
         }
