@@ -17,7 +17,7 @@ export interface Limits {
   readonly maxArgumentKeys: number;
   /** Time to receive a request. */
   readonly requestSeconds: number;
-  /** Further connections are closed at once. */
+  /** At most; fewer where the memory does not suffice. Further connections are closed at once. */
   readonly maxConnections: number;
   /** Concurrent requests on an HTTP/2 connection: the number that RFC 9113 names as the least. */
   readonly maxStreams: number;

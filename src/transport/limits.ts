@@ -130,6 +130,17 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests, stre
   };
 }
 
+/** What an idle connection takes, with HTTP/2, in bytes. OpenSSL keeps most of it outside of the heap. */
+const CONNECTION_BYTES = { cleartext: 20 * 1024, tls: 60 * 1024 };
+/** Divisor of the memory for connections. */
+const CONNECTION_SHARE = 3;
+
+/** The number of connections that fits the memory of the process. */
+export function fittingConnections(kind: "cleartext" | "tls"): number {
+  const { heap_size_limit: heap } = getHeapStatistics();
+  return Math.floor(memoryLimit(heap) / CONNECTION_SHARE / CONNECTION_BYTES[kind]);
+}
+
 /**
  * The memory that the process may use, in bytes: the limit of its container, or all of the machine; twice the heap where
  * that is less. An operator gives half of a container to the heap.

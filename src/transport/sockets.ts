@@ -148,11 +148,12 @@ function createTlsServer(certificate: Certificate, handshakeTimeout: number, acc
       ALPNProtocols: ["h2", "http/1.1"],
       minVersion: "TLSv1.2",
       handshakeTimeout,
-      allowHalfOpen: true,
       noDelay: true,
     },
     (socket) => {
       socket.on("error", ignore);
+      // Not before: Node.js would keep a client that leaves within the handshake until its timeout.
+      socket.allowHalfOpen = true;
       accept(socket, socket.alpnProtocol === "h2");
     },
   );
