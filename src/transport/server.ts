@@ -22,6 +22,7 @@ import { rest } from "./rest/rest.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, Sockets } from "./sockets.js";
+import type { OnRefused } from "./turn.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 /**
@@ -49,6 +50,8 @@ export interface ServerOptions {
   readonly logLevel: string;
   readonly log?: Logger;
   readonly observers?: readonly RequestObserver[];
+  /** Observers do not learn of what is refused before any hook runs. */
+  readonly onRefused?: OnRefused | undefined;
   /** Maximum request body in bytes. */
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
@@ -80,7 +83,7 @@ export interface ServerOptions {
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
-  const sockets = new Sockets(connections, budgets.requests, certificate);
+  const sockets = new Sockets(connections, budgets.requests, certificate, options.onRefused);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
