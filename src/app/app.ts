@@ -15,6 +15,7 @@ import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
 import { watch } from "../service/watch.js";
+import { ReadinessLog } from "../telemetry/readiness-log.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
 import { createServer } from "../transport/server.js";
@@ -125,7 +126,12 @@ async function start(
     notReadyReason,
     status: () => source.status(),
     templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
-    budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
+    budgets: {
+      body_bytes: budgets.bodies,
+      response_bytes: budgets.responses,
+      requests: budgets.requests,
+      streams: budgets.streams,
+    },
     warnings,
     watch: watchOptions?.statistics,
   });
@@ -149,13 +155,15 @@ async function start(
       ? await operatorServices({ ...parts, bindings: services(executor, serviceOptions) })
       : undefined;
     if (own !== undefined) shutdown.add(async () => own.close());
-    operator = await startOperator(config, options, { bindings: own?.bindings ?? [], exposition: metrics }, log);
+    const served = { bindings: own?.bindings ?? [], health: health(notReadyReason), exposition: metrics };
+    operator = await startOperator(config, options, served, log);
   }
   const server = await createServer(bindings, {
     ...options,
     log,
     guards,
     observers: telemetry.observers,
+    onRefused: metrics?.requests.countRefused,
     watch: watchOptions,
     standard: standardServices({ services: served, notReadyReason }),
   });
@@ -167,6 +175,8 @@ async function start(
   const first = new FirstInventory({ registry, source, parties, ...checked, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
+  const readiness = new ReadinessLog(() => source.notReadyReason(), log);
+  shutdown.add(async () => readiness.close());
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
     const versions = followPackageVersions(registry, source.packages, log);
     shutdown.add(async () => versions.close());

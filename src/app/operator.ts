@@ -152,8 +152,13 @@ export async function createPreparer(config: Config, signal: AbortSignal): Promi
   return new ParticipantPreparer({ url, ca, token, signal }, prepareUserId);
 }
 
+/** Of `health`: a prober has no token, and asks from another machine. */
+const PROBE_PATHS = ["/livez", "/readyz"];
+
 /** What the composition root gives to the operator's port. */
-type Served = Pick<OperatorServerOptions, "bindings" | "exposition">;
+interface Served extends Pick<OperatorServerOptions, "bindings" | "exposition"> {
+  readonly health: readonly ServiceBinding[];
+}
 
 export interface RunningOperator {
   readonly metricsUrl: string;
@@ -167,13 +172,14 @@ export interface RunningOperator {
 export async function startOperator(
   { metricsPort, operatorTokenFile }: Config,
   { maxBodyBytes, compresses, arguments: limits, certificate }: ServerOptions,
-  served: Served,
+  { bindings, health, exposition }: Served,
   log: Logger,
 ): Promise<RunningOperator> {
   const { host, port } = metricsPort ?? { host: "127.0.0.1", port: 0 };
   const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
   // A process that answers nothing has nothing to show.
-  const page = served.bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
+  const page = bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
+  const served = { bindings: [...bindings, ...health], probePaths: PROBE_PATHS, exposition };
   const server = await createServer({ ...served, ...shared, ...page, tokenFile: operatorTokenFile, host, port, log });
   try {
     const metricsUrl = `${await server.listen()}/metrics`;

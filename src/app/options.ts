@@ -8,7 +8,7 @@ import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens.js";
 import { Certificate, CertificateError } from "../transport/certificate.js";
-import { type Budgets, createBudgets } from "../transport/limits.js";
+import { type Budgets, createBudgets, fittingConnections } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";
 import { packageFile, packageVersion, readPackageFile } from "../util/package-files.js";
 
@@ -39,12 +39,15 @@ export async function serverOptions(
     connections: {
       maxHeaderBytes: limits.maxHeaderBytes,
       requestMs: limits.requestSeconds * 1000,
-      maxConnections: limits.maxConnections,
+      maxConnections: Math.min(
+        limits.maxConnections,
+        fittingConnections(config.tlsCertFile === undefined ? "cleartext" : "tls"),
+      ),
       maxStreams: limits.maxStreams,
       // A request waits for the turn in which it arrives, and a new connection for another.
       ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
-    budgets: createBudgets({ requests: limits.maxRequests }),
+    budgets: createBudgets({ requests: limits.maxRequests, streams: limits.maxStreamUnits }),
     hooks: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
     arguments: { depth: limits.maxArgumentDepth, keys: limits.maxArgumentKeys },
     trustedProxies: config.trustedProxies,

@@ -17,7 +17,7 @@ export interface Limits {
   readonly maxArgumentKeys: number;
   /** Time to receive a request. */
   readonly requestSeconds: number;
-  /** Further connections are closed at once. */
+  /** At most; fewer where the memory does not suffice. Further connections are closed at once. */
   readonly maxConnections: number;
   /** Concurrent requests on an HTTP/2 connection: the number that RFC 9113 names as the least. */
   readonly maxStreams: number;
@@ -37,6 +37,8 @@ export interface Limits {
   readonly compresses: boolean;
   /** Requests under way; what fits the heap without it. */
   readonly maxRequests?: number;
+  /** Memory of streams of changes, in that of one by REST; what fits the heap without it. */
+  readonly maxStreamUnits?: number;
   /** Where traces are sent; none without it. */
   readonly tracesUrl?: URL;
   /** Share of the traces started here that are sent. */
@@ -50,7 +52,7 @@ export const LIMITS: Limits = {
   maxHeaderBytes: 16 * 1024,
   maxPathBytes: 12 * 1024,
   maxArgumentDepth: 48,
-  maxArgumentKeys: 50_000,
+  maxArgumentKeys: 5_000,
   requestSeconds: 30,
   maxConnections: 10_000,
   maxStreams: 100,

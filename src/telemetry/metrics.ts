@@ -2,11 +2,12 @@
  * The metrics that Prometheus scrapes: of the service, of the process and of Node.js. docs/observability.md describes each.
  * Import this only if they are served: prom-client slows the start.
  */
+import { Code } from "@connectrpc/connect";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { SourceStatus } from "../ingest/source.js";
 import type { TemplateCount } from "../store/port.js";
 import { refusalCode } from "./refusals.js";
-import { type RequestObserver, statusName } from "./request-record.js";
+import { type Outcome, type Protocol, type RequestObserver, statusName } from "./request-record.js";
 import type { SpanCounts } from "./tracing.js";
 
 /** Read on each scrape. */
@@ -18,7 +19,7 @@ export interface MetricSources {
   /** Undefined if the contracts are not in the memory of this process. */
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
   /** What all requests share. */
-  readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests", BudgetStatus>>;
+  readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests" | "streams", BudgetStatus>>;
   /** The streams of changes; undefined if this process has none. */
   readonly watch: WatchStatus | undefined;
   /** Undefined if this process does not look for warnings. */
@@ -164,9 +165,23 @@ export class RequestMetrics {
   }
 
   readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
-    const group = groupOf(operation);
     const labels = { operation: operation === "" ? NONE : operation, protocol };
+    const group = groupOf(operation);
     const grouped = { group, ...labels };
+    this.#count(operation, protocol, outcome);
+    if (group !== "streams") this.#durations.observe(grouped, durationMs / 1000);
+    if (isNotModified) this.#notModified.inc(labels);
+    if (refusal === undefined) return;
+    const code = refusalCode(refusal);
+    this.#refusals.inc({ operation, code: this.#hasOwnSeries([operation, code]) ? code : OTHER });
+  };
+
+  /** Counts a request that was refused before its operation was known. */
+  readonly countRefused = (protocol: Protocol): void => this.#count("", protocol, Code.Unavailable);
+
+  #count(operation: string, protocol: Protocol, outcome: Outcome): void {
+    const labels = { operation: operation === "" ? NONE : operation, protocol };
+    const grouped = { group: groupOf(operation), ...labels };
     const key = `${protocol} ${operation}`;
     if (!this.#known.has(key)) {
       this.#known.add(key);
@@ -174,12 +189,7 @@ export class RequestMetrics {
       this.#notModified.inc(labels, 0);
     }
     this.#requests.inc({ ...grouped, status: statusName(outcome) });
-    if (group !== "streams") this.#durations.observe(grouped, durationMs / 1000);
-    if (isNotModified) this.#notModified.inc(labels);
-    if (refusal === undefined) return;
-    const code = refusalCode(refusal);
-    this.#refusals.inc({ operation, code: this.#hasOwnSeries([operation, code]) ? code : OTHER });
-  };
+  }
 
   /** The requests of each operation over all protocols, and its refusals by code. */
   async byOperation(): Promise<RequestCount[]> {

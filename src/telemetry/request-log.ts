@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { refusalFields } from "./refusals.js";
-import { type CompletedRequest, isFailure, type Outcome, readClientAddress, statusName } from "./request-record.js";
+import { type CompletedRequest, isFailure, readClientAddress, statusName } from "./request-record.js";
 
 export class RequestLog {
   readonly #log: Logger;
@@ -14,17 +14,15 @@ export class RequestLog {
     this.#logged = logged;
   }
 
-  /** Whether requests with this outcome are logged. Lets the caller skip creating ids. */
-  isLogged(outcome: Outcome): boolean {
-    if (this.#logged === "none" || (this.#logged === "failed" && outcome === 0)) return false;
-    return this.#log.isLevelEnabled(levelOf(outcome));
+  /** Whether a request is logged. Lets the caller skip creating ids. */
+  isLogged(request: Judged): boolean {
+    if (this.#logged === "none" || (this.#logged === "failed" && !isFailed(request))) return false;
+    return this.#log.isLevelEnabled(levelOf(request));
   }
 
   /** `traceId` is undefined if the request has no trace. */
-  write(
-    { request, requestId, operation, protocol, outcome, durationMs, refusal }: CompletedRequest,
-    traceId: string | undefined,
-  ): void {
+  write(completed: CompletedRequest, traceId: string | undefined): void {
+    const { request, requestId, operation, protocol, outcome, durationMs, refusal } = completed;
     const fields = {
       requestId,
       operation: operation === "" ? "none" : operation,
@@ -35,11 +33,19 @@ export class RequestLog {
       client: readClientAddress(request),
       ...(refusal !== undefined && refusalFields(refusal)),
     };
-    this.#log[levelOf(outcome)](fields, "request");
+    this.#log[levelOf(completed)](fields, "request");
   }
 }
 
+type Judged = Pick<CompletedRequest, "operation" | "outcome">;
+
+/** A probe that is told the truth has not failed: ReadinessLog tells of it once. */
+const isFailed = ({ operation, outcome }: Judged): boolean =>
+  outcome !== 0 && !(outcome === Code.Unavailable && /\.health\./.test(operation));
+
 /** A caller's mistake is not a warning: the operator cannot fix it. */
-function levelOf(outcome: Outcome): "info" | "warn" {
+function levelOf(judged: Judged): "info" | "warn" {
+  const { outcome } = judged;
+  if (!isFailed(judged)) return "info";
   return outcome === Code.ResourceExhausted || isFailure(outcome) ? "warn" : "info";
 }

@@ -59,7 +59,7 @@ async function startTracing(config: AppConfig, log: Logger, version: string): Pr
 /** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */
 function requestObserver(requestLog: RequestLog, tracing: Tracing | undefined): RequestObserver {
   return (completed) => {
-    const isLogged = requestLog.isLogged(completed.outcome);
+    const isLogged = requestLog.isLogged(completed);
     if (!isLogged && tracing === undefined) return;
     const { request } = completed;
     const parent = readParentSpan(request);

@@ -1,4 +1,5 @@
 /** gzip: by @fastify/compress for REST and files, and by node:zlib for plain calls of Connect and gRPC. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -33,14 +34,23 @@ export async function gzip(message: Buffer): Promise<Buffer | undefined> {
   return compressed.length < message.length ? compressed : undefined;
 }
 
+/** Throws for a message that must not be decoded. */
+type MessageCheck = (message: Uint8Array) => void;
+
+/** Of the call for which connect-es decompresses: a compression does not learn for which. */
+export const decompressedCheck = new AsyncLocalStorage<MessageCheck>();
+
 /** connect-node takes a stream of gzip that ends early for a fault of the service. */
 export const rpcGzip: typeof compressionGzip = {
   ...compressionGzip,
-  decompress: (bytes, maxBytes) =>
-    compressionGzip.decompress(bytes, maxBytes).catch((error: unknown) => {
+  async decompress(bytes, maxBytes) {
+    const message = await compressionGzip.decompress(bytes, maxBytes).catch((error: unknown) => {
       const { code, rawMessage } = ConnectError.from(error);
       throw new ConnectError(rawMessage, code === Code.Internal ? Code.InvalidArgument : code);
-    }),
+    });
+    decompressedCheck.getStore()?.(message);
+    return message;
+  },
 };
 
 // Clients send few different values.

@@ -1,4 +1,4 @@
-/** The limits of a connection, as options of Node.js, and those of the process: three budgets. */
+/** The limits of a connection, as options of Node.js, and those of the process: four budgets. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
@@ -93,6 +93,7 @@ export interface BudgetLimits {
   readonly bodyMegabytes?: number;
   readonly responseMegabytes?: number;
   readonly requests?: number | undefined;
+  readonly streams?: number | undefined;
 }
 
 /** The limits of the process as a whole. Every other limit is one of a request or a connection. */
@@ -103,7 +104,12 @@ export interface Budgets {
   readonly responses: Budget;
   /** Requests that have arrived and whose response is not closed. */
   readonly requests: Budget;
+  /** Memory of streams of changes, in that of one by REST: see `STREAM_UNITS`. */
+  readonly streams: Budget;
 }
+
+/** connect-es keeps 67 KB for a stream, the handler of REST 21. */
+export const STREAM_UNITS = { rest: 1, rpc: 3 } as const;
 
 const MIB = 1024 * 1024;
 /** Divisors of the memory for the budgets of bodies and responses. A body may leave twice its bytes to be collected. */
@@ -111,11 +117,11 @@ const BODY_SHARE = 16;
 const RESPONSE_SHARE = 8;
 const MAX_BYTES = 512 * MIB;
 const MIN_BYTES = 16 * MIB;
-/** A request under way takes some 20 KB of the heap, so that all together may take a third of it. */
+/** A request under way, and a unit of streams, take some 20 KB of the heap, so that all of each may take a third of it. */
 const HEAP_BYTES_PER_REQUEST = 64 * 1024;
 const MAX_REQUESTS = 20_000;
 
-export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: BudgetLimits = {}): Budgets {
+export function createBudgets({ bodyMegabytes, responseMegabytes, requests, streams }: BudgetLimits = {}): Budgets {
   const { heap_size_limit: heap } = getHeapStatistics();
   const memory = memoryLimit(heap);
   const share = (parts: number) => Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory / parts)));
@@ -123,7 +129,19 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: Bu
     bodies: new Budget(bodyMegabytes === undefined ? share(BODY_SHARE) : bodyMegabytes * MIB),
     responses: new Budget(responseMegabytes === undefined ? share(RESPONSE_SHARE) : responseMegabytes * MIB),
     requests: new Budget(requests ?? Math.min(MAX_REQUESTS, Math.floor(heap / HEAP_BYTES_PER_REQUEST))),
+    streams: new Budget(streams ?? Math.floor(heap / HEAP_BYTES_PER_REQUEST)),
   };
+}
+
+/** What an idle connection takes, with HTTP/2, in bytes. OpenSSL keeps most of it outside of the heap. */
+const CONNECTION_BYTES = { cleartext: 20 * 1024, tls: 60 * 1024 };
+/** Divisor of the memory for connections. */
+const CONNECTION_SHARE = 3;
+
+/** The number of connections that fits the memory of the process. */
+export function fittingConnections(kind: "cleartext" | "tls"): number {
+  const { heap_size_limit: heap } = getHeapStatistics();
+  return Math.floor(memoryLimit(heap) / CONNECTION_SHARE / CONNECTION_BYTES[kind]);
 }
 
 /**

@@ -33,7 +33,7 @@ export function protocolOf({ raw, routeOptions }: FastifyRequest): Protocol {
 }
 
 /** The protocol of a request by its content type; undefined if it is neither gRPC nor gRPC-Web. */
-export function grpcProtocolOf({ headers }: IncomingMessage): "grpc" | "grpc-web" | undefined {
+export function grpcProtocolOf({ headers }: Pick<IncomingMessage, "headers">): "grpc" | "grpc-web" | undefined {
   const type = headers["content-type"] ?? "";
   if (type.startsWith("application/grpc-web")) return "grpc-web";
   return type.startsWith("application/grpc") ? "grpc" : undefined;

@@ -20,6 +20,7 @@ import { rest } from "./rest/rest.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, Sockets } from "./sockets.js";
+import type { OnRefused } from "./turn.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 /**
@@ -47,6 +48,8 @@ export interface ServerOptions {
   readonly logLevel: string;
   readonly log?: Logger;
   readonly observers?: readonly RequestObserver[];
+  /** Observers do not learn of what is refused before any hook runs. */
+  readonly onRefused?: OnRefused | undefined;
   /** Maximum request body in bytes. */
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
@@ -79,7 +82,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   keepLeadingByteOrderMarks();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
   const { corsOrigins } = options.hooks;
-  const sockets = new Sockets({ ...connections, corsOrigins }, budgets.requests, certificate);
+  const sockets = new Sockets({ ...connections, corsOrigins }, budgets.requests, certificate, options.onRefused);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
@@ -111,7 +114,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
   const served = operations(bindings, report, options.arguments, () => responseBudgetError(budgets));
-  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, report);
+  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
   await server.register(rpc(served, options.standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);

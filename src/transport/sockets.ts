@@ -17,7 +17,7 @@ import {
   STALLED_MS,
   timeoutMessage,
 } from "./limits.js";
-import { Turn } from "./turn.js";
+import { type OnRefused, Turn } from "./turn.js";
 import { continueInOrder, startTimeouts } from "./upstream.js";
 
 /** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
@@ -43,19 +43,21 @@ export class Sockets {
   readonly #limits: ConnectionLimits;
   readonly #requests: Budget;
   readonly #certificate: Certificate | undefined;
+  readonly #onRefused: OnRefused | undefined;
   readonly #servers: AddressServers[] = [];
 
   /** What is refused here counts as refused by `requests`. Cleartext without a certificate. */
-  constructor(limits: ConnectionLimits, requests: Budget, certificate?: Certificate) {
+  constructor(limits: ConnectionLimits, requests: Budget, certificate?: Certificate, onRefused?: OnRefused) {
     this.#limits = limits;
     this.#requests = requests;
     this.#certificate = certificate;
+    this.#onRefused = onRefused;
   }
 
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
     const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, corsOrigins } = this.#limits;
-    const turn = new Turn(turnMs, this.#requests, corsOrigins);
+    const turn = new Turn(turnMs, this.#requests, corsOrigins, this.#onRefused);
     const http1 = createHttp1Server(this.#limits, turn.limitHttp1(handler));
     const sessions = new Http2Sessions(this.#limits, turn.limitHttp2(handler));
     const sockets = new Set<net.Socket>();
@@ -149,11 +151,12 @@ function createTlsServer(certificate: Certificate, handshakeTimeout: number, acc
       ALPNProtocols: ["h2", "http/1.1"],
       minVersion: "TLSv1.2",
       handshakeTimeout,
-      allowHalfOpen: true,
       noDelay: true,
     },
     (socket) => {
       socket.on("error", ignore);
+      // Not before: Node.js would keep a client that leaves within the handshake until its timeout.
+      socket.allowHalfOpen = true;
       accept(socket, socket.alpnProtocol === "h2");
     },
   );

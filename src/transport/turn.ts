@@ -1,17 +1,23 @@
 /** Bounds one turn of the event loop: until it is over, nobody else is served. */
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
-import { REQUEST_ID, requestIdOf } from "../telemetry/request-record.js";
+import { type Protocol, REQUEST_ID, requestIdOf } from "../telemetry/request-record.js";
 import { corsHeaders, type Origins } from "./cors.js";
 import type { Http2Handler } from "./http2-sessions.js";
 import type { Budget } from "./limits.js";
+import { grpcProtocolOf } from "./reject.js";
 
 /** Health by every protocol; there is no route yet. */
 const HEALTH = /^\/(?:livez|readyz|(?:offledger|grpc)\.health\.[^?]*)(?:\?|$)/;
+/** The path of an rpc, such as `/offledger.health.v1.HealthService/GetLiveness`. */
+const RPC = /^\/[\w.]+\.\w+\/\w+(?:\?|$)/;
 /** How often a connection may ask for health in a turn that is over. */
 const HEALTH_EVERY_MS = 100;
 const REFUSAL = Buffer.from(JSON.stringify({ error: "server overloaded; retry later" }));
+
+/** Learns of requests that are refused before they have a record. Must be fast and must not throw. */
+export type OnRefused = (protocol: Protocol) => void;
 
 /**
  * Node.js reads all that has arrived, and so runs all of its requests, in one turn. A flood of requests would make it last
@@ -23,6 +29,7 @@ export class Turn {
   readonly #maxMs: number;
   readonly #requests: Budget;
   readonly #corsOrigins: Origins;
+  readonly #onRefused: OnRefused;
   /** Connections in this turn. */
   #refused = new WeakSet<Socket>();
   /** When each connection has asked for health in a turn that was over. */
@@ -30,19 +37,20 @@ export class Turn {
   #startedAt: number | undefined;
 
   /** `maxMs` is how long the requests of a turn may take together. What it refuses counts as refused by `requests`. */
-  constructor(maxMs: number, requests: Budget, corsOrigins: Origins = "none") {
+  constructor(maxMs: number, requests: Budget, corsOrigins: Origins = "none", onRefused: OnRefused = () => undefined) {
     this.#maxMs = maxMs;
     this.#requests = requests;
     this.#corsOrigins = corsOrigins;
+    this.#onRefused = onRefused;
   }
 
   /** Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is closed. */
   limitHttp1(handler: RequestListener): RequestListener {
     return (request, response) => {
-      const { socket, url = "", headers } = request;
+      const { socket, headers } = request;
       // What was read with the request that ended it.
       if (socket.destroyed) return;
-      if (this.#serves(socket, url)) return handler(request, response);
+      if (this.#serves(socket, request)) return handler(request, response);
       if (this.#refused.has(socket)) {
         socket.destroy();
         return;
@@ -68,8 +76,8 @@ export class Turn {
   limitHttp2(handler: RequestListener): Http2Handler {
     const serve = handler as unknown as Http2Handler;
     return (request, response) => {
-      const { stream, url } = request;
-      if (this.#serves(stream.session ?? stream, url)) return serve(request, response);
+      const { stream } = request;
+      if (this.#serves(stream.session ?? stream, request)) return serve(request, response);
       // At the end of the turn: until then the stream counts, and Node.js itself rejects what is beyond their limit.
       setImmediate(() => {
         if (stream.destroyed) return;
@@ -84,7 +92,7 @@ export class Turn {
     };
   }
 
-  #serves(connection: object, url: string): boolean {
+  #serves(connection: object, { url = "", headers }: Pick<IncomingMessage, "url" | "headers">): boolean {
     const now = performance.now();
     if (this.#startedAt === undefined) {
       this.#startedAt = now;
@@ -99,6 +107,7 @@ export class Turn {
       return true;
     }
     this.#requests.refuse();
+    this.#onRefused(grpcProtocolOf({ headers }) ?? (RPC.test(url) ? "connect" : "rest"));
     return false;
   }
 }

@@ -21,7 +21,7 @@ export const isTooDeep = (text: string): boolean =>
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Whether JSON has more than `limit` objects and lists within each other. What is not JSON may count as either. */
-export function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
+function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
   if (bytes.length <= limit) return false;
   let depth = 0;
   let isString = false;

@@ -47,9 +47,9 @@ describe("the plain manifests", () => {
   test.each(pods.filter(([name]) => name !== "offledger-migrate"))("%s is probed and ends in time", (_name, pod) => {
     const [container] = pod.containers;
     expect(container).toMatchObject({
-      startupProbe: { httpGet: { path: "/livez", port: "http" } },
-      livenessProbe: { httpGet: { path: "/livez", port: "http" } },
-      readinessProbe: { httpGet: { path: "/readyz", port: "http" } },
+      startupProbe: { httpGet: { path: "/livez", port: "operator" } },
+      livenessProbe: { httpGet: { path: "/livez", port: "operator" } },
+      readinessProbe: { httpGet: { path: "/readyz", port: "operator" } },
     });
     expect(container?.lifecycle).toBeUndefined();
     const drain = Number(commandOf(pod).env["OFFLEDGER_DRAIN_SECONDS"]);

@@ -249,6 +249,25 @@ const rows: readonly Row[] = [
     },
   ],
   [
+    "one request of ten is refused unread, beside frequent probes",
+    20,
+    {
+      [requests("factories", "ok")]: `0+54${always}`,
+      [requests("none", "unavailable")]: `0+6${always}`,
+      [requests("probes", "ok")]: `0+6000${always}`,
+    },
+    "OffledgerFlooded",
+  ],
+  [
+    "one request of a hundred is refused unread, and unknown paths are asked for",
+    20,
+    {
+      [requests("factories", "ok")]: `0+99${always}`,
+      [requests("none", "unavailable")]: `0+1${always}`,
+      [requests("none", "not_found")]: `0+600${always}`,
+    },
+  ],
+  [
     "one request of ten is rejected by a limit, beside frequent probes",
     20,
     {

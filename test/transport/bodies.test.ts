@@ -86,6 +86,17 @@ const object = (text: string) => (fields: string) => bytes(`{${fields}${text}}`)
 
 const whole = (body: string | Buffer) => () => bytes(body);
 
+/** Of a body, as docs/security.md has it. */
+const MAX_KEYS = 5_000;
+const MAX_FIELDS = 20_000;
+const keys = (count: number): string => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(",");
+const others = (fields: string): number => Object.keys(JSON.parse(`{${fields}"meta":0}`) as object).length;
+const withKeys = (count: number) => (fields: string) => bytes(`{${fields}"meta":{${keys(count - others(fields))}}}`);
+const withElements = (count: number) => (fields: string) =>
+  bytes(`{${fields}"other":[${Array.from({ length: count - others(fields) }, () => 1).join()}]}`);
+/** In V8 such an object costs several times what one with names does. */
+const sparse = `"a":"\\ud83d\\ude00","b":1234567890123456789,${Array.from({ length: 10_000 }, (_, at) => `"${at * 400_009}":1`).join()}`;
+
 describe("JSON", () => {
   /** From the fields that an rpc needs; the outcome over every protocol. REST reads "blank" as {}. */
   type Row = readonly [what: string, outcome: "ok" | "wrong" | "blank", body: (fields: string) => Buffer];
@@ -120,6 +131,11 @@ describe("JSON", () => {
     ["objects past it", "wrong", object(`"meta":${nested('{"a":', "}", 49)}`)],
     ["lists past it", "wrong", object(`"meta":{"a":${nested("[", "]", 48)}}`)],
     ["an unknown field past the limit of a body", "wrong", object(`"other":${nested("[", "]", 65_536)}`)],
+    ["as many keys as a body may have", "ok", withKeys(MAX_KEYS)],
+    ["a key more", "wrong", withKeys(MAX_KEYS + 1)],
+    ["as many elements as a body may have", "ok", withElements(MAX_KEYS)],
+    ["an element more", "wrong", withElements(MAX_KEYS + 1)],
+    ["keys that are numbers, an escape and a long number", "wrong", (fields) => bytes(`{${fields}"meta":{${sparse}}}`)],
     ["100,000 opening brackets", "wrong", whole("[".repeat(100_000))],
     ["a number for a boolean", "wrong", object('"excludeDebugFields":1')],
     ["null for fields", "ok", object('"meta":null,"excludeDebugFields":null')],
@@ -160,6 +176,15 @@ describe("binary messages", () => {
   const nestedStructs = (depth: number): Buffer =>
     depth === 0 ? Buffer.alloc(0) : struct(["a"], depth === 1 ? stringValue("x") : field(5, nestedStructs(depth - 1)));
   const valid = bytes(field(REGISTRAR, acme), field(INSTRUCTION, offer));
+  const UNKNOWN = 15;
+  const fields = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, () => field(UNKNOWN)));
+  const proto = struct(["__proto__"], stringValue("x"));
+  /** An entry of a Struct has four: itself, its key, its value and what kind that is. The Struct is another. */
+  const structs = (count: number): Buffer =>
+    field(
+      META,
+      ...Array.from({ length: Math.floor((count - 1) / 4) }, (_, at) => struct([`k${at}`], stringValue("x"))),
+    );
 
   test.each<readonly [what: string, more: Buffer, outcome: string]>([
     ["nothing", Buffer.alloc(0), "ok"],
@@ -178,6 +203,29 @@ describe("binary messages", () => {
     const body = bytes(valid, more);
     expect(outcomeOf(await by1(rpcPath, typed("application/proto"), body))).toBe(outcome);
     expect(outcomeOf(await by2(rpcPath, typed("application/grpc+proto"), framed(body)))).toBe(outcome);
+  });
+
+  test.each<readonly [what: string, more: Buffer, outcome: string]>([
+    ["as many fields as it may have", fields(MAX_FIELDS - 2), "ok"],
+    ["a field more", fields(MAX_FIELDS - 1), "invalid_argument"],
+    ["as many within objects", structs(MAX_FIELDS - 2), "ok"],
+    ["more within objects", structs(MAX_FIELDS + 2), "invalid_argument"],
+    ["more behind __proto__", bytes(field(META, proto), structs(MAX_FIELDS)), "invalid_argument"],
+  ])("a message and %s, on the short way, by connect-es and compressed", async (_what, more, outcome) => {
+    const body = bytes(valid, more);
+    const zipped = gzipSync(body);
+    for (const headers of [{}, { "connect-timeout-ms": "60000" }])
+      expect(outcomeOf(await by1(rpcPath, { ...typed("application/proto"), ...headers }, body))).toBe(outcome);
+    expect(outcomeOf(await by1(rpcPath, typed("application/grpc-web+proto"), framed(body)))).toBe(outcome);
+    const unary = { ...typed("application/proto"), "content-encoding": "gzip" };
+    expect(outcomeOf(await by1(rpcPath, unary, zipped))).toBe(outcome);
+    for (const [headers, message] of [
+      [{}, framed(body)],
+      [{ "grpc-encoding": "gzip" }, framed(zipped, 1)],
+      // Compressed, as the header has it, or not.
+      [{ "grpc-encoding": "gzip" }, framed(body)],
+    ] as const)
+      expect(outcomeOf(await by2(rpcPath, { ...typed("application/grpc"), ...headers }, message))).toBe(outcome);
   });
 
   // The codes for no message, for two and for a compressed one are those that gRPC prescribes.

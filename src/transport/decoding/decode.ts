@@ -14,6 +14,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { plainDecimal } from "../../domain/json.js";
 import { formatValue } from "../../domain/errors.js";
 import { protoPath, rejection, type Violation } from "../errors.js";
+import { checkFieldCount } from "./field-count.js";
 import { EMPTY_BODY, parseJson } from "./json.js";
 import { decodePlainBinary, decodePlainJson } from "./plain.js";
 
@@ -44,6 +45,7 @@ export function checkTypes(schema: DescMessage, json: JsonValue): void {
 
 /** Throws invalid_argument. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
+  checkFieldCount(schema, bytes);
   try {
     return decodePlainBinary(schema, bytes) ?? fromBinary(schema, bytes);
   } catch (error) {

@@ -18,6 +18,8 @@ export interface OperatorServerOptions extends SharedOptions {
   readonly routes?: FastifyPluginAsync | undefined;
   /** Paths of `routes`, as they are registered, that need no token: they must show nothing of the registry. */
   readonly openPaths?: readonly string[];
+  /** Paths of `bindings` that need no token, and are open to other machines: they must show nothing but health. */
+  readonly probePaths?: readonly string[];
   readonly exposition: Exposition;
   /** The path of the file with the token that every request needs. */
   readonly tokenFile?: string | undefined;
@@ -35,7 +37,18 @@ export interface OperatorServer {
 
 /** Creates the server of the operator's port. Throws OperatorTokenError if the token cannot be used. */
 export async function createOperatorServer(options: OperatorServerOptions): Promise<OperatorServer> {
-  const { bindings, routes, openPaths = [], exposition, tokenFile, host, port, log, ...shared } = options;
+  const {
+    bindings,
+    routes,
+    openPaths = [],
+    probePaths = [],
+    exposition,
+    tokenFile,
+    host,
+    port,
+    log,
+    ...shared
+  } = options;
   const token = tokenFile === undefined ? undefined : await OperatorToken.read(tokenFile);
   const server = await createServer(bindings, {
     ...shared,
@@ -44,7 +57,7 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
     hooks: OPERATOR_HOOKS,
-    gate: operatorAccess(token, token === undefined ? EXPOSITION_PATHS : openPaths),
+    gate: operatorAccess(token, [...probePaths, ...(token === undefined ? EXPOSITION_PATHS : openPaths)]),
     routes: async (instance) => {
       await instance.register(expositionRoutes(exposition));
       if (routes !== undefined) await instance.register(routes);

@@ -108,6 +108,16 @@ function decode({ operation, format }: Call, body: Buffer): Message {
 
 /** The message of a body, which has one frame. */
 function unframe(body: Buffer): Buffer {
+  const message = onlyMessage(body);
+  if (((body[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
+    const problem = "the message is compressed, but grpc-encoding does not say how";
+    throw rejection("PROTOCOL_ERROR", problem, { code: Code.Internal });
+  }
+  return message;
+}
+
+/** The content of the one frame that a body has to have, compressed or not. */
+export function onlyMessage(body: Buffer): Buffer {
   const end = FRAME_HEADER_BYTES + (body.length < FRAME_HEADER_BYTES ? 0 : body.readUInt32BE(1));
   if (body.length < end && body.length > 0) {
     throw rejection("PROTOCOL_ERROR", "the message is shorter than its frame says");
@@ -115,10 +125,6 @@ function unframe(body: Buffer): Buffer {
   // The codes of what follows are those that gRPC prescribes.
   if (body.length !== end) {
     throw rejection("PROTOCOL_ERROR", "the body must be one message", { code: Code.Unimplemented });
-  }
-  if (((body[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
-    const message = "the message is compressed, but grpc-encoding does not say how";
-    throw rejection("PROTOCOL_ERROR", message, { code: Code.Internal });
   }
   return body.subarray(FRAME_HEADER_BYTES);
 }

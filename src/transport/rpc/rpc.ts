@@ -7,9 +7,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { readBody, tooManyBodies } from "../bodies.js";
-import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
+import { decompressedCheck, MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
+import { checkFieldCount } from "../decoding/field-count.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
-import type { Usage } from "../limits.js";
+import { STREAM_UNITS, type Usage } from "../limits.js";
 import type { Operation } from "../operations.js";
 import { rejectMediaType, servesContentType } from "./media-type.js";
 import { protocolOf, reject } from "../reject.js";
@@ -19,7 +20,7 @@ import { encodedOnce, type WatchCalls } from "../watch/watch-calls.js";
 import { conditionalGet, conditionalMessage } from "./conditional-message.js";
 import { boundForGrpc, sendRpcError } from "./errors.js";
 import { jsonOptions } from "./json.js";
-import { FRAME_HEADER_BYTES, plainUnaryCalls } from "./plain-unary.js";
+import { FRAME_HEADER_BYTES, onlyMessage, plainUnaryCalls } from "./plain-unary.js";
 import type { StandardServices } from "./standard-services.js";
 
 /** The longest timer of Node.js: a longer one fires at once. */
@@ -86,14 +87,14 @@ export function rpc(
     server.addHook("preHandler", (request, reply, done) => {
       boundDeadline(request.raw);
       const call = begin(request, reply, compresses);
-      const kind = handlers.get(request.routeOptions.url ?? "")?.method.methodKind;
+      const handler = handlers.get(request.routeOptions.url ?? "");
       if (!hasValidUrl(request)) {
         reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
-      } else if (kind === "bidi_streaming") {
+      } else if (handler?.method.methodKind === "bidi_streaming") {
         endWithResponse(request);
         done();
       } else if (request.method === "GET") done();
-      else receive(call, maxBodyBytes, done);
+      else receive(call, handler, maxBodyBytes, done);
     });
     await server.register(fastifyConnectPlugin, {
       routes(router) {
@@ -116,7 +117,7 @@ export function rpc(
           router.rpc(
             method.watch,
             (request, { signal, requestHeader }) =>
-              watch.call(request, signal, isJson(requestHeader) ? undefined : encodedOnce),
+              watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
             { jsonOptions: jsonOptions(method.watch.input), readMaxBytes: maxBodyBytes },
           );
         }
@@ -200,12 +201,13 @@ function endWithResponse({ raw }: FastifyRequest): void {
  * Reads the body for connect-es, which would keep it chunk by chunk. It counts towards the budget for bodies until the
  * handler has its response; a compressed one with the size that connect-es decompresses up to.
  */
-function receive(call: Call, maxBytes: number, done: () => void): void {
+function receive(call: Call, handler: UniversalHandler | undefined, maxBytes: number, done: () => void): void {
   const { request, reply } = call;
   const { bodies } = request.usage.budgets;
   const decompressed = isCompressed(request) ? maxBytes : 0;
   if (!bodies.tryTake(decompressed)) return reject(request, reply, tooManyBodies());
-  readBody(request, maxBytes, FRAME_HEADER_BYTES, (body) => {
+  readBody(request, maxBytes, FRAME_HEADER_BYTES, (received) => {
+    const body = Buffer.isBuffer(received) ? checked(request, handler, received) : received;
     if (Buffer.isBuffer(body)) {
       const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
       request.body = createAsyncIterable(body.length > 0 ? [body] : []);
@@ -219,6 +221,25 @@ function receive(call: Call, maxBytes: number, done: () => void): void {
     } else sendRpcError(request, reply, body);
     return undefined;
   });
+}
+
+/** The body, or why connect-es must not decode it, which it would do with each of several messages. */
+function checked(
+  { headers }: FastifyRequest,
+  handler: UniversalHandler | undefined,
+  body: Buffer,
+): Buffer | ConnectError {
+  const { "content-type": type = "" } = headers;
+  // Another type is not decoded.
+  if (handler?.supportedContentType(type) !== true) return body;
+  try {
+    const message = /^application\/(?:grpc|connect\+)/.test(type) ? onlyMessage(body) : body;
+    // One that is compressed is checked once it no longer is; its bytes are no fields, or few.
+    if (!type.includes("json")) checkFieldCount(handler.method.input, message);
+    return body;
+  } catch (error) {
+    return ConnectError.from(error);
+  }
 }
 
 function isCompressed({ headers }: FastifyRequest): boolean {
@@ -235,7 +256,10 @@ function adapted(handler: UniversalHandler): UniversalHandler {
   const adaptedHandler: (...args: Parameters<UniversalHandler>) => ReturnType<UniversalHandler> = async (received) => {
     const call = callOf(received.contextValues);
     const { request, reply } = call;
-    const response = await handler(received).finally(() => call.releaseBody());
+    const { input } = handler.method;
+    const isBinary = !isJson(received.header);
+    const check = (message: Uint8Array) => isBinary && checkFieldCount(input, message);
+    const response = await decompressedCheck.run(check, () => handler(received)).finally(() => call.releaseBody());
     if (response.status === 415) {
       rejectMediaType(request, reply, handler);
       await reply;

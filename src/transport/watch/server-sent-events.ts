@@ -9,7 +9,7 @@ import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.j
 import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
-import { responseBudgetError } from "../limits.js";
+import { responseBudgetError, STREAM_UNITS } from "../limits.js";
 import { bindingsOf } from "../rest/http-rules.js";
 import { type Query, requestReader } from "../rest/rest-request.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
@@ -41,7 +41,7 @@ export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): vo
         const message = read({}, {}, queryOf(request)) as WatchRequest;
         const gone = new AbortController();
         reply.raw.once("close", () => gone.abort(new ConnectError("the client is gone", Code.Canceled)));
-        const events = calls.call(message, gone.signal);
+        const events = calls.call(message, gone.signal, STREAM_UNITS.rest);
         const first = await events.next();
         if (first.done === true) return;
         request.usage.becomeStream();

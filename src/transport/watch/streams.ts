@@ -1,6 +1,7 @@
 /** Open streams, limited in number and duration. */
 import type { ConnectError } from "@connectrpc/connect";
 import { rejection } from "../errors.js";
+import type { Budget } from "../limits.js";
 
 /** Some of what counts towards a limit will end, and another process may serve the stream. */
 const RETRY = { retrySeconds: 1 };
@@ -21,6 +22,7 @@ export class Streams {
     private readonly label: string,
     private readonly max: number,
     private readonly maxDurationMs: number,
+    private readonly memory?: Budget,
   ) {}
 
   get count(): number {
@@ -31,12 +33,15 @@ export class Streams {
     return this.#isClosing;
   }
 
-  /** Opens a stream. Throws resource_exhausted at the limit, and unavailable during shutdown. */
-  begin(client: AbortSignal): OpenStream {
+  /** Opens a stream that takes `units` of the memory. Throws resource_exhausted at a limit, and unavailable during shutdown. */
+  begin(client: AbortSignal, units = 0): OpenStream {
     if (this.#isClosing) throw shuttingDown();
     if (this.#open.size >= this.max) {
       const message = `the limit of ${this.max} ${this.label} is reached; retry later`;
       throw rejection("TOO_MANY_STREAMS", message, RETRY);
+    }
+    if (this.memory?.tryTake(units) === false) {
+      throw rejection("TOO_MANY_STREAMS", `the memory for ${this.label} is used up; retry later`, RETRY);
     }
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
@@ -44,7 +49,7 @@ export class Streams {
     const end = () => {
       clearTimeout(timer);
       client.removeEventListener("abort", onClientGone);
-      this.#open.delete(abort);
+      if (this.#open.delete(abort)) this.memory?.release(units);
     };
     const message = `the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`;
     // An error keeps its stack, so it is made when it is needed.

@@ -5,18 +5,20 @@ import type { WatchBinding } from "../../service/watch.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { ruleCheck } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
+import type { Budget } from "../limits.js";
 import type { Report } from "../operations.js";
 import { Streams } from "./streams.js";
 
 export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
 /**
- * A stream of events. Throws ConnectError only. `client` aborts when the client is gone. `prepare` changes each message
- * for its encoding.
+ * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
+ * changes each message for its encoding.
  */
 export type WatchCall = (
   request: WatchRequest,
   client: AbortSignal,
+  units: number,
   prepare?: (message: WatchResponse) => WatchResponse,
 ) => AsyncGenerator<WatchResponse>;
 
@@ -53,9 +55,10 @@ export class WatchCalls {
   readonly #report: Report;
   readonly #checkRules;
 
-  constructor(options: WatchOptions, report: Report) {
+  /** `memory` in STREAM_UNITS. */
+  constructor(options: WatchOptions, memory: Budget, report: Report) {
     this.#options = options;
-    this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS);
+    this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS, memory);
     this.#report = report;
     this.#checkRules = ruleCheck(options.binding.service.method.watch.input);
     options.statistics.open = () => this.#streams.count;
@@ -69,12 +72,13 @@ export class WatchCalls {
     this: WatchCalls,
     request: WatchRequest,
     client: AbortSignal,
+    units: number,
     prepare = (message: WatchResponse) => message,
   ) {
     const { binding, statistics } = this.#options;
     const { input } = binding.service.method.watch;
     this.#checkRules(request);
-    const { signal, end } = this.#streams.begin(client);
+    const { signal, end } = this.#streams.begin(client, units);
     try {
       for await (const message of binding.watch(request, signal)) {
         const { case: type } = message.event;

@@ -9,8 +9,7 @@ import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_ser
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { invalid } from "../../../src/domain/errors.js";
 import type { JsonValue } from "../../../src/domain/json.js";
-import { quoteLongNumbers } from "../../../src/transport/decoding/json.js";
-import { isNestedDeeper } from "../../../src/util/json-text.js";
+import { parseJson, scanJson } from "../../../src/transport/decoding/json.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { acme, alice, bob, call } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/index.js";
@@ -38,18 +37,70 @@ test.for([
   ["an escape at the end", '["[[[[[[[[[\\', false],
   ["text that is shorter than the limit", "[[[[", false],
 ] as const)("nesting beyond 4: %s", ([, json, expected]) => {
-  expect(isNestedDeeper(Buffer.from(json), 4)).toBe(expected);
+  expect(scanJson(Buffer.from(json), { depth: 4, keys: 100 }).exceeded).toBe(expected ? "depth" : undefined);
 });
 
+test.for([
+  ["[]", 0],
+  ["[ ]", 0],
+  ["1", 0],
+  ['""', 0],
+  ["[1]", 1],
+  ['["a,b", "c\\",d", "\\\\"]', 3],
+  ["[[],[ ],{},[1]]", 5],
+  ['{"a":{},"b":{"c":null}}', 3],
+  ['{"é,":[true,"€{"],"b":-1.5e3}', 4],
+  ['{ "a" : [ { } , 1 ] }', 3],
+] as const)("keys and elements of %s: %d", ([json, count]) => {
+  const exceeds = (keys: number) => scanJson(Buffer.from(json), { depth: 10, keys }).exceeded;
+  expect([exceeds(count), exceeds(count - 1)]).toEqual([undefined, count === 0 ? undefined : "keys"]);
+});
+
+test.each<[string, JsonValue]>([
+  ['{"a":1234567890123456}', { a: "1234567890123456" }],
+  ["[-0.1234567890123456 , 1]", ["-0.1234567890123456", 1]],
+  ["1234567890.1234567890", "1234567890.1234567890"],
+  ["[1234567890123456e2,0.12345678901234567E-3]", [123456789012345600, 0.00012345678901234567]],
+  [
+    '{"1234567890123456":"a 1234567890123456\\" 1234567890123456"}',
+    { "1234567890123456": 'a 1234567890123456" 1234567890123456' },
+  ],
+  ['["\\\\",1234567890123456]', ["\\", "1234567890123456"]],
+  ['["é€😀",1234567890123456,"é"]', ["é€😀", "1234567890123456", "é"]],
+  ["[123456789012345,-123456789012345,123456789012.45]", [123456789012345, -123456789012345, 123456789012.45]],
+])("a long number keeps its digits: %s", (text, value) => expect(parseJson(Buffer.from(text))).toEqual(value));
+
+// Quotes would make JSON of some.
 test.each([
-  ['{"a":1234567890123456}', '{"a":"1234567890123456"}'],
-  ["[-0.1234567890123456 , 1]", '["-0.1234567890123456" , 1]'],
-  ["1234567890.1234567890", '"1234567890.1234567890"'],
-  ["[1234567890123456e2,0.12345678901234567E-3]", "[1234567890123456e2,0.12345678901234567E-3]"],
-  ['{"1234567890123456":"a 1234567890123456\\" 1234567890123456"}', undefined],
-  ['["\\\\",1234567890123456]', '["\\\\","1234567890123456"]'],
-  ["[123456789012345]", undefined],
-])("a long number gets quotes: %s", (text, quoted = text) => expect(quoteLongNumbers(text)).toBe(quoted));
+  "{1234567890123456:1}",
+  "{1234567890123456 :1}",
+  '{"a":1,1234567890123456\n:1}',
+  "[01234567890123456]",
+  "[-01234567890123456.5]",
+  "[1234567890123456.]",
+  "[.1234567890123456]",
+  "[1234567890.12345.67890]",
+  "[1234567890123456-1]",
+  "[+1234567890123456]",
+  "[1234567890123456e]",
+  "[1 1234567890123456]",
+  '["a"1234567890123456]',
+  "1234567890123456x",
+])("a long number does not make JSON of %s", (text) => {
+  expect(() => parseJson(Buffer.from(text))).toThrow("the body must be JSON");
+});
+
+test("an error of JSON tells the place in the text that was sent", () => {
+  const wrong = `{"a":${"1234567890123456,".repeat(3)}x}`;
+  const problem = (() => {
+    try {
+      return String(JSON.parse(wrong));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  expect(() => parseJson(Buffer.from(wrong))).toThrow(problem);
+});
 
 /** The arguments themselves are the first level. */
 function nested(depth: number, of: "lists" | "objects"): JsonValue {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { health } from "../../../src/service/health.js";
 import { createBudgets } from "../../../src/transport/limits.js";
+import { RequestMetrics } from "../../../src/telemetry/metrics.js";
 import { createServer } from "../../../src/transport/server.js";
 import { Turn } from "../../../src/transport/turn.js";
 import { requestHttp2 } from "../../fixtures/http-requests.js";
@@ -32,17 +33,22 @@ async function serve() {
   });
   const budgets = createBudgets();
   const connections = { ...TEST_SERVER_OPTIONS.connections, turnMs: TURN_MS };
+  const requests = new RequestMetrics();
   const server = await createServer([binding, ...health(() => undefined)], {
     ...TEST_SERVER_OPTIONS,
     connections,
     budgets,
+    observers: [requests.observer],
+    onRefused: requests.countRefused,
   });
+  const counted = async (): Promise<number | undefined> =>
+    (await requests.byOperation()).find(({ operation }) => operation === "")?.requests;
   onTestFinished(() => server.close(100));
-  return { url: await server.listen("127.0.0.1", 0), reached, budgets };
+  return { url: await server.listen("127.0.0.1", 0), reached, budgets, counted };
 }
 
 test("over HTTP/1.1 with 503; a connection with more of them is closed", async () => {
-  const { url, reached, budgets } = await serve();
+  const { url, reached, budgets, counted } = await serve();
   const connection = await Connection.to(url);
   await connection.send(post("slow") + "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n" + post("second"));
   await connection.respond(3);
@@ -53,9 +59,11 @@ test("over HTTP/1.1 with 503; a connection with more of them is closed", async (
   expect(responses[2]?.headers).toMatch(/connection: keep-alive/i);
   expect(responses[2]?.headers).toMatch(/retry-after: 1\r\n/i);
   expect(reached).toEqual(["slow"]);
-  expect(budgets.requests.refused).toBe(1);
+  expect([budgets.requests.refused, await counted()]).toEqual([1, 1]);
   await connection.send(post("slow") + post("second") + post("third"));
   await connection.closed();
+  // Also the one that was not answered.
+  expect(await counted()).toBe(3);
   expect(reached).toEqual(["slow", "slow"]);
   const later = await Connection.to(url);
   await later.send(post("later"));
@@ -64,7 +72,7 @@ test("over HTTP/1.1 with 503; a connection with more of them is closed", async (
 });
 
 test("over HTTP/2 with 503 for the stream, and the connection stays", async () => {
-  const { url, reached, budgets } = await serve();
+  const { url, reached, budgets, counted } = await serve();
   const session = http2.connect(url);
   onTestFinished(() => session.destroy());
   const ask = (id: string) =>
@@ -75,7 +83,7 @@ test("over HTTP/2 with 503 for the stream, and the connection stays", async () =
   expect(responses.map(({ status }) => status)).toEqual([200, 503, 200, 503]);
   expect(responses[1]).toMatchObject({ body: "", headers: { "retry-after": "1" } });
   expect(reached).toEqual(["slow"]);
-  expect(budgets.requests.refused).toBe(2);
+  expect([budgets.requests.refused, await counted()]).toEqual([2, 2]);
   expect(await ask("later")).toMatchObject({ status: 200 });
   await until("nothing is held", () => budgets.requests.used === 0);
 });

@@ -40,6 +40,21 @@ test("the public port has nothing of it, and needs no token of operators", async
   expect(await statusOf(metricsUrl, { authorization: `Bearer ${TOKEN}` })).toBe(200);
 });
 
+test.each([false, true])("probes ask it for health on every address; with a token: %s", async (hasToken) => {
+  const operatorTokenFile = hasToken ? await fileOf(TOKEN) : undefined;
+  const { metricsUrl = "" } = await start({
+    metricsPort: { host: "0.0.0.0", port: 0 },
+    ...(operatorTokenFile !== undefined && { operatorTokenFile }),
+  });
+  const { port } = new URL(metricsUrl);
+  for (const path of ["/livez", "/readyz"]) {
+    const response = await requestHttp1(`http://127.0.0.1:${port}`, path, { host: "pod.example" });
+    expect([response.status, response.body]).toEqual([200, '{"status":"ok"}']);
+  }
+  const console = await requestHttp1(`http://127.0.0.1:${port}`, "/api/offledger/v1/console", { host: "pod.example" });
+  expect(console.status).toBe(hasToken ? 401 : 403);
+});
+
 test("a token that is too short stops the start, and the error names the setting", async () => {
   const operatorTokenFile = await fileOf("0123456789abcde");
   const started = start({ metricsPort: { host: "127.0.0.1", port: 0 }, operatorTokenFile });

@@ -10,8 +10,13 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
+import { health } from "../../../src/service/health.js";
+import { Certificate } from "../../../src/transport/certificate.js";
+import { createServer } from "../../../src/transport/server.js";
 import { hasOpenssl, createCertificates, type Certificates } from "../../fixtures/certificates.js";
+import { countConnections } from "../../fixtures/raw-connection.js";
 import { quiet } from "../../fixtures/run-service.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { until } from "../../fixtures/wait.js";
 
 const folders: string[] = [];
@@ -81,6 +86,51 @@ describe.skipIf(!hasOpenssl)("over TLS", () => {
     await once(socket, "close");
     expect(Buffer.concat(chunks).toString()).not.toContain("HTTP/1.1");
     await handshake(app.url, ca);
+  });
+});
+
+describe.skipIf(!hasOpenssl)("a client over TLS", () => {
+  let url: string;
+  beforeAll(async () => {
+    const files = filesOf(createCertificates());
+    const server = await createServer(
+      health(() => undefined),
+      {
+        ...TEST_SERVER_OPTIONS,
+        certificate: await Certificate.read(files.tlsCertFile, files.tlsKeyFile),
+        // Whoever is kept until then stays longer than the test.
+        connections: { ...TEST_SERVER_OPTIONS.connections, negotiationMs: 600_000 },
+      },
+    );
+    url = await server.listen("127.0.0.1", 0);
+    return () => server.close(100);
+  });
+
+  const connect = (options: tls.ConnectionOptions): tls.TLSSocket =>
+    tls
+      .connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false, ...options })
+      .on("error", () => undefined);
+
+  describe.each([["h2"], ["http/1.1"], []])("with ALPN %j", (...ALPNProtocols) => {
+    test.each<[how: string, leave: (socket: tls.TLSSocket) => void]>([
+      ["ends after the handshake", (socket) => socket.once("secureConnect", () => socket.end())],
+      ["closes its connection after the handshake", (socket) => socket.once("secureConnect", () => socket.destroy())],
+      ["ends within the handshake", (socket) => socket.end()],
+      ["closes its connection within it", (socket) => socket.once("connect", () => socket.destroy())],
+    ])("that %s is gone at once", async (_how, leave) => {
+      const socket = connect({ ALPNProtocols });
+      leave(socket);
+      await once(socket, "close");
+      await until("the service holds it no longer", () => countConnections(url) === 0);
+    });
+  });
+
+  test("of HTTP/1.1 may end before it has its response", async () => {
+    const socket = connect({ ALPNProtocols: ["http/1.1"], allowHalfOpen: true } as tls.ConnectionOptions);
+    socket.end("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n");
+    let received = "";
+    for await (const chunk of socket) received += String(chunk);
+    expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 });
 

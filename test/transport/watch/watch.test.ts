@@ -200,6 +200,30 @@ test("a stream is refused where it is malformed, and beyond the limit", async ()
   await until("another stream may begin", mayBegin);
 });
 
+const rpcStreams = Object.entries(watchStreams).filter(([name]) => !name.startsWith("server-sent"));
+test.each(rpcStreams)("a stream by %s takes the memory of three by REST", async (_name, rpc) => {
+  const { app } = await setUp({ maxStreamUnits: 5 });
+  const byRest = async () => {
+    const stream = open(serverSentEvents, app.url);
+    await stream.next();
+    return stream;
+  };
+  const streams = [await byRest(), await byRest()];
+  const byRpc = open(rpc, app.url);
+  await byRpc.next();
+  await expectRefused(app.url, Code.ResourceExhausted, 429);
+  byRpc.close();
+  const mayBegin = () =>
+    byRest().then(
+      (stream) => streams.push(stream) > 0,
+      () => false,
+    );
+  for (let left = 3; left > 0; left--) await until("its memory is free", mayBegin);
+  await expectRefused(app.url, Code.ResourceExhausted, 429);
+  for (const stream of streams) stream.close();
+  await until("another may begin", mayBegin);
+});
+
 test("a stream is refused without a token where tokens are required", async () => {
   const key = await Key.make("first");
   const issuer = new JwksServer([key]);

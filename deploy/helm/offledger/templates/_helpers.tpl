@@ -218,17 +218,17 @@ spec:
           ports:
             - { name: http, containerPort: 8080 }
             - { name: operator, containerPort: 9464 }
-          # Asks neither ledger nor database: a restart would not mend them.
+          # Asks neither ledger nor database: a restart would not mend them. Clients do not crowd the operator's port.
           startupProbe:
-            httpGet: { path: /livez, port: http }
+            httpGet: { path: /livez, port: operator }
             periodSeconds: 5
             failureThreshold: 60
           livenessProbe:
-            httpGet: { path: /livez, port: http }
+            httpGet: { path: /livez, port: operator }
             periodSeconds: 10
             timeoutSeconds: 3
           readinessProbe:
-            httpGet: { path: /readyz, port: http }
+            httpGet: { path: /readyz, port: operator }
             periodSeconds: 2
             timeoutSeconds: 3
             failureThreshold: 2
