@@ -62,7 +62,7 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
 
 /**
  * Starts the service, or with a database the roles of this process: one that only mirrors serves health operations
- * only. `now` returns milliseconds since 1970.
+ * only. `now` returns milliseconds since 1970, for deadlines and validity; `clock` is monotonic, for ages and waits.
  *
  * Throws SnapshotError if the file cannot be served, SettingError if another resource that the configuration names
  * cannot be used, DatabaseError if the database cannot be used and a retry would not help, and the system error if the
@@ -72,11 +72,12 @@ export async function startApp(
   config: AppConfig,
   now: () => number = Date.now,
   roles: Roles = STANDALONE,
+  clock: () => number = () => performance.now(),
 ): Promise<App> {
   const limits = limitsOf(config);
   const shutdown = new ShutdownSequence(limits.graceSeconds * 1000);
   try {
-    return await start(config, limits, now, roles, shutdown);
+    return await start(config, limits, { now, clock }, roles, shutdown);
   } catch (error) {
     await shutdown.run();
     throw error;
@@ -86,7 +87,7 @@ export async function startApp(
 async function start(
   config: Config,
   limits: Limits,
-  now: () => number,
+  { now, clock }: { readonly now: () => number; readonly clock: () => number },
   roles: Roles,
   shutdown: ShutdownSequence,
 ): Promise<App> {
@@ -95,7 +96,7 @@ async function start(
   const openApi = openApiDocument(config);
   const options = await serverOptions(config, openApi);
   const { budgets } = options;
-  const source = createSource(await sourceOptions(config), roles, registry.templates, now);
+  const source = createSource(await sourceOptions(config), roles, registry.templates, now, clock);
   shutdown.add(() => source.close());
   let isDraining = false;
   const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());
@@ -117,7 +118,7 @@ async function start(
     "offledger starts",
   );
   const warnings = roles.answers
-    ? monitorWarnings(config, limits.credentialDays, registry, source, now, log)
+    ? monitorWarnings(config, limits.credentialDays, registry, source, { now, clock }, log)
     : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
   const telemetry = await startTelemetry(config, log, {
@@ -142,7 +143,7 @@ async function start(
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
-  const guards = roles.answers ? createAuth(config, served, now) : [];
+  const guards = roles.answers ? createAuth(config, served, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
     const own = roles.answers

@@ -10,6 +10,8 @@ export interface MonitorOptions {
   readonly credentialDays: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
   readonly log: Logger;
 }
 
@@ -40,6 +42,7 @@ export class WarningMonitor {
   readonly #end = new AbortController();
   readonly #pause = abortablePause(this.#end.signal);
   #report: WarningReport | undefined;
+  /** By the monotonic clock. */
   #startedAt: number | undefined;
   #running: Promise<void> | undefined;
   #isFailing = false;
@@ -67,13 +70,11 @@ export class WarningMonitor {
   }
 
   #startIfDue(): void {
-    const { now } = this.#options;
+    const { now, clock } = this.#options;
     if (this.#running !== undefined || this.#end.signal.aborted) return;
-    const elapsed = this.#startedAt === undefined ? Infinity : now() - this.#startedAt;
-    // The clock may have been set back.
-    if (elapsed >= 0 && elapsed < INTERVAL_MS) return;
-    this.#startedAt = now();
-    this.#running = this.#scan(this.#startedAt).finally(() => {
+    if (this.#startedAt !== undefined && clock() - this.#startedAt < INTERVAL_MS) return;
+    this.#startedAt = clock();
+    this.#running = this.#scan(now()).finally(() => {
       this.#running = undefined;
     });
   }
