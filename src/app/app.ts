@@ -23,7 +23,7 @@ import type { Logger } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
 import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
-import { configurationId, followPackageVersions, loadRegistry } from "./registry.js";
+import { configurationId, followPackageVersions, loadRegistry, type VersionSync } from "./registry.js";
 
 /** A running service. */
 export interface App {
@@ -99,7 +99,15 @@ async function start(
   const source = createSource(await sourceOptions(config), roles, registry.templates, now, clock);
   shutdown.add(() => source.close());
   let isDraining = false;
-  const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());
+  let versions: VersionSync | undefined;
+  // Answers say what the packages can do. A mirror gives none, and a replica finds in the database what its mirror has asked.
+  const waitsForVersions = roles.answers && config.ledgerUrl !== undefined && registry.learnPackages !== undefined;
+  const notReadyReason = () => {
+    if (isDraining) return "the service is stopping";
+    const reason = source.notReadyReason();
+    if (reason !== undefined || !waitsForVersions || versions?.isSettled === true) return reason;
+    return "the participant has not said yet which versions the packages of the contracts have";
+  };
   const configuration = await configurationId(config, overrides);
   const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
@@ -169,8 +177,11 @@ async function start(
   shutdown.add(() => first.close());
   await source.start(log);
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
-    const versions = followPackageVersions(registry, source.packages, log);
-    shutdown.add(async () => versions.close());
+    // A process that only mirrors has no replica, whose state could be stale.
+    const isCurrent = () => (roles.answers ? source.staleReason() : source.notReadyReason()) === undefined;
+    const following = followPackageVersions(registry, source.packages, isCurrent, log);
+    versions = following;
+    shutdown.add(async () => following.close());
   }
   // It never rejects, and the shutdown waits for it.
   if (parties !== undefined) void first.read();

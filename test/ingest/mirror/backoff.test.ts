@@ -1,74 +1,10 @@
 /** A stream that breaks again and again is opened ever more rarely, and so are snapshots taken. In virtual time. */
-import { expect, onTestFinished, test } from "vitest";
-import type { UpdateStream } from "../../../src/ledger/participant/client.js";
+import { expect, test } from "vitest";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import { templates } from "../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Random } from "../database/random.js";
-import { mirrorOn } from "./run-mirror.js";
-import { VirtualClient } from "./virtual/client.js";
-import { VirtualClock } from "./virtual/clock.js";
-import { VirtualParticipant } from "./virtual/participant.js";
-import { offer, operator } from "./virtual/script.js";
+import { mirrored } from "./virtual/mirrored.js";
+import { offer } from "./virtual/script.js";
 
-const packageName = "utility-registry-app-v0";
 const MINUTE = 60_000;
-
-class Client extends VirtualClient {
-  /** What becomes of the followed stream. */
-  breakStream = (_stream: UpdateStream): void => undefined;
-
-  override async updates(after: number, upTo?: number): Promise<UpdateStream> {
-    const stream = await super.updates(after, upTo);
-    if (upTo === undefined) this.breakStream(stream);
-    return stream;
-  }
-}
-
-function mirrored() {
-  const clock = new VirtualClock();
-  const restoreTimers = clock.install();
-  const ledger = new ScriptedLedger();
-  ledger.transact([{ create: offer("first") }]);
-  const participant = new VirtualParticipant(clock, new Random(1), ledger, [packageName], 1_000);
-  const ofPackage = templates.filter((template) => template.packageName === packageName);
-  const end = new AbortController();
-  const { signal } = end;
-  const client = new Client(participant, [operator], ofPackage, signal);
-  const pause = (ms: number) => clock.pause(ms, signal);
-  const [begun, now] = [clock.now, () => clock.now];
-  const options = { writer: new MemoryStore(), readWait: 1_000, now, clock: now, random: () => 1, pause, signal };
-  const logged: string[] = [];
-  /** When a snapshot was loaded, in milliseconds since the start. */
-  const snapshots: number[] = [];
-  const { mirror, running } = mirrorOn(
-    client,
-    ofPackage,
-    { unreadyAfter: 30_000, staleAfter: 300_000 },
-    options,
-    (line) => {
-      logged.push(line);
-      if (line.startsWith("info snapshot of the ledger loaded")) snapshots.push(clock.now - begun);
-    },
-  );
-  onTestFinished(async () => {
-    end.abort();
-    await clock.advance(10 * MINUTE, () => undefined);
-    await running;
-    restoreTimers();
-  });
-  return {
-    clock,
-    ledger,
-    client,
-    participant,
-    snapshots,
-    logged,
-    mirror,
-    advance: (ms: number) => clock.advance(ms, () => undefined),
-  };
-}
 
 type Setup = ReturnType<typeof mirrored>;
 
