@@ -8,6 +8,7 @@ import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
+import { RegistrarMonitor } from "../registry/check/registrars.js";
 import { FirstInventory } from "../registry/check/scan.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
@@ -125,8 +126,14 @@ async function start(
     },
     "offledger starts",
   );
+  const readsAs = config.ledgerUrl === undefined ? undefined : config.ledgerParties;
+  const registrars = roles.answers
+    ? new RegistrarMonitor({ registry, source, parties: readsAs, now, clock, log })
+    : undefined;
+  if (registrars !== undefined) shutdown.add(() => registrars.close());
+  const standing = () => registrars?.warnings() ?? [];
   const warnings = roles.answers
-    ? monitorWarnings(config, limits.credentialDays, registry, source, { now, clock }, log)
+    ? monitorWarnings(config, limits.credentialDays, registry, source, { now, clock, standing }, log)
     : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
   const telemetry = await startTelemetry(config, log, {
@@ -172,7 +179,7 @@ async function start(
   const { credentialDays } = limits;
   // A process that only mirrors checks what its parties see.
   const checked = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
-  const parties = config.ledgerUrl === undefined || !roles.mirrors ? undefined : config.ledgerParties;
+  const parties = roles.mirrors ? readsAs : undefined;
   const first = new FirstInventory({ registry, source, parties, ...checked, now, log });
   shutdown.add(() => first.close());
   await source.start(log);

@@ -45,11 +45,11 @@ export function monitorWarnings(
   credentialDays: number,
   { checks }: Registry,
   source: Source,
-  clocks: Pick<MonitorOptions, "now" | "clock">,
+  parts: Pick<MonitorOptions, "now" | "clock" | "standing">,
   log: Logger,
 ): MonitoredWarnings | undefined {
   if (metricsPort === undefined || checks === undefined) return undefined;
-  const monitor = new WarningMonitor({ ...clocks, checks, openScan: () => source.openScan(), credentialDays, log });
+  const monitor = new WarningMonitor({ ...parts, checks, openScan: () => source.openScan(), credentialDays, log });
   return {
     latest: () => monitor.latest(),
     report: () => monitor.latest(),

@@ -7,6 +7,8 @@ import { scanWarnings } from "./scan.js";
 export interface MonitorOptions {
   readonly checks: readonly Check[];
   readonly openScan: () => StoreScan;
+  /** What is found without a scan. */
+  readonly standing: () => readonly Warning[];
   readonly credentialDays: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -81,13 +83,14 @@ export class WarningMonitor {
 
   /** Never throws. */
   async #scan(checkedAt: number): Promise<void> {
-    const { checks, openScan, log, ...options } = this.#options;
+    const { checks, openScan, standing, log, ...options } = this.#options;
     try {
       // Not in the tick of the request that has asked.
       await this.#pause(0);
       const scanOptions = { ...options, pause: this.#pause, signal: this.#end.signal };
       const { found, isComplete, offset } = await scanWarnings(openScan(), checks, scanOptions);
       if (this.#end.signal.aborted) return;
+      for (const warning of standing()) found.add(warning);
       const { total, counts } = found;
       this.#report = { checkedAt, offset, isComplete, total, counts, warnings: found.warnings(MAX_LISTED) };
       this.#isFailing = false;

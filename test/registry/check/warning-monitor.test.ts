@@ -29,13 +29,20 @@ async function monitored(checks: readonly Check[] = [check]) {
   const store = new MemoryStore();
   await store.replace([fruit("a")], 5);
   const logged: string[] = [];
-  const state = { now: START, elapsed: 0, scans: 0, openScan: (): StoreScan => store.openScan() };
+  const state = {
+    now: START,
+    elapsed: 0,
+    scans: 0,
+    standing: [] as readonly Warning[],
+    openScan: (): StoreScan => store.openScan(),
+  };
   const monitor = new WarningMonitor({
     checks,
     openScan() {
       state.scans++;
       return state.openScan();
     },
+    standing: () => state.standing,
     credentialDays: 30,
     now: () => state.now,
     clock: () => state.elapsed,
@@ -62,6 +69,15 @@ test("scans when it is first asked, and reports what it finds", async () => {
     warnings: [{ contractId: "a" }],
   });
   expect(state.scans).toBe(1);
+});
+
+test("reports what is found without a scan, as long as it lasts", async () => {
+  const { monitor, state } = await monitored();
+  state.standing = [{ ...warning, kind: "no-registrar", registrar: "" }];
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, counts: { "no-registrar": 1, "no-rule": 1 } });
+  state.standing = [];
+  state.elapsed += MINUTE;
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 1, counts: { "no-registrar": 0, "no-rule": 1 } });
 });
 
 test("scans again a minute after the last start, wherever the clock was set meanwhile", async () => {
