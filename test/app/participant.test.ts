@@ -229,6 +229,7 @@ describe("the first versions", () => {
     const empty = follow(() => Promise.resolve([]), catalogOf({}));
     const untold = follow(none, { versions: () => Promise.resolve(undefined) });
     await until("they are settled", () => empty.sync.isSettled && untold.sync.isSettled);
+    expect([empty.learnt.versions, untold.learnt.versions]).toEqual([undefined, new Map()]);
   });
 
   test("are what a service on a participant waits for, and says so; one that serves a file does not", async () => {
@@ -246,7 +247,7 @@ describe("the first versions", () => {
     expect((await readiness())[0]).toBe(503);
     participant.faults.clear();
     await until("it is ready", async () => (await readiness())[0] === 200);
-    expect(participant.requests.some((request) => request.path === path && request.status === 200)).toBe(true);
+    expect(participant.requests.some((call) => call.path === path && call.status === 200)).toBe(true);
 
     const file = await startApp(quiet());
     onTestFinished(() => file.close());

@@ -138,4 +138,5 @@ test.each([-HOUR, HOUR])("a database whose clock is set by %d ms neither ages no
   await until("it is not ready", async () => (await unreadiness(answering)) !== undefined);
   pass(270_000);
   await until("it answers 503", async () => (await answer()) === 503);
+  expect(await unreadiness(answering)).toMatch(/has not been reached for \d{3} s/);
 });
