@@ -8,6 +8,7 @@ import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
+import { RegistrarMonitor } from "../registry/check/registrars.js";
 import { FirstInventory } from "../registry/check/scan.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
@@ -24,7 +25,7 @@ import type { Logger } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
 import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
-import { configurationId, followPackageVersions, loadRegistry } from "./registry.js";
+import { configurationId, followPackageVersions, loadRegistry, type VersionSync } from "./registry.js";
 
 /** A running service. */
 export interface App {
@@ -63,7 +64,7 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
 
 /**
  * Starts the service, or with a database the roles of this process: one that only mirrors serves health operations
- * only. `now` returns milliseconds since 1970.
+ * only. `now` returns milliseconds since 1970, for deadlines and validity; `clock` is monotonic, for ages and waits.
  *
  * Throws SnapshotError if the file cannot be served, SettingError if another resource that the configuration names
  * cannot be used, DatabaseError if the database cannot be used and a retry would not help, and the system error if the
@@ -73,11 +74,12 @@ export async function startApp(
   config: AppConfig,
   now: () => number = Date.now,
   roles: Roles = STANDALONE,
+  clock: () => number = () => performance.now(),
 ): Promise<App> {
   const limits = limitsOf(config);
   const shutdown = new ShutdownSequence(limits.graceSeconds * 1000);
   try {
-    return await start(config, limits, now, roles, shutdown);
+    return await start(config, limits, { now, clock }, roles, shutdown);
   } catch (error) {
     await shutdown.run();
     throw error;
@@ -87,7 +89,7 @@ export async function startApp(
 async function start(
   config: Config,
   limits: Limits,
-  now: () => number,
+  { now, clock }: { readonly now: () => number; readonly clock: () => number },
   roles: Roles,
   shutdown: ShutdownSequence,
 ): Promise<App> {
@@ -96,10 +98,18 @@ async function start(
   const openApi = openApiDocument(config);
   const options = await serverOptions(config, openApi);
   const { budgets } = options;
-  const source = createSource(await sourceOptions(config), roles, registry.templates, now);
+  const source = createSource(await sourceOptions(config), roles, registry.templates, now, clock);
   shutdown.add(() => source.close());
   let isDraining = false;
-  const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());
+  let versions: VersionSync | undefined;
+  // Answers say what the packages can do. A mirror gives none, and a replica finds in the database what its mirror has asked.
+  const waitsForVersions = roles.answers && config.ledgerUrl !== undefined && registry.learnPackages !== undefined;
+  const notReadyReason = () => {
+    if (isDraining) return "the service is stopping";
+    const reason = source.notReadyReason();
+    if (reason !== undefined || !waitsForVersions || versions?.isSettled === true) return reason;
+    return "the participant has not said yet which versions the packages of the contracts have";
+  };
   const configuration = await configurationId(config, overrides);
   const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
@@ -117,8 +127,14 @@ async function start(
     },
     "offledger starts",
   );
+  const readsAs = config.ledgerUrl === undefined ? undefined : config.ledgerParties;
+  const registrars = roles.answers
+    ? new RegistrarMonitor({ registry, source, parties: readsAs, now, clock, log })
+    : undefined;
+  if (registrars !== undefined) shutdown.add(() => registrars.close());
+  const standing = () => registrars?.warnings() ?? [];
   const warnings = roles.answers
-    ? monitorWarnings(config, limits.credentialDays, registry, source, now, log)
+    ? monitorWarnings(config, limits.credentialDays, registry, source, { now, clock, standing }, log)
     : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
   const telemetry = await startTelemetry(config, log, {
@@ -148,7 +164,7 @@ async function start(
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
-  const guards = roles.answers ? createAuth(config, served, now) : [];
+  const guards = roles.answers ? createAuth(config, served, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
     const own = roles.answers
@@ -171,15 +187,18 @@ async function start(
   const { credentialDays } = limits;
   // A process that only mirrors checks what its parties see.
   const checked = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
-  const parties = config.ledgerUrl === undefined || !roles.mirrors ? undefined : config.ledgerParties;
+  const parties = roles.mirrors ? readsAs : undefined;
   const first = new FirstInventory({ registry, source, parties, ...checked, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
   const readiness = new ReadinessLog(() => source.notReadyReason(), log);
   shutdown.add(async () => readiness.close());
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
-    const versions = followPackageVersions(registry, source.packages, log);
-    shutdown.add(async () => versions.close());
+    // A process that only mirrors has no replica, whose state could be stale.
+    const isCurrent = () => (roles.answers ? source.staleReason() : source.notReadyReason()) === undefined;
+    const following = followPackageVersions(registry, source.packages, isCurrent, log);
+    versions = following;
+    shutdown.add(async () => following.close());
   }
   // It never rejects, and the shutdown waits for it.
   if (parties !== undefined) void first.read();

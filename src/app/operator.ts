@@ -6,7 +6,12 @@ import type { Preparer } from "../domain/ledger.js";
 import type { Source } from "../ingest/source.js";
 import { ParticipantPreparer } from "../ledger/participant/prepare.js";
 import { noToken, tokenFile } from "../ledger/participant/tokens.js";
-import { reportJson, WarningMonitor, type WarningReport } from "../registry/check/warning-monitor.js";
+import {
+  type MonitorOptions,
+  reportJson,
+  WarningMonitor,
+  type WarningReport,
+} from "../registry/check/warning-monitor.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { PartySearcher } from "../registry/party-search.js";
 import type { Registry } from "../registry/sdk/registry.js";
@@ -40,11 +45,11 @@ export function monitorWarnings(
   credentialDays: number,
   { checks }: Registry,
   source: Source,
-  now: () => number,
+  parts: Pick<MonitorOptions, "now" | "clock" | "standing">,
   log: Logger,
 ): MonitoredWarnings | undefined {
   if (metricsPort === undefined || checks === undefined) return undefined;
-  const monitor = new WarningMonitor({ checks, openScan: () => source.openScan(), credentialDays, now, log });
+  const monitor = new WarningMonitor({ ...parts, checks, openScan: () => source.openScan(), credentialDays, log });
   return {
     latest: () => monitor.latest(),
     report: () => monitor.latest(),

@@ -24,8 +24,16 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 
-/** Creates the guard that verifies tokens; none without an issuer. Throws SettingError. `now` is in ms since 1970. */
-export function createAuth(config: Config, services: readonly DescService[], now: () => number): Guard[] {
+/**
+ * Creates the guard that verifies tokens; none without an issuer. `now` is in milliseconds since 1970, `clock` monotonic.
+ * Throws SettingError.
+ */
+export function createAuth(
+  config: Config,
+  services: readonly DescService[],
+  now: () => number,
+  clock: () => number,
+): Guard[] {
   const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience } = config;
   // The configuration sets all three or none.
   if (jwksUrl === undefined || issuer === undefined || audience === undefined) return [];
@@ -37,7 +45,7 @@ export function createAuth(config: Config, services: readonly DescService[], now
   return [
     (server, log) => {
       const keys = new IssuerKeys(jwksUrl, log);
-      const verifier = new TokenVerifier(keys, { issuer, audience, algorithms: ALGORITHMS }, now);
+      const verifier = new TokenVerifier(keys, { issuer, audience, algorithms: ALGORITHMS }, now, clock);
       server.addHook("onRequest", async (request, reply) => {
         if (!operations.has(request.routeOptions.config.operation ?? "")) return undefined;
         const token = readBearerToken(request);

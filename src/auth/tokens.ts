@@ -157,13 +157,15 @@ export class TokenVerifier {
   readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
   readonly #now: () => number;
-  readonly #validTokens: LRUCache<string, true>;
+  /** By hash, when each expires, in milliseconds since 1970. */
+  readonly #validTokens: LRUCache<string, number>;
 
-  /** `now` is in milliseconds since 1970. */
-  constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number) {
+  /** `now` is in milliseconds since 1970, `clock` monotonic. */
+  constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number, clock: () => number) {
     this.#keys = keys;
     this.#now = now;
-    this.#validTokens = new LRUCache({ max: MAX_CACHED_TOKENS, ttl: MAX_CACHE_MS, ttlResolution: 0, perf: { now } });
+    const perf = { now: clock };
+    this.#validTokens = new LRUCache({ max: MAX_CACHED_TOKENS, ttl: MAX_CACHE_MS, ttlResolution: 0, perf });
     this.#options = {
       issuer,
       audience,
@@ -177,13 +179,12 @@ export class TokenVerifier {
   async verify(token: string): Promise<string | undefined> {
     if (token.length > MAX_TOKEN_LENGTH) return `token is longer than ${MAX_TOKEN_LENGTH} characters`;
     const tokenHash = hash("sha256", token, "base64");
-    if (this.#validTokens.get(tokenHash) === true) return undefined;
+    // Past its expiry it may still be within the tolerance.
+    if (this.#now() < (this.#validTokens.get(tokenHash) ?? -Infinity)) return undefined;
     try {
       const options = { ...this.#options, currentDate: new Date(this.#now()) };
       const { payload } = await jwtVerify(token, this.#keys.find, options);
-      const ttl = Math.min((payload.exp ?? 0) * 1000 - this.#now(), MAX_CACHE_MS);
-      // lru-cache reads a ttl of 0 as "never expires". A token may have expired within the clock tolerance.
-      if (ttl > 0) this.#validTokens.set(tokenHash, true, { ttl });
+      this.#validTokens.set(tokenHash, (payload.exp ?? 0) * 1000);
       return undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError) return describe(error, this.#options.algorithms ?? []);

@@ -140,7 +140,7 @@ export async function checkParticipant(
   const { signal } = end;
   const timer = setTimeout(() => end.abort(), limits.total);
   try {
-    const token = createTokenSource(credentials, ca, signal, Date.now);
+    const token = createTokenSource(credentials, ca, signal, () => performance.now());
     const endpoint = { url, ca, signal, timeouts: limits.timeouts ?? {}, token };
     const ledger = new ParticipantClient(endpoint, parties, registry.templates);
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);

@@ -82,12 +82,15 @@ export class Applier {
     return left;
   }
 
-  /** Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. */
-  apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
+  /**
+   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. Returns
+   * whether it has applied any.
+   */
+  apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     return this.#enqueue(() => this.#apply(elements, followed));
   }
 
-  async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
+  async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     const { updates, failure } = decodeUpdates(elements, this.#options.decoder);
     let end = this.#confirmedOffset;
     const fresh = updates.filter(({ offset }) => {
@@ -96,7 +99,8 @@ export class Applier {
       return isFresh;
     });
     const last = fresh.findLast(({ updateId }) => updateId !== undefined);
-    if (last !== undefined && followed === this.#followed) {
+    const isApplied = last !== undefined && followed === this.#followed;
+    if (isApplied) {
       const { offset, updateId } = last;
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
       const changes = fresh.flatMap((update) => update.changes);
@@ -109,6 +113,7 @@ export class Applier {
     }
     this.confirm(end, followed);
     if (failure !== undefined) throw failure;
+    return isApplied;
   }
 
   confirm(offset: number, followed: UpdateStream): void {
@@ -118,9 +123,12 @@ export class Applier {
   }
 
   /** Runs writes one after the other, so that each sees which updates the ones before have applied. */
-  #enqueue(write: () => Promise<void>): Promise<void> {
+  #enqueue<T>(write: () => Promise<T>): Promise<T> {
     const result = this.#lastWrite.then(write);
-    this.#lastWrite = result.catch(() => undefined);
+    this.#lastWrite = result.then(
+      () => undefined,
+      () => undefined,
+    );
     return result;
   }
 

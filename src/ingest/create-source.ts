@@ -30,19 +30,23 @@ export interface SourceOptions {
   readonly keepsOptional: boolean;
 }
 
-/** Creates the source that the options describe, not yet started. `now` is in milliseconds since 1970. */
+/**
+ * Creates the source that the options describe, not yet started. `now` is in milliseconds since 1970, for what contracts
+ * mean; `clock` is monotonic, for ages and waits.
+ */
 export function createSource(
   { participant, snapshotPath, database, limits, countsSupply, keepsOptional }: SourceOptions,
   roles: Roles,
   templates: readonly Template[],
   now: () => number,
+  clock: () => number,
 ): Source {
   const end = new AbortController();
   const decoder = new Decoder(templates, countsSupply, keepsOptional);
   const connection =
     participant === undefined
       ? undefined
-      : connectParticipant(participant, limits, templates, decoder, now, end.signal);
+      : connectParticipant(participant, limits, templates, decoder, now, clock, end.signal);
   const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder);
   if (database === undefined) return memorySource(ingestor, connection, end);
   return databaseSource({
@@ -55,6 +59,7 @@ export function createSource(
     ingestor,
     connection,
     end,
+    clock,
   });
 }
 
@@ -106,16 +111,17 @@ export interface ParticipantOptions {
   readonly credentials: LedgerCredentials | undefined;
 }
 
-/** `now` is in milliseconds since 1970. The signal ends history lookups and token requests. */
+/** `now` and `clock` as in createSource. The signal ends history lookups and token requests. */
 export function connectParticipant(
   { url, parties, ca, credentials }: ParticipantOptions,
   limits: LagLimits,
   templates: readonly Template[],
   decoder: Decoder,
   now: () => number,
+  clock: () => number,
   signal: AbortSignal,
 ): ParticipantConnection {
-  const token = createTokenSource(credentials, ca, signal, now);
+  const token = createTokenSource(credentials, ca, signal, clock);
   const pace = new Pace();
   const endpointUntil = (end: AbortSignal) => ({ url, ca, token, pace, signal: end });
   let current: LagTracker | undefined;
@@ -128,14 +134,14 @@ export function connectParticipant(
       reconnects,
       start(writer, log, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
-        const lag = new LagTracker(limits, now, () => ledger.ledgerEnd());
+        const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();
         current = lag;
         const pause = abortablePause(end);
         const { readWait } = limits;
-        const options = { ledger, decoder, writer, lag, readWait, log, now, random: Math.random, pause, signal: end };
-        const mirror = new Mirror(options);
+        const parts = { ledger, decoder, writer, lag, readWait, log };
+        const mirror = new Mirror({ ...parts, now, clock, random: Math.random, pause, signal: end });
         return {
           started: Promise.resolve(),
           staleReason: () => lag.staleReason(),
@@ -149,7 +155,7 @@ export function connectParticipant(
       },
     },
     history: (log) => {
-      const polling = { maxWait: limits.readWait, now: Date.now, pause: abortablePause(signal) };
+      const polling = { maxWait: limits.readWait, clock, pause: abortablePause(signal) };
       const history = new ParticipantHistory(endpointUntil(signal), parties, polling);
       return {
         update: (which, ofTemplates) => asUnavailable(history.update(which, ofTemplates), log()),

@@ -41,6 +41,8 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   /** Undefined without a participant. */
   readonly connection: ParticipantConnection | undefined;
   readonly end: AbortController;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
 }
 
 /** An operator starts the database, or migrates it, while the process waits. */
@@ -50,8 +52,6 @@ const RETRY_MS = 1_000;
 const ROUND_TRIP_MS = 500;
 
 const NO_STATUS = { offset: undefined, age: undefined };
-
-const now = () => performance.now();
 
 /** A store in a database, which any number of processes may share. */
 export function databaseSource({
@@ -67,6 +67,7 @@ export function databaseSource({
   ingestor,
   connection,
   end,
+  clock,
 }: DatabaseSourceOptions): Source {
   const { signal } = end;
   const pause = abortablePause(signal);
@@ -85,12 +86,12 @@ export function databaseSource({
   });
   const contents = contentId(templates, countsSupply, keepsOptional);
   const storedPackages = new StoredPackages(database);
-  const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock: now });
+  const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock });
   const replicaSync = new ReplicaSync({
     database,
     replica,
     contentId: contents,
-    now,
+    clock,
     pause,
     signal,
     onLost: ({ kind, message }) =>
@@ -104,7 +105,7 @@ export function databaseSource({
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
-  const retries = { now, pause, signal };
+  const retries = { clock, pause, signal };
   const prepareSchema = async (log: Logger): Promise<void> => {
     if (!hasSessions) await checkSessions(database);
     hasSessions = true;

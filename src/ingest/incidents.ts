@@ -97,13 +97,16 @@ export function retryDelay(failure: LedgerError, failures: number, random: () =>
 /** Logs an incident once when it begins and once when it ends, not on every retry. */
 export class IncidentLog {
   readonly #log: Logger;
-  readonly #now: () => number;
+  readonly #clock: () => number;
+  readonly #hasContracts: () => boolean;
   #open: { readonly message: string; readonly code: string | undefined; readonly since: number } | undefined;
   #reason = "";
 
-  constructor(log: Logger, now: () => number) {
+  /** `clock` is monotonic, in milliseconds. `hasContracts` is whether some were read before. */
+  constructor(log: Logger, clock: () => number, hasContracts: () => boolean) {
     this.#log = log;
-    this.#now = now;
+    this.#clock = clock;
+    this.#hasContracts = hasContracts;
   }
 
   /** What goes on, with the reason of the latest failure; undefined without an incident. */
@@ -116,13 +119,14 @@ export class IncidentLog {
     const { kind, code, message: reason } = error;
     this.#reason = reason;
     if (this.#open?.message === message && this.#open.code === code) return;
-    this.#open = { message, code, since: this.#open?.since ?? this.#now() };
-    this.#log[level]({ kind, code, reason, hint }, `${message}; contracts read before are still served`);
+    this.#open = { message, code, since: this.#open?.since ?? this.#clock() };
+    const served = this.#hasContracts() ? "contracts read before are still served" : "no contracts were read yet";
+    this.#log[level]({ kind, code, reason, hint }, `${message}; ${served}`);
   }
 
   end(): void {
     if (this.#open === undefined) return;
-    const lasted = this.#now() - this.#open.since;
+    const lasted = this.#clock() - this.#open.since;
     this.#open = undefined;
     this.#log.info({ lasted }, "following the ledger again");
   }

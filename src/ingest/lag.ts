@@ -24,7 +24,8 @@ export interface MirrorAge {
 
 /** Why requests cannot be answered; undefined if they can. */
 export function staleReason({ offset, age }: MirrorAge, { staleAfter }: StalenessLimits): string | undefined {
-  if (offset === undefined || age === undefined) return "no snapshot of the ledger has been taken yet";
+  if (offset === undefined) return "no snapshot of the ledger has been taken yet";
+  if (age === undefined) return "the ledger has not been reached yet: the age of the contracts is unknown";
   if (age <= staleAfter) return undefined;
   return `the ledger has not been reached for ${seconds(age)} s; answers from before would be stale`;
 }
@@ -42,6 +43,7 @@ const seconds = (milliseconds: number): number => Math.round(milliseconds / 1000
 /** An end of the ledger that was read. */
 export interface LedgerEnd {
   readonly offset: number;
+  /** By the monotonic clock. */
   readonly requestedAt: number;
   /** Which read it was, counted from 1. */
   readonly read: number;
@@ -57,7 +59,7 @@ const MAX_ENDS = 60;
  */
 export class LagTracker {
   readonly #limits: StalenessLimits;
-  readonly #now: () => number;
+  readonly #clock: () => number;
   readonly #requestEnd: () => Promise<number>;
   #offset: number | undefined;
   #reads = 0;
@@ -65,19 +67,20 @@ export class LagTracker {
   /** The confirmed ends that are not reached, in the order of their reads. While others write, new ones come all the time. */
   readonly #ends: (LedgerEnd & { readonly renewsAge: boolean })[] = [];
   #currentAt: number | undefined;
-  #incompleteAfter = Infinity;
   #otherHistory: string | undefined;
   #reconnects = 0;
   readonly #moved = new Notifier();
 
-  constructor(limits: StalenessLimits, now: () => number, requestEnd: () => Promise<number>) {
+  /** `clock` is monotonic, in milliseconds. `offset` is that of a store that can be resumed. */
+  constructor(limits: StalenessLimits, clock: () => number, requestEnd: () => Promise<number>, offset?: number) {
     this.#limits = limits;
-    this.#now = now;
+    this.#clock = clock;
     this.#requestEnd = requestEnd;
+    this.#offset = offset;
   }
 
   get status(): MirrorAge {
-    const age = this.#currentAt === undefined ? undefined : this.#now() - this.#currentAt;
+    const age = this.#currentAt === undefined ? undefined : this.#clock() - this.#currentAt;
     return { offset: this.#offset, age };
   }
 
@@ -98,7 +101,7 @@ export class LagTracker {
 
   /** Reads the ledger's end. Throws LedgerError. */
   async readEnd(): Promise<LedgerEnd> {
-    const [requestedAt, read] = [this.#now(), ++this.#reads];
+    const [requestedAt, read] = [this.#clock(), ++this.#reads];
     const offset = await this.#requestEnd();
     return { offset, requestedAt, read };
   }
@@ -123,14 +126,6 @@ export class LagTracker {
     if (this.#ends.length === MAX_ENDS) this.#ends.pop();
     this.#ends.push({ ...end, renewsAge });
     if (this.#reachEnds()) this.#moved.notify();
-  }
-
-  /**
-   * The store leaves out packages that the participant was found to lack. After this time it may have them, so the store
-   * counts as current until then at the latest, and as having reached no later end. Infinity if nothing is left out.
-   */
-  incompleteAfter(time: number): void {
-    this.#incompleteAfter = time;
   }
 
   /** The ledger is not the one that the store has followed. Not ready until the store has reached the present one. */
@@ -167,8 +162,8 @@ export class LagTracker {
     const ahead = this.#ends.findIndex((end) => end.offset > offset);
     const reached = this.#ends.splice(0, ahead < 0 ? this.#ends.length : ahead);
     for (const { read, requestedAt, renewsAge } of reached) {
-      if (requestedAt <= this.#incompleteAfter) this.#reachedRead = Math.max(this.#reachedRead, read);
-      if (renewsAge) this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(requestedAt, this.#incompleteAfter));
+      this.#reachedRead = Math.max(this.#reachedRead, read);
+      if (renewsAge) this.#currentAt = Math.max(this.#currentAt ?? -Infinity, requestedAt);
     }
     return reached.length > 0;
   }

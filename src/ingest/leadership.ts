@@ -33,7 +33,6 @@ const CHECK_MS = 1_000;
 
 const NOTIFY_CAUGHT_UP: Statement = { name: "notify_caught_up", text: `SELECT pg_notify('${channels.caughtUp}', $1)` };
 
-/** `now` is monotonic. */
 export interface LeaderLoopOptions extends RetriesOptions {
   readonly database: Database;
   readonly ingestor: Ingestor;
@@ -139,12 +138,12 @@ export class LeaderLoop {
   }
 
   async #cleanUp(writer: PostgresWriter, signal: AbortSignal): Promise<void> {
-    const { pause, now } = this.#options;
-    let cleanedAt = now();
+    const { pause, clock } = this.#options;
+    let cleanedAt = clock();
     // The pause does not end with the term, so it is short.
     for (; !signal.aborted; await pause(CHECK_MS)) {
-      if (now() - cleanedAt < CLEANUP_MS) continue;
-      cleanedAt = now();
+      if (clock() - cleanedAt < CLEANUP_MS) continue;
+      cleanedAt = clock();
       await writer.cleanUp().catch((error: unknown) => this.#databaseFailed(asDatabaseError(error)));
     }
   }
@@ -175,7 +174,7 @@ const IDLE_SESSION_TIMEOUT = "3s";
 /** Three times what a writer takes to stop: its queries and calls end with the term, or time out. */
 const TERM_END_MS = 30_000;
 
-export interface LeaseOptions extends Omit<RetriesOptions, "now"> {
+export interface LeaseOptions extends Omit<RetriesOptions, "clock"> {
   readonly database: Database;
   /** Each content of a database has a lease of its own. */
   readonly contentId: string;
@@ -307,14 +306,15 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. The
- * replicas are told: on a quiet ledger nothing else tells them that the store is still current.
+ * replicas are told: on a quiet ledger nothing else tells them that the store is still current. `confirmed_at` and `led_at` come
+ * from one reading of the database's clock, so that their difference is the age, whatever becomes of that clock.
  */
 const HEARTBEAT_STATEMENT = `
 WITH state AS (
   UPDATE offledger.state
-  SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
+  SET confirmed_at = coalesce(statement_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
     other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END,
-    led_at = clock_timestamp()
+    led_at = statement_timestamp()
   WHERE epoch = $1::bigint AND content_hash = $4::uuid
   RETURNING epoch
 )

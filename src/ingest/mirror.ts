@@ -19,9 +19,10 @@ import { Applier, type ApplierOptions, inBatches } from "./applier.js";
 import { CatchUp } from "./catch-up.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 
-/** `now` is in milliseconds since 1970. */
 export interface MirrorOptions extends ApplierOptions, RetriesOptions {
   readonly ledger: Ledger;
+  /** Milliseconds since 1970, for the time of a snapshot. No age depends on it. */
+  readonly now: () => number;
   /** How long a request waits for the store to catch up, in milliseconds. */
   readonly readWait: number;
   /** A number in [0, 1). */
@@ -45,11 +46,12 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#applier = new Applier(options);
-    this.#incidentLog = new IncidentLog(options.log, options.now);
+    this.#incidentLog = new IncidentLog(options.log, options.clock, () => options.writer.checkpoint !== undefined);
     this.#retries = new Retries(options);
     this.#catchUp = new CatchUp(this.#applier, {
       ...options,
-      onAccepted: () => this.#recovered(),
+      // A stream that is open may still break at its first update: the row of failures goes on.
+      onAccepted: () => this.#incidentLog.end(),
       onUnreadableEnd: (error) => this.#incidentLog.begin(error),
     });
   }
@@ -61,11 +63,9 @@ export class Mirror {
 
   /** Why the service is not ready; undefined if it is. */
   notReadyReason(): string | undefined {
-    const { lag, ledger } = this.#options;
-    const reason = lag.notReadyReason();
+    const reason = this.#options.lag.notReadyReason();
     if (reason === undefined) return undefined;
-    const lacks = ledger.missing.length === 0 ? undefined : `the participant lacks ${ledger.missing.join(", ")}`;
-    return [reason, this.#incidentLog.description ?? lacks].filter((part) => part !== undefined).join(": ");
+    return [reason, this.#incidentLog.description].filter((part) => part !== undefined).join(": ");
   }
 
   /** Runs until the signal is aborted. Never rejects. */
@@ -89,39 +89,34 @@ export class Mirror {
   }
 
   async #startFromSnapshot(): Promise<never> {
-    const { ledger, decoder, lag, log, now } = this.#options;
+    const { ledger, decoder, lag, log, now, clock } = this.#options;
+    const asOf = now();
     const end = await lag.readEnd();
     const { offset, requestedAt } = end;
-    return this.#follow(offset, async (stream, missing) => {
+    return this.#follow(offset, async (stream) => {
       const snapshot = await takeSnapshot(ledger, offset, decoder, () => stream.hasEnded);
       await checkOpen(stream);
-      await this.#applier.replace(snapshot, requestedAt);
-      if (missing.length === 0) lag.incompleteAfter(Infinity);
+      await this.#applier.replace(snapshot, asOf);
       // The stream was open after the end was read.
       lag.confirm(end);
       const contracts = snapshot.contracts.length;
-      log.info({ offset, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
-      this.#recovered();
+      log.info({ offset, contracts, took: clock() - requestedAt }, "snapshot of the ledger loaded");
     });
   }
 
   /** Opens a stream of updates, prepares the store, then applies updates until the stream fails. */
-  async #follow(
-    after: number,
-    prepare: (stream: UpdateStream, missing: readonly string[]) => Promise<void>,
-  ): Promise<never> {
+  async #follow(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const { ledger } = this.#options;
     const { missing } = ledger;
     const updates = await ledger.updates(after);
     try {
-      await prepare(updates, missing);
+      await prepare(updates);
       // Neither the stream nor the snapshot has them.
       if (ledger.missing !== missing) throw new MissingFound();
       this.#warnOfMissing();
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates)) {
-        await this.#applier.apply(elements, updates);
-        this.#recovered();
+        if (await this.#applier.apply(elements, updates)) this.#recovered();
       }
       throw streamEnded();
     } finally {
@@ -130,6 +125,10 @@ export class Mirror {
     }
   }
 
+  /**
+   * The stream has delivered an update, at which the next one can be opened. A snapshot alone ends no row of failures: a
+   * stream that breaks right after each would have another taken at once, for ever.
+   */
   #recovered(): void {
     this.#retries.recovered();
     this.#unreadable = 0;
@@ -141,10 +140,12 @@ export class Mirror {
     const { ledger, lag, random } = this.#options;
     lag.streamLost();
     const left = this.#applier.takeLeft();
-    if (left === "reopen" || error instanceof MissingFound) return undefined;
+    if (error instanceof MissingFound) return undefined;
+    if (left === "reopen") return retryDelay(REOPENED, failures, random);
     let failure = left ?? asLedgerError(error);
     const { missing } = ledger;
-    if (this.#leaveOut(failure)) return undefined;
+    // The next attempt asks for less.
+    if (failure.kind === "incomplete" && ledger.leaveOut(failure)) return undefined;
     if (failure.kind === "incomplete") failure = lacksAll([...missing, ...failure.missing], failure);
     if (failure.kind === "ahead") lag.historyLost(failure.message);
     // An expired token is not an incident: the next attempt uses a new one.
@@ -155,16 +156,6 @@ export class Mirror {
       this.#unreadable = 0;
     }
     return retryDelay(failure, failures, random);
-  }
-
-  /** Whether the next attempt asks for less, because the participant lacks a package. */
-  #leaveOut(failure: LedgerError): boolean {
-    const { ledger, lag, now } = this.#options;
-    const hadAll = ledger.missing.length === 0;
-    if (failure.kind !== "incomplete" || !ledger.leaveOut(failure)) return false;
-    // For what is left out later, the earlier time holds too.
-    if (hadAll) lag.incompleteAfter(now() + SEARCH_INTERVAL_MS);
-    return true;
   }
 
   /** Once for each set of them, although the participant names them one by one. */
@@ -180,16 +171,14 @@ export class Mirror {
 
   /**
    * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
-   * older than the store's offset. While the search fails the store ages.
+   * older than the store's offset. Until then the service follows the ledger without them.
    */
   async #findMissing(): Promise<void> {
-    const { ledger, log, lag, now, pause, signal } = this.#options;
+    const { ledger, log, pause, signal } = this.#options;
     for (; !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
       if (ledger.missing.length === 0) continue;
       try {
-        const startedAt = now();
         const found = await ledger.findMissing();
-        lag.incompleteAfter(startedAt + SEARCH_INTERVAL_MS);
         if (found.length === 0) continue;
         log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
         ledger.include(found);
@@ -209,6 +198,9 @@ function asLedgerError(error: unknown): LedgerError {
 
 const lacksAll = (missing: readonly string[], { code }: LedgerError): LedgerError =>
   new LedgerError("incomplete", `it lacks ${missing.join(", ")}`, code, { missing });
+
+/** The service has closed the stream itself. That is no incident; one that goes on slows down. */
+const REOPENED = new LedgerError("ahead", "the stream is opened again");
 
 /** While a snapshot was read, packages came that neither it nor the stream has. */
 class MissingFound extends Error {}

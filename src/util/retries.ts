@@ -1,6 +1,6 @@
 export interface RetriesOptions {
-  /** In milliseconds. */
-  readonly now: () => number;
+  /** A monotonic clock, in milliseconds: for how long something lasts. */
+  readonly clock: () => number;
   /** Waits. Resolves early, and never rejects, when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly signal: AbortSignal;
@@ -32,10 +32,10 @@ export class Retries {
     attempt: () => Promise<unknown>,
     retryAfter: (failures: number, error: unknown) => number | undefined,
   ): Promise<void> {
-    const { now, pause, signal } = this.#options;
+    const { clock, pause, signal } = this.#options;
     const isStopped = () => signal.aborted;
     while (!isStopped()) {
-      const startedAt = now();
+      const startedAt = clock();
       let error: unknown;
       try {
         await attempt();
@@ -43,7 +43,7 @@ export class Retries {
         error = thrown;
       }
       if (isStopped()) return;
-      if (now() - startedAt > STEADY_MS) this.#failures = 0;
+      if (clock() - startedAt > STEADY_MS) this.#failures = 0;
       const delay = retryAfter(this.#failures + 1, error);
       if (delay === undefined) continue;
       this.#failures++;

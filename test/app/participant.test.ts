@@ -1,8 +1,10 @@
 /** What is asked of a participant besides contracts: to prepare commands, and versions of packages. */
 import { create } from "@bufbuild/protobuf";
 import { rename } from "node:fs/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { PrepareRequestSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
+import { startApp } from "../../src/app/app.js";
 import { createPreparer } from "../../src/app/operator.js";
 import { followPackageVersions, loadRegistry } from "../../src/app/registry.js";
 import { checkParticipant } from "../../src/cli/check.js";
@@ -156,32 +158,101 @@ const catalogOf = (versions: Readonly<Record<string, string>>): PackageCatalog &
 const silent: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** What the registry was told last. */
-function follow(ids: () => Promise<readonly string[]>, catalog: PackageCatalog, log = silent) {
+function follow(
+  ids: () => Promise<readonly string[]>,
+  catalog: PackageCatalog,
+  { log = silent, isCurrent = (): boolean => true, maxWaitMs = 60_000 } = {},
+) {
   const learnt: { versions?: ReadonlyMap<string, string> } = {};
   const registry = { learnPackages: (versions: ReadonlyMap<string, string>) => void (learnt.versions = versions) };
-  const sync = followPackageVersions(registry, { catalog, ids }, log);
+  const sync = followPackageVersions(registry, { catalog, ids }, isCurrent, log, maxWaitMs);
   onTestFinished(() => sync.close());
-  return learnt;
+  return { learnt, sync };
 }
 
 test("the registry learns versions of the packages of the store, once it has contracts", async () => {
   const catalog = catalogOf({ "id-1": "0.7.0", "id-2": "0.9.1" });
   let reads = 0;
-  const learnt = follow(
+  const { learnt, sync } = follow(
     () => (reads++ === 0 ? Promise.reject(new NotReady()) : Promise.resolve(["id-1", "id-3"])),
     catalog,
   );
   await until("the registry is told", () => learnt.versions !== undefined);
   expect([...(learnt.versions ?? [])]).toEqual([["id-1", "0.7.0"]]);
-  expect(catalog.asked).toEqual([["id-1", "id-3"]]);
+  expect(catalog.asked[0]).toEqual(["id-1", "id-3"]);
+  await until("the first versions are settled", () => sync.isSettled);
 });
 
 test("a participant that cannot be asked is logged once, and nothing fails", async () => {
   const warnings: string[] = [];
   const log = { ...silent, warn: (_details: object, message: string) => void warnings.push(message) };
-  follow(() => Promise.resolve(["id-1"]), { versions: () => Promise.reject(new Error("status 503")) }, log);
+  follow(() => Promise.resolve(["id-1"]), { versions: () => Promise.reject(new Error("status 503")) }, { log });
   await until("it is logged", () => warnings.length > 0);
   expect(warnings).toHaveLength(1);
+});
+
+describe("the first versions", () => {
+  const none = () => Promise.resolve(["id-1"]);
+
+  test("are not asked for before there is a state to answer from", async () => {
+    const catalog = catalogOf({ "id-1": "0.7.0" });
+    let isCurrent = false;
+    const { sync } = follow(none, catalog, { isCurrent: () => isCurrent });
+    await delay(300);
+    expect([catalog.asked, sync.isSettled]).toEqual([[], false]);
+    isCurrent = true;
+    await until("they are settled", () => sync.isSettled);
+    expect(catalog.asked).toEqual([["id-1"]]);
+  });
+
+  test("are waited for, with further attempts, but not for ever", async () => {
+    const answer = { fails: true };
+    const catalog: PackageCatalog = {
+      versions: () => (answer.fails ? Promise.reject(new Error("status 503")) : Promise.resolve(new Map())),
+    };
+    const { sync } = follow(none, catalog);
+    await delay(300);
+    expect(sync.isSettled).toBe(false);
+    answer.fails = false;
+    await until("they are settled", () => sync.isSettled);
+
+    const warnings: string[] = [];
+    const log = { ...silent, warn: (_details: object, message: string) => void warnings.push(message) };
+    const silence: PackageCatalog = { versions: () => new Promise(() => undefined) };
+    const { sync: bounded } = follow(none, silence, { log, maxWaitMs: 200 });
+    expect(bounded.isSettled).toBe(false);
+    await until("the wait is over", () => bounded.isSettled);
+    expect(warnings).toEqual(["versions of packages not known yet: the service is ready without them"]);
+  });
+
+  test("of a store without contracts, or of a participant that does not tell, are not waited for", async () => {
+    const empty = follow(() => Promise.resolve([]), catalogOf({}));
+    const untold = follow(none, { versions: () => Promise.resolve(undefined) });
+    await until("they are settled", () => empty.sync.isSettled && untold.sync.isSettled);
+    expect([empty.learnt.versions, untold.learnt.versions]).toEqual([undefined, new Map()]);
+  });
+
+  test("are what a service on a participant waits for, and says so; one that serves a file does not", async () => {
+    const participant = await participantWith();
+    const path = "/v2/package-vetting/list";
+    participant.faults.refuse(503, { path, times: 1_000_000 });
+    const { ledgerUrl, ledgerParties } = configFor(participant);
+    const app = await startApp({ ...quiet(), ledgerUrl, ledgerParties });
+    onTestFinished(() => app.close());
+    const readiness = async () => {
+      const response = await fetch(`${app.url}/readyz`);
+      return [response.status, await response.text()] as const;
+    };
+    await until("it waits for them", async () => (await readiness())[1].includes("versions"));
+    expect((await readiness())[0]).toBe(503);
+    participant.faults.clear();
+    await until("it is ready", async () => (await readiness())[0] === 200);
+    expect(participant.requests.some((call) => call.path === path && call.status === 200)).toBe(true);
+
+    const file = await startApp(quiet());
+    onTestFinished(() => file.close());
+    expect(file.notReadyReason).toBeUndefined();
+  });
 });
 
 test("what a mirror has asked is in the database, for replicas", async () => {

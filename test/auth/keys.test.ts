@@ -36,10 +36,16 @@ async function startIssuer(published: JwksReply): Promise<JwksServer> {
 async function createVerifier(published: JwksReply, limits: Partial<KeyLimits> = {}) {
   const issuer = await startIssuer(published);
   const logged: string[] = [];
-  let now = Date.parse(NOW);
+  /** Wall and monotonic time, in milliseconds. */
+  let [now, elapsed] = [Date.parse(NOW), 1_000];
   const log = pino({ level: "trace" }, { write: (line) => void logged.push(line) });
   const keys = new IssuerKeys(issuer.url, log, { ...DEFAULT_KEY_LIMITS, retryMs: 0, ...limits });
-  const verifier = new TokenVerifier(keys, rules, () => now);
+  const verifier = new TokenVerifier(
+    keys,
+    rules,
+    () => now,
+    () => elapsed,
+  );
   const verify = async (token: string): Promise<string> => {
     try {
       return (await verifier.verify(token)) ?? VALID;
@@ -51,7 +57,12 @@ async function createVerifier(published: JwksReply, limits: Partial<KeyLimits> =
   let count = 0;
   /** Verifies a token that is not cached. */
   const verifyNew = async (key: Key, kid = key.kid) => verify(await key.sign({ jti: String(count++) }, { kid }));
-  return { issuer, logged, verify, verifyNew, pass: (seconds: number) => (now += seconds * 1000) };
+  const jump = (seconds: number) => void (now += seconds * 1000);
+  const pass = (seconds: number) => {
+    jump(seconds);
+    elapsed += seconds * 1000;
+  };
+  return { issuer, logged, verify, verifyNew, pass, jump };
 }
 
 const times = async (count: number, verdict: (index: number) => Promise<string>) =>
@@ -215,6 +226,25 @@ describe("a valid token", () => {
     expect(await verify(long)).toBe(VALID);
     pass(20);
     expect(await verify(long)).toBe(UNPUBLISHED);
+  });
+
+  test("is cached for a minute only, although the clock is set back", async () => {
+    const { issuer, verify, verifyNew, pass, jump } = await createVerifier([first], { cooldownMs: 0 });
+    const token = await first.sign({ exp: at(7200) });
+    expect(await verify(token)).toBe(VALID);
+    issuer.published = [second];
+    expect(await verifyNew(second)).toBe(VALID);
+    jump(-3600);
+    pass(61);
+    expect(await verify(token)).toBe(UNPUBLISHED);
+  });
+
+  test("is not cached past its expiry by a clock that was set forward", async () => {
+    const { verify, jump } = await createVerifier([first]);
+    const token = await first.sign({ exp: at(1800) });
+    expect(await verify(token)).toBe(VALID);
+    jump(3600);
+    expect(await verify(token)).toBe("token expired");
   });
 
   test("is not cached after its expiry, although clocks may differ", async () => {

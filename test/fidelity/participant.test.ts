@@ -157,7 +157,7 @@ async function historyOf(): Promise<ParticipantHistory> {
       return { status: 200, contentType: "application/json", response: update };
     },
   });
-  const polling = { maxWait: 0, now: Date.now, pause: () => Promise.resolve() };
+  const polling = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
   return new ParticipantHistory(endpointAt(url), ["registrar::1220"], polling);
 }
 

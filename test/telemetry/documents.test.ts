@@ -68,7 +68,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   ),
   result: ["sent", "failed"],
   kind: words(
-    `no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2
+    `no-registrar no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2
     instruction-expired credentials-split configuration-in-reassignment contract-in-reassignment
     instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing holding-missing
     credentials-missing credential-expires`,

@@ -76,7 +76,7 @@ describe("retries", () => {
     let now = 0;
     const [asked, paused]: [[number, unknown][], number[]] = [[], []];
     const pause = async (ms: number) => void paused.push(ms);
-    const retries = new Retries({ now: () => now, pause, signal: end.signal });
+    const retries = new Retries({ clock: () => now, pause, signal: end.signal });
     const durations = lasted.values();
     await retries.run(
       async () => {

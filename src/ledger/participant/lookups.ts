@@ -57,7 +57,7 @@ function decoded<T>(decode: () => T): T {
 /** How long to wait for an update that our participant may not have yet. */
 export interface PollOptions {
   readonly maxWait: number;
-  readonly now: () => number;
+  readonly clock: () => number;
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
@@ -96,11 +96,11 @@ export class ParticipantHistory {
    * value the whole wait passes, however many look-ups the queries made: its length tells a stranger nothing.
    */
   async pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined> {
-    const { maxWait, now, pause } = this.#polling;
-    const deadline = now() + maxWait;
+    const { maxWait, clock, pause } = this.#polling;
+    const deadline = clock() + maxWait;
     for (;;) {
       const result = await query();
-      const remaining = deadline - now();
+      const remaining = deadline - clock();
       if (result !== undefined || remaining <= 0 || this.#endpoint.signal.aborted) return result;
       if (remaining <= LAST_QUERY_MS) {
         await pause(remaining);

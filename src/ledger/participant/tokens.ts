@@ -26,11 +26,11 @@ export function createTokenSource(
   credentials: LedgerCredentials | undefined,
   ca: string | undefined,
   signal: AbortSignal,
-  now: () => number,
+  clock: () => number,
 ): TokenSource {
   if (credentials === undefined) return noToken;
   if ("tokenFile" in credentials) return tokenFile(credentials.tokenFile);
-  return clientCredentials(credentials, ca, signal, now);
+  return clientCredentials(credentials, ca, signal, clock);
 }
 
 /** Reads a secret from a file, on every call: to renew it, replace the file. Throws LedgerError "denied". */
@@ -70,12 +70,15 @@ const MIN_RENEW_MS = 10_000;
 /** RFC 6749 recommends expires_in and does not require it. In seconds. */
 const DEFAULT_EXPIRES_IN = 60;
 
-/** Fetches tokens, caches each until shortly before it expires, and shares one request between concurrent callers. */
+/**
+ * Fetches tokens, caches each until shortly before it expires, and shares one request between concurrent callers. `clock`
+ * is monotonic, in milliseconds: a lifetime counts from the request.
+ */
 export function clientCredentials(
   options: ClientCredentials,
   ca: string | undefined,
   signal: AbortSignal,
-  now: () => number,
+  clock: () => number,
 ): TokenSource {
   const readSecret = tokenFile(options.secretFile);
   let cached: { readonly token: string; readonly renewAt: number } | undefined;
@@ -83,7 +86,7 @@ export function clientCredentials(
   const pace = new Pace();
   const renew = async (): Promise<string> => {
     pace.check();
-    const requestedAt = now();
+    const requestedAt = clock();
     const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal).catch((error: unknown) => {
       if (error instanceof LedgerError && error.retryMs !== undefined) pace.hold(error);
       throw error;
@@ -94,7 +97,7 @@ export function clientCredentials(
     return token;
   };
   const current = (): Promise<string> => {
-    if (cached !== undefined && now() < cached.renewAt) return Promise.resolve(cached.token);
+    if (cached !== undefined && clock() < cached.renewAt) return Promise.resolve(cached.token);
     pending ??= renew().finally(() => {
       pending = undefined;
     });

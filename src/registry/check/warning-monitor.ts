@@ -7,9 +7,13 @@ import { scanWarnings } from "./scan.js";
 export interface MonitorOptions {
   readonly checks: readonly Check[];
   readonly openScan: () => StoreScan;
+  /** What is found without a scan. */
+  readonly standing: () => readonly Warning[];
   readonly credentialDays: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
   readonly log: Logger;
 }
 
@@ -40,6 +44,7 @@ export class WarningMonitor {
   readonly #end = new AbortController();
   readonly #pause = abortablePause(this.#end.signal);
   #report: WarningReport | undefined;
+  /** By the monotonic clock. */
   #startedAt: number | undefined;
   #running: Promise<void> | undefined;
   #isFailing = false;
@@ -67,26 +72,25 @@ export class WarningMonitor {
   }
 
   #startIfDue(): void {
-    const { now } = this.#options;
+    const { now, clock } = this.#options;
     if (this.#running !== undefined || this.#end.signal.aborted) return;
-    const elapsed = this.#startedAt === undefined ? Infinity : now() - this.#startedAt;
-    // The clock may have been set back.
-    if (elapsed >= 0 && elapsed < INTERVAL_MS) return;
-    this.#startedAt = now();
-    this.#running = this.#scan(this.#startedAt).finally(() => {
+    if (this.#startedAt !== undefined && clock() - this.#startedAt < INTERVAL_MS) return;
+    this.#startedAt = clock();
+    this.#running = this.#scan(now()).finally(() => {
       this.#running = undefined;
     });
   }
 
   /** Never throws. */
   async #scan(checkedAt: number): Promise<void> {
-    const { checks, openScan, log, ...options } = this.#options;
+    const { checks, openScan, standing, log, ...options } = this.#options;
     try {
       // Not in the tick of the request that has asked.
       await this.#pause(0);
       const scanOptions = { ...options, pause: this.#pause, signal: this.#end.signal };
       const { found, isComplete, offset } = await scanWarnings(openScan(), checks, scanOptions);
       if (this.#end.signal.aborted) return;
+      for (const warning of standing()) found.add(warning);
       const { total, counts } = found;
       this.#report = { checkedAt, offset, isComplete, total, counts, warnings: found.warnings(MAX_LISTED) };
       this.#isFailing = false;

@@ -16,6 +16,8 @@ const WAIT = "Complete the reassignment, or wait until it has arrived";
 
 /** What to do about each kind of warning. */
 export const remedies: Readonly<Record<WarningKind, string>> = {
+  "no-registrar":
+    "Check that the contracts come from the registry's participant, which may have been replaced, and that it hosts the parties",
   "no-factory": `Create an AllocationFactory of the registrar, ${SEE}`,
   "no-configuration": `Create the InstrumentConfiguration, ${SEE}`,
   "no-rule": `Create a TransferRule of the registrar, ${SEE}`,

@@ -5,6 +5,8 @@ import type { RequestContext } from "./registry.js";
 
 /** What can be wrong, in the order of reports. docs/check.md explains each. */
 export const warningKinds = [
+  /** No contract is of a registrar: every request is refused. */
+  "no-registrar",
   /** A registrar, or a group of one, has instruments or pending instructions, but no factory. */
   "no-factory",
   /** An instrument of a pending instruction, or every instrument of a factory's registrar, has no configuration. */
@@ -51,6 +53,7 @@ export const isInformation = (kind: WarningKind): boolean => kind === "no-versio
 /** Something on the ledger or in the configuration that makes operations fail. */
 export interface Warning {
   readonly kind: WarningKind;
+  /** Empty for "no-registrar". */
   readonly registrar: string;
   /** Absent if it concerns all instruments of the registrar. */
   readonly instrument?: string | undefined;

@@ -77,7 +77,6 @@ export const fetchStatement: Statement = {
   text: `
 WITH state AS MATERIALIZED (
   SELECT s.*,
-    greatest(0, extract(epoch FROM clock_timestamp() - s.confirmed_at) * 1000) AS age,
     s.generation = $1::bigint AND s.ledger_offset >= $2::bigint AND s.invalidations_from <= $2::bigint
       AND NOT EXISTS (
         SELECT FROM offledger.invalidations i WHERE i.generation = $1::bigint AND i.ledger_offset > $2::bigint
@@ -119,7 +118,8 @@ sums AS MATERIALIZED (
 SELECT 'state' AS row_type, NULL::uuid AS lookup_hash, NULL::uuid AS template_hash,
   NULL AS contract_id, NULL AS template_id,
   json_build_object('generation', s.generation, 'offset', s.ledger_offset, 'asOf', s.as_of,
-    'age', s.age, 'otherHistory', s.other_history, 'isContiguous', s.is_contiguous)::text AS payload,
+    'writtenAt', extract(epoch FROM s.led_at) * 1000, 'confirmedAt', extract(epoch FROM s.confirmed_at) * 1000,
+    'elapsed', extract(epoch FROM clock_timestamp() - s.confirmed_at) * 1000, 'otherHistory', s.other_history, 'isContiguous', s.is_contiguous)::text AS payload,
   NULL AS created_event_blob, NULL AS created_at, NULL::bigint AS created_micros, NULL AS synchronizer_id,
   NULL::bigint AS reassignment_counter, NULL::bytea AS supply_sum, NULL::numeric AS supply_amount
 FROM state s
@@ -221,7 +221,9 @@ interface StateJson {
   readonly generation: number;
   readonly offset: number;
   readonly asOf: number | null;
-  readonly age: number | null;
+  readonly writtenAt: number;
+  readonly confirmedAt: number | null;
+  readonly elapsed: number | null;
   readonly otherHistory: string | null;
   readonly isContiguous: boolean;
 }
@@ -315,7 +317,11 @@ function decodeRows(
   return {
     version: { generation: state?.generation ?? 0, offset: state?.offset ?? 0, asOf: state?.asOf ?? undefined },
     hasState: state !== undefined,
-    age: state?.age ?? undefined,
+    heartbeat: state && {
+      writtenAt: state.writtenAt,
+      confirmedAt: state.confirmedAt ?? undefined,
+      elapsed: state.elapsed ?? undefined,
+    },
     otherHistory: state?.otherHistory ?? undefined,
     isContiguous: state?.isContiguous ?? false,
     invalidated,

@@ -3,6 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, templateCountsHash, templateHash } from "../lookup-hash.js";
 import type { TemplateCount } from "../port.js";
+import type { Heartbeat } from "./confirmation.js";
 
 /** One thing that a read asks the database for. */
 export type Lookup =
@@ -75,8 +76,8 @@ export interface Fetched {
   readonly version: Version;
   /** Whether a process with the content id of this one has ever had the lease; see content-id.ts. */
   readonly hasState: boolean;
-  /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
-  readonly age: number | undefined;
+  /** Undefined if no process with our content id has ever had the lease. */
+  readonly heartbeat: Heartbeat | undefined;
   /** Why the ledger is not the one that the store comes from; undefined if it is not known. */
   readonly otherHistory: string | undefined;
   /** Whether `invalidated` is everything that has changed since the given version. If false, anything may have. */

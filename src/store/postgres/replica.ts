@@ -3,6 +3,7 @@ import { SingleFlight } from "../../util/async.js";
 import { ChangeLog } from "../change-log.js";
 import { contentHash, templateHash } from "../lookup-hash.js";
 import { type ChangeFeed, type ContractIds, NotReady, type StoreReader, type StoreScan, type View } from "../port.js";
+import { Confirmation } from "./confirmation.js";
 import { hasSameKeys } from "./content-id.js";
 import type { Database } from "./database.js";
 import { asDatabaseError, type DatabaseError, orUnavailable } from "./errors.js";
@@ -66,8 +67,7 @@ export class Replica implements StoreReader {
   readonly #refresh = new SingleFlight(async () => {
     await this.#fetch(this.#cache.version, [], []);
   });
-  /** When the store was last known to equal the ledger, by our clock. */
-  #confirmedAt: number | undefined;
+  readonly #confirmation = new Confirmation();
   #failure: DatabaseError | undefined;
   #isOurs = true;
   /** Whether the contracts of a generation are stored under our keys; of the latest generations. */
@@ -95,10 +95,10 @@ export class Replica implements StoreReader {
 
   get status(): ReplicaStatus {
     const { generation, offset } = this.#cache.version;
-    const age = this.#confirmedAt === undefined ? undefined : this.#options.clock() - this.#confirmedAt;
+    const { at } = this.#confirmation;
     return {
       offset: generation === 0 ? undefined : offset,
-      age,
+      age: at === undefined ? undefined : this.#options.clock() - at,
       otherHistory: this.#otherHistory,
       failure: this.#failure,
       isOurs: this.#isOurs,
@@ -165,9 +165,7 @@ export class Replica implements StoreReader {
         this.#otherHistory = fetched.otherHistory;
         this.#otherHistoryQuery = queryNumber;
       }
-      // Count the age from the start of the query. A late result must not move the time back.
-      if (fetched.age !== undefined)
-        this.#confirmedAt = Math.max(this.#confirmedAt ?? -Infinity, startedAt - fetched.age);
+      this.#confirmation.observe(fetched.heartbeat, startedAt, queryNumber);
       return fetched;
     } catch (error) {
       this.#failure = asDatabaseError(error);

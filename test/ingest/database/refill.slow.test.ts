@@ -197,7 +197,9 @@ test.each<
   await becomesReady(writer.url);
   const replica = await start(await definition("owner"), { mirrors: false, answers: true });
   const isKept = sameFields !== undefined;
-  expect(await unreadiness(replica.url)).toBe(isKept ? undefined : `not ready: ${OTHER}`);
+  const expected = isKept ? undefined : `not ready: ${OTHER}`;
+  // It may be about to ask for the versions of packages.
+  await until("its readiness is known", async () => (await unreadiness(replica.url)) === expected);
   expect(await answer(replica.url)).toBe(isKept ? first : undefined);
   expect(await answer(writer.url)).toBe(`${who} holds`);
 });

@@ -54,7 +54,7 @@ export class ReplicaObserver {
       database: this.#database,
       replica: this.#replica,
       contentId: contentId(templates, true),
-      now: Date.now,
+      clock,
       pause,
       signal,
     };

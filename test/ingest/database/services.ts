@@ -19,6 +19,8 @@ export interface Settings {
   readonly ledgerUrl?: string;
   /** Further variables, by their names without `OFFLEDGER_`. */
   readonly more?: Readonly<Record<string, string | number>>;
+  /** Variables of other programs, by their whole names. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Until the test ends. Mirrors and replicas do not migrate. */
@@ -51,11 +53,18 @@ export const MIRROR: Roles = { mirrors: true, answers: false };
 export const REPLICA: Roles = { mirrors: false, answers: true };
 
 /** Starts a command of a release without waiting for it. */
-export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings, file = main): Program {
+export function command(
+  name: string,
+  { databaseUrl, ledgerUrl, more = {}, environment = {} }: Settings,
+  file = main,
+): Program {
   const ledger = ledgerUrl === undefined ? {} : { LEDGER_URL: ledgerUrl, LEDGER_PARTIES: parties.operator };
   const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...ledger, ...more };
   const env = Object.entries(values).map(([variable, value]) => [`OFFLEDGER_${variable}`, String(value)]);
-  return new Program(process.execPath, [file, name], { cwd: tmpdir(), env: Object.fromEntries(env) });
+  return new Program(process.execPath, [file, name], {
+    cwd: tmpdir(),
+    env: { ...Object.fromEntries(env), ...environment },
+  });
 }
 
 /** The URL of a command, once it listens. */

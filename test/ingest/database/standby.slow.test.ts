@@ -5,7 +5,17 @@ import { until } from "../../fixtures/wait.js";
 import { Pairs } from "./pairs.js";
 import { askAny, Caller } from "./queries.js";
 import { Random } from "./random.js";
-import { becomesReady, command, inBackground, listening, logs, onLedger, unreadiness, WRITES } from "./services.js";
+import {
+  becomesReady,
+  command,
+  inBackground,
+  listening,
+  logs,
+  MIRROR,
+  onLedger,
+  unreadiness,
+  WRITES,
+} from "./services.js";
 import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 const STANDBY = "another process writes the database";
@@ -76,3 +86,16 @@ test("a mirror that stops or is killed is replaced, and callers see none of it",
 
 /** How often a mirror became the leader. */
 const written = ({ err }: Program): number => err.split(WRITES).length - 1;
+
+test("a mirror that resumes without the ledger does not deny that a snapshot was taken", async () => {
+  const { participant, start } = await onLedger(new Pairs(10));
+  const first = await start(MIRROR);
+  await becomesReady(first.url);
+  await first.close();
+  participant.faults.leaveUnanswered({ times: 1_000_000 });
+  const second = await start(MIRROR);
+  await until("it leads", async () => (await unreadiness(second.url)) !== "not ready: the service is starting");
+  expect(await unreadiness(second.url)).toMatch(
+    /^not ready: the ledger has not been reached yet: the age of the contracts is unknown/,
+  );
+});

@@ -21,9 +21,12 @@ import {
 } from "./services.js";
 import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
-/** The limit on the age of answers, in seconds, and what its steps may take, each of which looks once a second. */
+/**
+ * The limit on the age of answers, in seconds, and what its steps may take: a poll of the mirror, a heartbeat, a look of the
+ * replica, and the look before, from which the age counts.
+ */
 const STALE = 7;
-const LATE_MS = 3_000;
+const LATE_MS = 4_000;
 /** The pair that does not change, and is asked for all the time: it is known. */
 const KNOWN = 0;
 

@@ -70,7 +70,15 @@ async function following({ readWait = READ_WAIT_MS } = {}) {
   const logged: string[] = [];
   const store = new MemoryStore();
   const pause = (ms: number) => clock.pause(ms, signal);
-  const options = { writer: store, readWait, now: () => clock.now, random: () => 0.5, pause, signal };
+  const options = {
+    writer: store,
+    readWait,
+    now: () => clock.now,
+    clock: () => clock.now,
+    random: () => 0.5,
+    pause,
+    signal,
+  };
   const limits = { unreadyAfter: 3_000, staleAfter: 60_000 };
   // Without the details.
   const log = (line: string) => void logged.push(line.replace(/ \{.*\}$/, ""));

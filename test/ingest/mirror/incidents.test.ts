@@ -4,16 +4,32 @@ import { IncidentLog, retryDelay } from "../../../src/ingest/incidents.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Logger } from "../../../src/util/logger.js";
 
-function createLog() {
+function createLog(hasContracts = true) {
   const lines: { readonly level: keyof Logger; readonly details: object; readonly message: string }[] = [];
   const clock = { now: 1_000 };
   const at = (level: keyof Logger) => (details: object, message: string) =>
     void lines.push({ level, details, message });
   const log: Logger = { info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, clock, incidentLog: new IncidentLog(log, () => clock.now) };
+  return {
+    lines,
+    clock,
+    incidentLog: new IncidentLog(
+      log,
+      () => clock.now,
+      () => hasContracts,
+    ),
+  };
 }
 
 const lost = new LedgerError("lost", "cut");
+
+test("an incident before the first contracts does not say that some are served", () => {
+  const { lines, incidentLog } = createLog(false);
+  incidentLog.begin(lost);
+  expect(lines.map(({ message }) => message)).toEqual([
+    "the connection to the participant was lost; no contracts were read yet",
+  ]);
+});
 
 test("an incident is logged once when it begins, and once when it ends, with its duration", () => {
   const { lines, clock, incidentLog } = createLog();

@@ -180,8 +180,22 @@ describe("the limits of staleness", () => {
     expect(reasons()).toEqual([none, none]);
     confirm(10);
     expect(reasons()).toEqual([none, none]);
+    lag.reached(9);
+    const unknown = "the ledger has not been reached yet: the age of the contracts is unknown";
+    expect(reasons()).toEqual([unknown, unknown]);
     lag.reached(10);
     expect(reasons()).toEqual([undefined, undefined]);
+  });
+
+  test("do not deny the snapshot of a store that is resumed", () => {
+    const resumed = new LagTracker(
+      { unreadyAfter: UNREADY, staleAfter: STALE },
+      () => 0,
+      () => Promise.resolve(0),
+      7,
+    );
+    expect(resumed.status).toEqual({ offset: 7, age: undefined });
+    expect(resumed.notReadyReason()).toBe("the ledger has not been reached yet: the age of the contracts is unknown");
   });
 
   test("end readiness past the first, and answers past the second, until the ledger is reached again", () => {

@@ -53,12 +53,12 @@ export function mirrorOn(
   ledger: Ledger,
   mirrored: readonly Template[],
   limits: StalenessLimits,
-  options: Pick<MirrorOptions, "writer" | "readWait" | "now" | "random" | "pause" | "signal">,
+  options: Pick<MirrorOptions, "writer" | "readWait" | "now" | "clock" | "random" | "pause" | "signal">,
   log: (line: string) => void,
 ) {
   const note = (level: string) => (details: object, message: string) =>
     log(`${level} ${message} ${JSON.stringify(details)}`);
-  const lag = new LagTracker(limits, options.now, () => ledger.ledgerEnd());
+  const lag = new LagTracker(limits, options.clock, () => ledger.ledgerEnd(), options.writer.checkpoint?.offset);
   const mirror = new Mirror({
     ...options,
     ledger,
@@ -86,7 +86,15 @@ export function startMirror(
     templates,
   );
   const pause = (ms: number) => delay(ms / SPEEDUP, undefined, { signal }).catch(() => undefined);
-  const options = { writer: store, readWait: 1_000, now: Date.now, random: Math.random, pause, signal };
+  const options = {
+    writer: store,
+    readWait: 1_000,
+    now: Date.now,
+    clock: () => performance.now(),
+    random: Math.random,
+    pause,
+    signal,
+  };
   const { mirror, lag, running } = mirrorOn(ledger, templates, staleness, options, (line) => void logged.push(line));
   return {
     mirror,

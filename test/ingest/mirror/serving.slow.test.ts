@@ -138,6 +138,32 @@ test("without the ledger it serves its contracts, then is not ready, then answer
   await becomesReady(service);
 });
 
+test("a participant that is replaced by an empty one is followed, and an incident and a warning say what is lost", async () => {
+  const participant = await participantWith();
+  const { port } = participant;
+  const factory = creation("AllocationFactory", "factory", payload.service());
+  participant.ledger.transact([{ create: factory }, { create: offer("offer") }]);
+  const metricsPort = { host: "127.0.0.1", port: 0 };
+  const service = await serviceOn(participant.url, { metricsPort });
+  await becomesReady(service);
+  expect((await reject(service, "offer")).status).toBe(200);
+  const warned = async () => {
+    const response = await fetch(new URL("/warnings", service.metricsUrl));
+    const { counts = {} } = (await response.json()) as { readonly counts?: Readonly<Record<string, number>> };
+    return counts["no-registrar"];
+  };
+  await until("the first check is finished", async () => (await warned()) === 0);
+  await participant.stop();
+  const empty = await participantWith({ port, ledger: new ScriptedLedger() });
+  await until("the empty ledger is served", async () => (await reject(service, "offer")).status === 404);
+  expect((await get(service, "/readyz")).status).toBe(200);
+  await until("it is warned of", async () => (await warned()) === 1, 90_000);
+  empty.ledger.transact([{ create: factory }]);
+  await until("it is over", async () => (await warned()) === 0, 90_000);
+  const metrics = await (await fetch(service.metricsUrl ?? "")).text();
+  expect(metrics).toContain('offledger_registry_warnings{kind="no-registrar"} 0');
+}, 240_000);
+
 /** A file of one line that can be replaced. */
 async function fileWith(content: string) {
   const folder = await mkdtemp(join(tmpdir(), "offledger-secret-"));

@@ -154,7 +154,7 @@ async function historyOf(answers: readonly Answer[], maxWait = 0) {
     clock.time += milliseconds;
     return Promise.resolve();
   };
-  const waiting = { maxWait, now: () => clock.time, pause };
+  const waiting = { maxWait, clock: () => clock.time, pause };
   const history = new ParticipantHistory(endpoint, ["operator::1220", "registrar::1220"], waiting);
   return { history, requests, pauses, clock };
 }
@@ -231,7 +231,7 @@ test("at most 64 updates are looked up at a time; others fail as busy, and later
   onTestFinished(() => void process.off("warning", warn));
   const release = gate();
   const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
-  const waiting = { maxWait: 0, now: () => 0, pause: () => Promise.resolve() };
+  const waiting = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
   const history = new ParticipantHistory(endpoint, ["operator::1220"], waiting);
   const running = Array.from({ length: 64 }, () => history.update({ updateId }, templates));
   await until("all are asked for", () => requests.length === 64);

@@ -29,15 +29,23 @@ async function monitored(checks: readonly Check[] = [check]) {
   const store = new MemoryStore();
   await store.replace([fruit("a")], 5);
   const logged: string[] = [];
-  const state = { now: START, scans: 0, openScan: (): StoreScan => store.openScan() };
+  const state = {
+    now: START,
+    elapsed: 0,
+    scans: 0,
+    standing: [] as readonly Warning[],
+    openScan: (): StoreScan => store.openScan(),
+  };
   const monitor = new WarningMonitor({
     checks,
     openScan() {
       state.scans++;
       return state.openScan();
     },
+    standing: () => state.standing,
     credentialDays: 30,
     now: () => state.now,
+    clock: () => state.elapsed,
     log: {
       info: () => {},
       error: () => {},
@@ -63,20 +71,30 @@ test("scans when it is first asked, and reports what it finds", async () => {
   expect(state.scans).toBe(1);
 });
 
-test("scans again a minute after the last start, or if the clock was set back", async () => {
+test("reports what is found without a scan, as long as it lasts", async () => {
+  const { monitor, state } = await monitored();
+  state.standing = [{ ...warning, kind: "no-registrar", registrar: "" }];
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, counts: { "no-registrar": 1, "no-rule": 1 } });
+  state.standing = [];
+  state.elapsed += MINUTE;
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 1, counts: { "no-registrar": 0, "no-rule": 1 } });
+});
+
+test("scans again a minute after the last start, wherever the clock was set meanwhile", async () => {
   const { monitor, state, store } = await monitored();
   await monitor.current(WAIT);
   await store.apply([{ active: fruit("b") }], 6);
-  state.now += MINUTE - 1;
-  expect(await monitor.current(WAIT)).toMatchObject({ total: 1 });
+  state.elapsed += MINUTE - 1;
+  for (const hours of [0, 1, -1]) {
+    state.now = START + 60 * hours * MINUTE;
+    expect(await monitor.current(WAIT)).toMatchObject({ total: 1 });
+  }
   expect(state.scans).toBe(1);
-  state.now += 1;
+  state.elapsed += 1;
   // The latest report, until the next is there.
   expect(monitor.latest()).toMatchObject({ total: 1 });
-  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, checkedAt: START + MINUTE });
-  state.now -= 10 * MINUTE;
-  expect(await monitor.current(WAIT)).toMatchObject({ checkedAt: START - 9 * MINUTE });
-  expect(state.scans).toBe(3);
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, checkedAt: START - 60 * MINUTE });
+  expect(state.scans).toBe(2);
 });
 
 test("runs one scan at a time, and does not wait longer than asked", async () => {
@@ -86,7 +104,7 @@ test("runs one scan at a time, and does not wait longer than asked", async () =>
   const ids: StoreScan["ids"] = (template) => blocked.opened.then(() => scan.ids(template));
   state.openScan = () => ({ read: (use) => scan.read(use), ids });
   expect(await monitor.current(1)).toBeUndefined();
-  state.now += 10 * MINUTE;
+  state.elapsed += 10 * MINUTE;
   expect(await monitor.current(1)).toBeUndefined();
   expect(monitor.latest()).toBeUndefined();
   expect(state.scans).toBe(1);
@@ -117,15 +135,16 @@ test("a store that cannot be read is logged once, and the latest report stays", 
   const message = 'warnings not checked; the latest ones are kept {"reason":"the store is away"}';
   for (const openScan of [fail, fail, fail]) {
     state.openScan = openScan;
-    state.now += MINUTE;
+    state.elapsed += MINUTE;
     expect(await monitor.current(WAIT)).toMatchObject({ total: 1, checkedAt: START });
   }
   expect(logged).toEqual([message]);
   state.openScan = () => store.openScan();
-  state.now += MINUTE;
+  state.elapsed += MINUTE;
+  state.now += 4 * MINUTE;
   expect(await monitor.current(WAIT)).toMatchObject({ checkedAt: START + 4 * MINUTE });
   state.openScan = fail;
-  state.now += MINUTE;
+  state.elapsed += MINUTE;
   await monitor.current(WAIT);
   expect(logged).toEqual([message, message]);
 });
@@ -156,7 +175,7 @@ test("closing ends a scan within its rests, and no scan starts afterwards", asyn
   monitor.latest();
   await until("it scans", () => state.scans === 1);
   await monitor.close();
-  state.now += 10 * MINUTE;
+  state.elapsed += 10 * MINUTE;
   expect(await monitor.current(WAIT)).toBeUndefined();
   expect(state.scans).toBe(1);
 });

@@ -61,7 +61,7 @@ async function follow({ polls = true, database = schema.database, ...callbacks }
     database,
     replica,
     contentId: CONTENT,
-    now: clock,
+    clock,
     pause,
     signal,
     onLost: () => {},

@@ -114,6 +114,7 @@ class Run {
       writer: this.#writer(() => client.requested),
       readWait: READ_WAIT_MS,
       now: () => clock.now,
+      clock: () => clock.now,
       random: () => this.#random.next(),
       pause: (ms: number) => clock.pause(ms, signal),
       signal,

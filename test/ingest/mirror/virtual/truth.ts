@@ -11,8 +11,11 @@ export interface Stored {
   readonly reassignmentCounter: number;
 }
 
-/** A package that the participant lacks may be served without its contracts for this long after it is uploaded. */
-const SEARCH_MS = 35_000;
+/**
+ * A package that the participant lacks may be served without its contracts for this long after it is uploaded: a search
+ * every 30 s, of which a script lets three in a row fail after 10 s each, and the slowest snapshot.
+ */
+const SEARCH_MS = 200_000;
 
 export function stateOf(contracts: Iterable<Stored>): State {
   const byPackage = new Map<string, string[]>();

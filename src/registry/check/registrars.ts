@@ -1,0 +1,129 @@
+import type { ChangeFeed, StoreScan } from "../../store/port.js";
+import { abortablePause } from "../../util/async.js";
+import { errorMessage, type Logger } from "../../util/logger.js";
+import { remedies } from "../engine/problems.js";
+import type { Inventory, Registry } from "../sdk/registry.js";
+import type { Warning } from "../sdk/warnings.js";
+import { partyWarnings } from "./scan.js";
+
+export interface RegistrarMonitorOptions {
+  readonly registry: Pick<Registry, "inventory">;
+  readonly source: { readonly changes: Pick<ChangeFeed, "position">; openScan(): StoreScan };
+  /** The parties whose contracts a ledger is read for; undefined for another source. */
+  readonly parties: readonly string[] | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
+  readonly log: Logger;
+}
+
+const POLL_MS = 1_000;
+
+/**
+ * Looks at each snapshot for what its parties see, and whether a registrar is left: of another participant, or an empty one,
+ * every answer is "not found", though the service follows the ledger. Between snapshots it looks only for a registrar that
+ * comes: what the ledger archives is gone by somebody's will.
+ */
+export class RegistrarMonitor {
+  readonly #options: RegistrarMonitorOptions;
+  readonly #end = new AbortController();
+  readonly #pause = abortablePause(this.#end.signal);
+  readonly #running: Promise<void>;
+  #looked: { readonly generation: string; readonly offset: number } | undefined;
+  /** Of the latest state that had any. */
+  #registrars = 0;
+  #emptySince: number | undefined;
+  #partyWarnings: readonly string[] = [];
+  #failure: string | undefined;
+
+  constructor(options: RegistrarMonitorOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  /** Empty while a registrar is served, and before the first state. */
+  warnings(): readonly Warning[] {
+    return this.#emptySince === undefined ? [] : [noRegistrar(this.#options.parties)];
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#running;
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    for (; !this.#end.signal.aborted; await this.#pause(POLL_MS)) {
+      const { position } = this.#options.source.changes;
+      if (position === undefined) continue;
+      const isSnapshot = position.generation !== this.#looked?.generation;
+      const isMoved = this.#emptySince !== undefined && position.offset !== this.#looked?.offset;
+      if (!isSnapshot && !isMoved) continue;
+      try {
+        const inventory = await this.#read();
+        if (isSnapshot) this.#checkParties(inventory);
+        this.#check(inventory.registrars.length);
+        this.#looked = position;
+        this.#failure = undefined;
+      } catch (error) {
+        this.#report(errorMessage(error));
+      }
+    }
+  }
+
+  #read(): Inventory | Promise<Inventory> {
+    const { registry, source, now } = this.#options;
+    const at = now();
+    return source.openScan().read((view) => registry.inventory(view, { now: at, credentialDays: 0, maxContracts: 0 }));
+  }
+
+  #check(registrars: number): void {
+    const { parties, clock, log } = this.#options;
+    if (registrars > 0) {
+      if (this.#emptySince !== undefined) {
+        log.info({ registrars, lasted: clock() - this.#emptySince }, "registrars are served again");
+      }
+      this.#emptySince = undefined;
+      this.#registrars = registrars;
+      return;
+    }
+    // A file of an operator may have none. So may a new ledger, but then its parties are told with the warning.
+    if (this.#emptySince !== undefined || (this.#registrars === 0 && parties === undefined)) return;
+    this.#emptySince = clock();
+    if (this.#registrars === 0) return;
+    const { problem, remedy: hint } = noRegistrar(parties);
+    log.error(
+      { parties, registrars: this.#registrars, reason: problem, hint },
+      "all registrars are lost: answers are 404",
+    );
+  }
+
+  /** The first snapshot is checked at the start, with the inventory. */
+  #checkParties(inventory: Inventory): void {
+    const { parties, log } = this.#options;
+    if (parties === undefined) return;
+    const found = partyWarnings(inventory, parties);
+    if (this.#looked !== undefined) {
+      for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
+    }
+    this.#partyWarnings = found;
+  }
+
+  /** The store may fail for some time: it is looked at again. */
+  #report(reason: string): void {
+    if (this.#failure === undefined && !this.#end.signal.aborted) {
+      this.#options.log.warn({ reason }, "registrars not looked for; retrying");
+    }
+    this.#failure = reason;
+  }
+}
+
+const noRegistrar = (parties: readonly string[] | undefined): Warning => ({
+  kind: "no-registrar",
+  registrar: "",
+  operations: ["all operations"],
+  refusal: "not-found",
+  problem: `no contract of a registrar is visible${parties === undefined ? "" : ` to ${parties.join(", ")}`}`,
+  remedy: remedies["no-registrar"],
+});

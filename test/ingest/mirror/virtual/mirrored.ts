@@ -1,0 +1,71 @@
+/** A mirror in virtual time, with what it has logged. */
+import { onTestFinished } from "vitest";
+import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
+import { templates } from "../../../../src/registry/utility/templates.js";
+import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
+import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { Random } from "../../database/random.js";
+import { mirrorOn } from "../run-mirror.js";
+import { VirtualClient } from "./client.js";
+import { VirtualClock } from "./clock.js";
+import { VirtualParticipant } from "./participant.js";
+import { offer, operator } from "./script.js";
+
+const APP = "utility-registry-app-v0";
+
+class Client extends VirtualClient {
+  /** What becomes of the followed stream. */
+  breakStream = (_stream: UpdateStream): void => undefined;
+
+  override async updates(after: number, upTo?: number): Promise<UpdateStream> {
+    const stream = await super.updates(after, upTo);
+    if (upTo === undefined) this.breakStream(stream);
+    return stream;
+  }
+}
+
+/** A mirror of an offer, on a participant that has some of the packages asked for, in virtual time. */
+export function mirrored(asked: readonly string[] = [APP], packageNames = asked) {
+  const clock = new VirtualClock();
+  const restoreTimers = clock.install();
+  const ledger = new ScriptedLedger();
+  ledger.transact([{ create: offer("first") }]);
+  const participant = new VirtualParticipant(clock, new Random(1), ledger, packageNames, 1_000);
+  const ofPackages = templates.filter((template) => asked.includes(template.packageName));
+  const end = new AbortController();
+  const { signal } = end;
+  const client = new Client(participant, [operator], ofPackages, signal);
+  const pause = (ms: number) => clock.pause(ms, signal);
+  const [begun, now] = [clock.now, () => clock.now];
+  const options = { writer: new MemoryStore(), readWait: 1_000, now, clock: now, random: () => 1, pause, signal };
+  const logged: string[] = [];
+  /** When a snapshot was loaded, in milliseconds since the start. */
+  const snapshots: number[] = [];
+  const { mirror, lag, running } = mirrorOn(
+    client,
+    ofPackages,
+    { unreadyAfter: 30_000, staleAfter: 300_000 },
+    options,
+    (line) => {
+      logged.push(line);
+      if (line.startsWith("info snapshot of the ledger loaded")) snapshots.push(clock.now - begun);
+    },
+  );
+  onTestFinished(async () => {
+    end.abort();
+    await clock.advance(600_000, () => undefined);
+    await running;
+    restoreTimers();
+  });
+  return {
+    clock,
+    ledger,
+    client,
+    participant,
+    snapshots,
+    logged,
+    mirror,
+    lag,
+    advance: (ms: number) => clock.advance(ms, () => undefined),
+  };
+}
