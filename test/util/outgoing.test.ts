@@ -118,7 +118,12 @@ describe("a proxy of the environment", () => {
     expect(await clientCredentials(options, undefined, signal, Date.now)()).toBe(issuer.issued[0]);
     const found = new IssuerKeys(behind(keys.url), pino({ level: "silent" }), DEFAULT_KEY_LIMITS);
     const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["RS256"] };
-    const verifier = new TokenVerifier(found, rules, () => Date.parse(NOW));
+    const verifier = new TokenVerifier(
+      found,
+      rules,
+      () => Date.parse(NOW),
+      () => performance.now(),
+    );
     expect(await verifier.verify(await key.sign())).toBeUndefined();
     const { port } = new URL(issuer.url);
     expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(

@@ -8,6 +8,7 @@ import { startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
 import type { Roles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
+import { databaseAt } from "../../fixtures/postgres.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
 import { Pairs } from "./pairs.js";
@@ -44,7 +45,7 @@ async function deployed(kind: "memory" | "database") {
   const pairs = new Pairs(10);
   const { participant, settings } = await onLedger(pairs);
   const ledgerUrl = new URL(settings.ledgerUrl);
-  const databaseUrl = new URL(settings.databaseUrl);
+  const databaseUrl = databaseAt(settings.databaseUrl);
   const own: Clocks = { wall: START, ahead: 0 };
   const ofReplica: Clocks = { wall: START + HOUR, ahead: 7 * HOUR };
   const services =
