@@ -25,19 +25,22 @@ const capabilitiesIn = (apis: unknown): readonly (string | undefined)[] =>
 const all = (version: string): string[] => NAMES.map(() => version);
 
 /** Of the registrar and of each instrument, by REST and by an rpc. */
-async function capabilities({ get, post }: Running, registrar: string): Promise<readonly unknown[]> {
+async function capabilities(running: Running, registrar: string): Promise<readonly unknown[]> {
   const metadata = `${pathTo(registrar)}/metadata/v1`;
   const rpc = "/offledger.metadata.v1.MetadataService";
   const listed = [
-    await get(`${metadata}/instruments`),
-    await post(`${rpc}/ListInstruments`, { registrarParty: registrar }),
+    await running.get(`${metadata}/instruments`),
+    await running.post(`${rpc}/ListInstruments`, { registrarParty: registrar }),
   ].map(({ body }) => (body as { instruments: { id: string; supportedApis: JsonObject }[] }).instruments);
   const alone = [];
   for (const { id } of listed[0] ?? []) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    alone.push((await get(`${metadata}/instruments/${id}`)).body, (await post(`${rpc}/GetInstrument`, { registrarParty: registrar, instrumentId: id })).body); // prettier-ignore
+    alone.push((await running.get(`${metadata}/instruments/${id}`)).body, (await running.post(`${rpc}/GetInstrument`, { registrarParty: registrar, instrumentId: id })).body); // prettier-ignore
   }
-  const infos = [await get(`${metadata}/info`), await post(`${rpc}/GetRegistryInfo`, { registrarParty: registrar })];
+  const infos = [
+    await running.get(`${metadata}/info`),
+    await running.post(`${rpc}/GetRegistryInfo`, { registrarParty: registrar }),
+  ];
   const found = [...listed.flat(), ...alone, ...infos.map(({ body }) => body)] as { supportedApis: JsonObject }[];
   // At least one instrument, from each of four calls, and twice the registrar.
   expect(found.length).toBeGreaterThan(5);

@@ -10,7 +10,7 @@ import { element, type Options, payload } from "../fixtures/elements.js";
 
 const factory = (id: string, options?: Options) => element("AllocationFactory", id, payload.service(), options);
 const page = (ids: string, nextPageToken?: string | null): JsonObject => ({
-  activeContracts: [...ids].map((id) => factory(id)),
+  activeContracts: ids.split("").map((id) => factory(id)),
   activeAtOffset: 200,
   ...(nextPageToken !== undefined && { nextPageToken }),
 });
@@ -156,7 +156,7 @@ describe("what is no snapshot is named:", () => {
   ])("%s", async (_what, bytes, reason) => {
     const decoded = bytes.toString("utf8");
     expect((await read(decoded)).problems).toEqual([{ line: 1, reason }]);
-    const { problems } = await parseSnapshot([...decoded], new Decoder(templates));
+    const { problems } = await parseSnapshot(decoded.split(""), new Decoder(templates));
     expect(problems).toEqual([{ line: 1, reason }]);
   });
 
