@@ -139,9 +139,9 @@ const CONNECTION_BYTES = { cleartext: 20 * 1024, tls: 60 * 1024 };
 const CONNECTION_SHARE = 3;
 
 /** The number of connections that fits the memory of the process. */
-export function fittingConnections(kind: "cleartext" | "tls"): number {
+export function fittingConnections(over: "cleartext" | "tls"): number {
   const { heap_size_limit: heap } = getHeapStatistics();
-  return Math.floor(memoryLimit(heap) / CONNECTION_SHARE / CONNECTION_BYTES[kind]);
+  return Math.floor(memoryLimit(heap) / CONNECTION_SHARE / CONNECTION_BYTES[over]);
 }
 
 /**

@@ -74,7 +74,7 @@ const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: Jso
 
 const request = create(PrepareRequestSchema, {
   call: { operation: "GetTransferFactory" },
-  actAs: ["alice"],
+  actAs: ["alice::1220"],
   templateId: "#splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory",
   choice: "TransferFactory_Transfer",
   choiceArgument: choiceArguments,
