@@ -57,7 +57,7 @@ export class Http2Sessions {
 
   /**
    * Tells clients to use other connections. Each session, also one that begins from now on, takes requests for `pauseMs`,
-   * and ends when they are done.
+   * and ends when they are done. nghttp2 reads no more of one that has none: its last GOAWAY says that a retry is safe.
    */
   goAway(pauseMs: number): void {
     this.#pauseMs = pauseMs;

@@ -86,7 +86,6 @@ const rows: readonly Row[] = [
       [requests("factories", "unavailable")]: `0${always}`,
       [requests("probes", "unavailable")]: `0+60${always}`,
       [requests("streams", "unavailable")]: `0+60${always}`,
-      [requests("none", "unavailable")]: `0+60${always}`,
     },
   ],
   [

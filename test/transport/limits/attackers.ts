@@ -1,12 +1,13 @@
-/** Six families of attacks, run in a process of their own: `attackers.ts NAME URL`. Ends with its parent. */
+/** Families of attacks, run in a process of their own: `attackers.ts NAME URL`. Ends with its parent. */
 import { once } from "node:events";
 import net from "node:net";
 import { setPriority } from "node:os";
+import tls from "node:tls";
 import * as http2 from "./attacking-http2.js";
 import { type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
 
 const [name = "", url = ""] = process.argv.slice(2);
-const { hostname: host, port } = new URL(url);
+const { hostname: host, port, protocol } = new URL(url);
 const tally = new Tally();
 const stopped = new AbortController();
 
@@ -28,11 +29,14 @@ async function keep(count: number, use: (socket: net.Socket, index: number) => v
   const sockets = new Set<net.Socket>();
   let connecting = 0;
   const open = () => {
-    const socket = net.connect({ host, port: Number(port), noDelay: true }).on("error", () => undefined);
+    const to = { host, port: Number(port), noDelay: true };
+    const isTls = protocol === "https:";
+    const socket = isTls ? tls.connect({ ...to, ALPNProtocols: ["h2"], rejectUnauthorized: false }) : net.connect(to);
+    socket.on("error", () => undefined);
     sockets.add(socket);
     connecting++;
     let isConnected = false;
-    socket.once("connect", () => {
+    socket.once(isTls ? "secureConnect" : "connect", () => {
       isConnected = true;
       connecting--;
       use(socket, tally.opened++);
@@ -115,6 +119,23 @@ function fillStreams(
   for (let stream = 0; stream < (STREAMS[tally.opened % STREAMS.length] ?? 0); stream++) next();
 }
 
+/** Of gRPC: an empty message. */
+const watchBlock = http2.encodeRequestBlock("POST", "/offledger.watch.v1.WatchService/Watch", {
+  "content-type": "application/grpc",
+  te: "trailers",
+});
+
+/**
+ * As costly as a body can be: keys that are numbers, a number that is longer than a double, an escape. Of 922 KiB, and of as
+ * many keys as are allowed.
+ */
+function heavyBodies(): readonly Buffer[] {
+  const keys = (count: number) => Array.from({ length: count }, (_, at) => `"${at * 40_007}":1`).join();
+  const json = (count: number) =>
+    Buffer.from(`{"choiceArguments":{"x":"\\ud83d\\ude00","y":1234567890123456789,${keys(count)}}}`);
+  return [json(67_000), json(4_900)];
+}
+
 /** DATA that belongs to no stream. */
 const broken = http2.encodeFrame(http2.TYPE.data, 0, 0, Buffer.from("broken"));
 
@@ -175,6 +196,32 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
         socket.write(call, () => socket.resetAndDestroy());
       }),
     ]),
+  "TLS connections": () => keep(9_000, (socket) => socket.resume().write(http2.encodeStart())),
+  "watch streams": () =>
+    keep(100, (socket) => {
+      const connection = new http2.Http2Connection(socket, tally);
+      for (let stream = 0; stream < 100; stream++) {
+        connection.request(watchBlock, { content: Buffer.alloc(5), ends: true });
+      }
+    }),
+  "heavy bodies": () => {
+    const requests = heavyBodies().map((content) =>
+      Buffer.concat([post(TRANSFER_FACTORY.path, content.length), content]),
+    );
+    return keep(10, (socket, index) => {
+      countResponses(socket);
+      pump(socket, () => {
+        tally.requests++;
+        return requests[index % requests.length] ?? call;
+      });
+    });
+  },
+  reconnects: () =>
+    keep(200, (socket) => {
+      countResponses(socket, () => socket.destroy());
+      tally.requests++;
+      socket.write(call);
+    }),
   floods: () =>
     Promise.all([
       keep(50, (socket) => {

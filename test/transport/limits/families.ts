@@ -1,7 +1,18 @@
 /** The attacks by name, what they count, and what an honest caller asks meanwhile. */
 import { party } from "../../../demo/element.js";
 
-export const FAMILIES = ["connections", "slow headers", "slow bodies", "unread responses", "resets", "floods"] as const;
+export const FAMILIES = [
+  "connections",
+  "slow headers",
+  "slow bodies",
+  "unread responses",
+  "resets",
+  "floods",
+  "TLS connections",
+  "watch streams",
+  "heavy bodies",
+  "reconnects",
+] as const;
 export type FamilyName = (typeof FAMILIES)[number];
 
 const registrar = party("nordic-registrar");
