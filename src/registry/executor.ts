@@ -22,7 +22,8 @@ export const generationName = (generation: string, configurationId: string): str
 export class Answer<T> {
   constructor(
     readonly value: T,
-    readonly basis: Basis,
+    /** Undefined for a result that rests on no state, such as that of a health check. */
+    readonly basis: Basis | undefined,
   ) {}
 
   /** The answer with a result made of this one. `convert` must depend on nothing else. */

@@ -24,7 +24,6 @@ import type { Registry } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
-import { bufferOf } from "../transport/encoding/chunks.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
 import { bindingsOf } from "../transport/rest/http-rules.js";
@@ -165,8 +164,9 @@ export function overRest(
   const read = requestReader(method.input, binding);
   return async (makeMessage) => {
     try {
-      const response = await called.call(makeMessage(read));
-      return JSON.parse(bufferOf(response.json()).toString()) as JsonObject;
+      const message = makeMessage(read);
+      const json = called.encode(await called.call(message), message, "json");
+      return JSON.parse(json.toBuffer().toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
       const { status, body } = toRestError(error, binding.path.route);

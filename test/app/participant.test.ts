@@ -65,7 +65,7 @@ async function contextFrom(config: Config): Promise<CallContext> {
   const { value, basis } = await executor.execute((registry, context) =>
     registry.transferFactory(context, { registrar: parties.registrar, choiceArguments }),
   );
-  return { ...value, offset: basis.offset };
+  return { ...value, offset: basis?.offset ?? 0 };
 }
 
 const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };

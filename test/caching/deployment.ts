@@ -13,10 +13,10 @@ import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writer.js";
-import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
 import { toRestError } from "../../src/transport/errors.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
-import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../../src/transport/validators.js";
+import { NOT_MODIFIED, recordingFor, validate } from "../../src/transport/send.js";
 import { clock, type Schema } from "../fixtures/postgres-schema.js";
 import type { Call } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
@@ -89,15 +89,12 @@ export class InProcessService {
     try {
       const asking = { method: "POST", headers: { "offledger-if-none-match": etag } };
       const recording = recordingFor(asking);
-      const response = await operation.call(message, recording);
-      const validators = validatorsOf(response, recording);
-      const headers = new Map(Object.entries(validators));
-      if (shortForm(asking, validators) !== undefined)
-        return { status: 200, headers: headers.set(NOT_MODIFIED, "true"), body: "{}" };
-      const json = response.json();
-      const bytes = Buffer.alloc(json.length);
-      json.write(bytes, 0);
-      return { status: 200, headers, body: bytes.toString() };
+      const result = await operation.call(message, recording);
+      const { headers, known } = validate(operation, message, result, recording, asking);
+      if (known !== undefined)
+        return { status: 200, headers: new Map(Object.entries({ ...headers, [NOT_MODIFIED]: "true" })), body: "{}" };
+      const body = operation.encode(result, message, "json").toBuffer().toString();
+      return { status: 200, headers: new Map(Object.entries(headers)), body };
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       const { status, body } = toRestError(error, path);

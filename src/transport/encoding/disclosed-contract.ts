@@ -4,11 +4,14 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Contract, memoizeByContract } from "../../domain/contract.js";
-import { synchronizerOf, type Variant } from "../../service/messages.js";
+import { synchronizerOf } from "../../service/messages.js";
 import { type BinaryString, binaryStringOf, delimited, flatten, text, utf8, written } from "./chunks.js";
 
 /** Encodings made. For tests: each contract counts at most once per form. */
 export const encodeCounts = { json: 0, binary: 0 };
+
+/** The form of disclosed contracts: the token standard's with or without debug fields, or the utility operations'. */
+export type Variant = "debug" | "plain" | "utility";
 
 export type EncodeElement = (contract: Contract) => BinaryString;
 type Encoders = Readonly<Record<Variant, EncodeElement>>;
