@@ -1,7 +1,7 @@
 /** Read-your-writes: queries while the store is behind the ledger. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Contract } from "../../src/domain/contract.js";
+import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
 import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
@@ -16,11 +16,11 @@ import { instructions, registryOf } from "../fixtures/registries.js";
 
 const [offer, other, third] = contractsOf(
   ["offer", "other", "third"].map((id) => element("TransferOffer", id, payload.offer("alice", "bob", "USD", "locked"))),
-) as [Contract, Contract, Contract];
+) as [StoredContract, StoredContract, StoredContract];
 
 interface Given {
   /** Of the store at offset 10; undefined for one that has no state. */
-  readonly contracts?: readonly Contract[] | undefined;
+  readonly contracts?: readonly StoredContract[] | undefined;
   /** Is archived at offset 11. */
   readonly archived?: string;
   readonly stale?: string;
@@ -111,13 +111,13 @@ const choose =
   };
 
 /** The contracts arrive one by one, from offset 20 on; then the end is reached. */
-const arriving = (...contracts: readonly Contract[]) =>
+const arriving = (...contracts: readonly StoredContract[]) =>
   async function* (store: MemoryStore): AsyncGenerator<CatchUpProgress> {
     yield* advancing(...contracts)(store);
     yield "reached";
   };
 /** The ledger is not reached in time. */
-const advancing = (...contracts: readonly Contract[]) =>
+const advancing = (...contracts: readonly StoredContract[]) =>
   async function* (store: MemoryStore): AsyncGenerator<CatchUpProgress> {
     for (const [index, active] of contracts.entries()) {
       await store.apply([{ active }], 20 + index);

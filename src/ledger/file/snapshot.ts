@@ -1,6 +1,6 @@
 /** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
 import { hash as digest } from "node:crypto";
-import type { Contract, CountedOnly } from "../../domain/contract.js";
+import type { StoredContract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { type Decoder, lastOffset } from "../decode.js";
@@ -12,7 +12,7 @@ export interface Problem {
 }
 
 export interface Snapshot {
-  readonly contracts: readonly (Contract | CountedOnly)[];
+  readonly contracts: readonly (StoredContract | CountedOnly)[];
   /** The highest offset in the file; 0 if it has none. */
   readonly offset: number;
   readonly ignored: number;
@@ -27,7 +27,7 @@ export type Chunks = AsyncIterable<string> | Iterable<string>;
 
 /** Reads a file in one pass; its contracts are in memory. */
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
-  const contracts = new Map<string, Contract | CountedOnly>();
+  const contracts = new Map<string, StoredContract | CountedOnly>();
   const { offset, ignored, problems } = await readIndex(chunks, decoder, (contract) => {
     contracts.set(contract.contractId, contract);
   });
@@ -47,7 +47,7 @@ export async function indexSnapshot(open: () => Chunks, decoder: Decoder) {
 async function readIndex(
   chunks: Chunks,
   decoder: Decoder,
-  onContract?: (contract: Contract | CountedOnly) => void,
+  onContract?: (contract: StoredContract | CountedOnly) => void,
 ): Promise<SnapshotIndex> {
   const index = new SnapshotIndex(decoder);
   try {
@@ -67,7 +67,7 @@ async function* latestContracts(
   chunks: Chunks,
   index: SnapshotIndex,
   decoder: Decoder,
-): AsyncGenerator<Contract | CountedOnly> {
+): AsyncGenerator<StoredContract | CountedOnly> {
   for await (const { line, text } of splitElements(chunks)) {
     const contract = decoder.decode(JSON.parse(text) as JsonValue)?.contract;
     if (contract !== undefined && index.isLatest(contract.contractId, line)) yield contract;
@@ -107,7 +107,7 @@ class SnapshotIndex {
   }
 
   /** The contract of an element, if it is the latest state so far. */
-  add(element: ElementText): Contract | CountedOnly | undefined {
+  add(element: ElementText): StoredContract | CountedOnly | undefined {
     try {
       const value = parseElement(element);
       const contract = this.#decoder.decode(value)?.contract;
@@ -121,7 +121,10 @@ class SnapshotIndex {
   }
 
   /** The state with the higher counter wins, else the assigned one. Throws if two are assigned: an invalid snapshot. */
-  #replacesEarlier({ contractId, reassignmentCounter, synchronizerId }: Contract | CountedOnly, line: number): boolean {
+  #replacesEarlier(
+    { contractId, reassignmentCounter, synchronizerId }: StoredContract | CountedOnly,
+    line: number,
+  ): boolean {
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
     const key = keyOf(contractId);
     const earlier = this.#latest.get(key);
