@@ -10,7 +10,6 @@ import { TransferInstructionService as TransferV1 } from "../../gen/offledger/tr
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { LIMITS } from "../config/limits.js";
 import { isStored } from "../domain/contract.js";
-import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { JsonObject } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import type { Template } from "../domain/template.js";
@@ -192,7 +191,7 @@ async function executorOf(
   await store.replace(contracts, offset, now);
   const gone = archived.map((id) => ({ archived: id }));
   await store.apply(gone, offset + 1, now);
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const freshness = { staleReason: () => undefined };
   return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000));
 }
 

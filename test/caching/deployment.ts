@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { create, fromJson, type JsonObject, type Message, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { WatchRequestSchema, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
-import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/watch/change-streams.js";
@@ -61,7 +60,7 @@ export class InProcessService {
   readonly #messages = new WeakMap<Call, Message>();
 
   constructor({ registry, reader, changes, now, countsHoldings, streams }: InProcessOptions) {
-    const freshness = { staleReason: () => this.staleReason, catchUp: alreadyCaughtUp };
+    const freshness = { staleReason: () => this.staleReason };
     const executor = new QueryExecutor(registry, reader, freshness, now, undefined, undefined, CONFIGURATION_ID);
     const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
     const bindings = services(executor, { ...options, notReadyReason: () => undefined });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/ledger.js";
+import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { Recording } from "../../src/registry/recorder.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
@@ -31,9 +31,13 @@ interface Given {
   readonly reader?: (store: MemoryStore) => StoreReader;
 }
 
+async function* reachedAtOnce(): AsyncGenerator<CatchUpProgress> {
+  yield "reached";
+}
+
 /** `waits` has a text for each wait that has begun, and one for each that has ended. */
 async function setUp(given: Given = {}) {
-  const { contracts = [], archived, stale, catchUp = alreadyCaughtUp, now = () => 0, reader } = given;
+  const { contracts = [], archived, stale, catchUp = reachedAtOnce, now = () => 0, reader } = given;
   const store = new MemoryStore();
   if (!("contracts" in given) || given.contracts !== undefined) await store.replace(contracts, 10);
   if (archived !== undefined) await store.apply([{ archived }], 11);
