@@ -1,19 +1,15 @@
 import type { SupplyContribution, Template } from "./template.js";
 
-/** A contract that has been created and not archived. */
+/** What rules read of a contract that has been created and not archived. */
 export interface Contract<F = unknown> {
   /** At least 138 hexadecimal characters on a real ledger. */
   readonly contractId: string;
   readonly template: Template<F>;
   /** Fully qualified: `packageId:Module:Entity`. */
   readonly templateId: string;
-  /** The create arguments as the ledger encodes them. JSON text takes far less memory than objects. */
-  readonly payload: string;
-  /** What `template.parse` read from the payload. */
+  /** What `template.parse` read from the create arguments. */
   readonly fields: F;
   readonly indexKeys: readonly string[];
-  /** Base64, unchanged from the ledger. */
-  readonly createdEventBlob: string;
   /** Ledger effective time of creation: RFC 3339 in UTC, unchanged from the ledger. */
   readonly createdAt: string;
   /** `createdAt` in microseconds since 1970. */
@@ -24,8 +20,28 @@ export interface Contract<F = unknown> {
   readonly reassignmentCounter: number;
   /** Undefined if the template contributes to no sum. */
   readonly supply: SupplyContribution | undefined;
-  /** Derived data, owned by `memoizeByContract`. Only a store may reset it, before it hands the contract out. */
-  slots: unknown[] | undefined;
+}
+
+/** A contract with its body, as a ledger gives it and a store keeps it. */
+export interface StoredContract<F = unknown> extends Contract<F> {
+  readonly body: Body;
+}
+
+/** What is disclosed of a contract, and shown to operators. It never changes, and rules never read it. */
+export interface Body {
+  /** The create arguments as the ledger encodes them. JSON text takes far less memory than objects. */
+  readonly payload: string;
+  /** Base64, unchanged from the ledger. */
+  readonly createdEventBlob: string;
+  /** What `memoizeByContract` keeps: of one contract object, since encodings have its synchronizer. */
+  encodings: unknown[] | undefined;
+}
+
+/** The body of a contract. Throws for one that no store has returned, which a registry module may have made. */
+export function bodyOf(contract: Contract): Body {
+  const { body } = contract as Partial<StoredContract>;
+  if (body !== undefined) return body;
+  throw new Error(`contract ${contract.contractId} is not one of the view, but the registry disclosed it`);
 }
 
 /** A contract that is not stored: only its supply contribution is kept. It cannot be found. */
@@ -34,14 +50,14 @@ export interface CountedOnly extends Pick<Contract, "contractId" | "synchronizer
 }
 
 /** Whether a contract is stored, not only counted. */
-export function isStored(contract: Contract | CountedOnly): contract is Contract {
+export function isStored<C extends Contract>(contract: C | CountedOnly): contract is C {
   return "template" in contract;
 }
 
 /** The effect of one ledger event on one contract. */
 export type Change =
   /** The contract is active on its synchronizer: it was created there or assigned to it. */
-  | { readonly active: Contract | CountedOnly }
+  | { readonly active: StoredContract | CountedOnly }
   /** The contract has left its synchronizer and is not assigned to another yet. */
   | { readonly unassigned: string; readonly reassignmentCounter: number }
   | { readonly archived: string };
@@ -60,20 +76,21 @@ export function newestFirst(a: Contract, b: Contract): number {
 let slotCount = 0;
 
 /**
- * Calls `make` once for each contract object, and keeps the result as long as the object; reassignment makes a new one. Call
- * at module load, not per request.
+ * Calls `make` once for each contract object, and keeps the result with its body; reassignment makes a new one. Call at
+ * module load, not per request.
  */
-export function memoizeByContract<T extends object | string | number>(
-  make: (contract: Contract) => T,
+export function memoizeByContract<T extends object | string>(
+  make: (contract: Contract, body: Body) => T,
 ): (contract: Contract) => T {
   const slot = slotCount++;
   return (contract) => {
-    const cached = contract.slots?.[slot];
+    const body = bodyOf(contract);
+    const cached = body.encodings?.[slot];
     // Only this function writes to this slot.
     if (cached !== undefined) return cached as T;
-    const value = make(contract);
-    contract.slots ??= [];
-    contract.slots[slot] = value;
+    const value = make(contract, body);
+    body.encodings ??= [];
+    body.encodings[slot] = value;
     return value;
   };
 }

@@ -9,17 +9,12 @@ export interface Freshness {
   /**
    * Brings the store to an end of the ledger that is read from now on. Yields "advanced" each time the store has moved on,
    * and "reached" as the last, when the store has all up to that end. Ends without "reached" if it gives up, within a
-   * bounded time. Never throws.
+   * bounded time. Never throws. Absent where nothing is ahead of the store.
    */
-  catchUp(): AsyncIterable<CatchUpProgress>;
+  readonly catchUp?: (() => AsyncIterable<CatchUpProgress>) | undefined;
 }
 
 export type CatchUpProgress = "advanced" | "reached";
-
-/** `catchUp` of a store that nothing is ahead of. */
-export async function* alreadyCaughtUp(): AsyncGenerator<CatchUpProgress> {
-  yield "reached";
-}
 
 /** What the rules need of a holding. */
 export interface HoldingFields {

@@ -72,10 +72,9 @@ export class CatchUp {
     await this.#reaching;
   }
 
-  /** See Freshness. Without a wait the store counts as caught up. */
+  /** See Freshness. */
   async *wait(): AsyncGenerator<CatchUpProgress> {
     const { lag, readWait } = this.#options;
-    if (readWait === 0) return yield "reached";
     const { reads } = lag;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<"expired">((resolve) => {

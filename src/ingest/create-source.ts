@@ -1,6 +1,5 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
-import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
@@ -94,7 +93,9 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       isLeader: ingestion !== undefined,
       pool: undefined,
     }),
-    catchUp: () => ingestion?.catchUp() ?? alreadyCaughtUp(),
+    get catchUp() {
+      return ingestion?.catchUp;
+    },
     async close() {
       end.abort();
       await ingestion?.ended;
@@ -146,7 +147,7 @@ export function connectParticipant(
           started: Promise.resolve(),
           staleReason: () => lag.staleReason(),
           notReadyReason: () => mirror.notReadyReason(),
-          catchUp: () => mirror.catchUp(),
+          catchUp: readWait === 0 ? undefined : () => mirror.catchUp(),
           offset: () => lag.status.offset,
           age: () => lag.status.age,
           otherHistory: () => lag.otherHistory,

@@ -1,5 +1,4 @@
 import { abortablePause } from "../util/async.js";
-import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { contentId } from "../store/postgres/content-id.js";
 import { checkSessions } from "../store/postgres/check-sessions.js";
@@ -178,7 +177,7 @@ export function databaseSource({
         pool: database.pool,
       };
     },
-    catchUp: () => (limits.readWait === 0 ? alreadyCaughtUp() : replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS)),
+    catchUp: limits.readWait === 0 ? undefined : () => replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS),
     async close() {
       end.abort();
       await running;

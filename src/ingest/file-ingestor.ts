@@ -1,7 +1,6 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
-import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { Decoder } from "../ledger/decode.js";
 import { formatProblems, indexSnapshot } from "../ledger/file/snapshot.js";
 import type { StoreWriter } from "../store/port.js";
@@ -34,7 +33,6 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
         // A file does not get stale: nothing is ahead of it.
         staleReason: () => undefined,
         notReadyReason: () => (isLoaded ? undefined : `${path} has not been loaded yet`),
-        catchUp: alreadyCaughtUp,
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
         otherHistory: () => undefined,

@@ -129,7 +129,7 @@ export class LeaderLoop {
 
   async #catchUp(ingestion: Ingestion, request: string): Promise<void> {
     try {
-      for await (const progress of ingestion.catchUp()) {
+      for await (const progress of ingestion.catchUp?.() ?? ["reached"]) {
         if (progress === "reached") await this.#options.database.query(NOTIFY_CAUGHT_UP, [request]);
       }
     } catch {

@@ -1,13 +1,13 @@
 /** Decodes the elements of a participant's active contracts. Pure. */
 import { readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
-import type { Contract, CountedOnly } from "../domain/contract.js";
+import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import { type Template, unreadableTemplate } from "../domain/template.js";
 
 /** The state of a contract in one element. Several elements may describe the same contract. */
 export interface DecodedContract {
-  readonly contract: Contract | CountedOnly;
+  readonly contract: StoredContract | CountedOnly;
   readonly offset: number;
 }
 
@@ -42,7 +42,7 @@ export class Decoder {
     return contract === undefined ? undefined : { contract, offset: lastOffset(element) };
   }
 
-  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | CountedOnly | undefined {
+  #decodeEntry(form: string | undefined, value: JsonValue | undefined): StoredContract | CountedOnly | undefined {
     switch (form) {
       case "JsEmpty":
         return undefined;
@@ -74,7 +74,7 @@ export class Decoder {
     created: JsonValue | undefined,
     synchronizerId: string | undefined,
     reassignmentCounter: number,
-  ): Contract | CountedOnly | undefined {
+  ): StoredContract | CountedOnly | undefined {
     const event = requireObject(created, "createdEvent");
     const template = this.#templates.get(readTemplateKey(event));
     if (template === undefined) return undefined;
@@ -91,17 +91,19 @@ export class Decoder {
       fields: parsed.fields,
       template,
       synchronizerId: synchronizerId === undefined ? undefined : this.#share(synchronizerId),
-      slots: undefined,
       indexKeys: parsed.indexKeys,
       supply,
       contractId,
       templateId: this.#share(requireString(event, "templateId")),
-      payload: JSON.stringify(payload),
-      createdEventBlob: requireBase64(
-        event,
-        "createdEventBlob",
-        "request it from the participant with includeCreatedEventBlob",
-      ),
+      body: {
+        payload: JSON.stringify(payload),
+        createdEventBlob: requireBase64(
+          event,
+          "createdEventBlob",
+          "request it from the participant with includeCreatedEventBlob",
+        ),
+        encodings: undefined,
+      },
       createdAt,
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
@@ -130,7 +132,7 @@ export class Decoder {
    * What is kept of a contract that cannot be decoded: that it exists. Undefined if it does not say its id and its template,
    * or no rule needs it.
    */
-  unreadable(created: JsonValue | undefined, reassignmentCounter = 0): Contract | undefined {
+  unreadable(created: JsonValue | undefined, reassignmentCounter = 0): StoredContract | undefined {
     try {
       const event = requireObject(created, "createdEvent");
       const template = this.#templates.get(readTemplateKey(event));
@@ -140,13 +142,11 @@ export class Decoder {
         fields: null,
         template: unreadable,
         synchronizerId: undefined,
-        slots: undefined,
         indexKeys: [unreadable.indexKey],
         supply: undefined,
         contractId: requireString(event, "contractId"),
         templateId: requireString(event, "templateId"),
-        payload: "{}",
-        createdEventBlob: "",
+        body: { payload: "{}", createdEventBlob: "", encodings: undefined },
         createdAt: "",
         createdMicros: 0,
         reassignmentCounter,

@@ -1,4 +1,4 @@
-import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
+import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness, HoldingSource } from "../domain/ledger.js";
 import type { History } from "./sdk/lookup.js";
@@ -22,7 +22,8 @@ export const generationName = (generation: string, configurationId: string): str
 export class Answer<T> {
   constructor(
     readonly value: T,
-    readonly basis: Basis,
+    /** Undefined for a result that rests on no state, such as that of a health check. */
+    readonly basis: Basis | undefined,
   ) {}
 
   /** The answer with a result made of this one. `convert` must depend on nothing else. */
@@ -42,6 +43,7 @@ export class QueryExecutor {
   readonly #history: History | undefined;
   readonly #holdings: HoldingSource | undefined;
   readonly #configurationId: string;
+  #latest: { readonly snapshot: string; readonly basis: Basis } | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` and `holdings` are undefined if the source has no updates. `configurationId`
@@ -73,12 +75,14 @@ export class QueryExecutor {
   execute<T>(query: Query<T>, recording?: Recording): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
+    const hasReachedEnd = this.#freshness.catchUp === undefined;
     // All runs of a request have one time.
-    const unprepared: Preparation = { now: recording?.now ?? this.#now(), hasReachedEnd: false, holdings: undefined };
+    const unprepared: Preparation = { now: recording?.now ?? this.#now(), hasReachedEnd, holdings: undefined };
     return orElse(
       () => this.#read(query, unprepared, recording),
       (error) => {
-        if (recording !== undefined || !isNotFound(error)) return this.#recover(query, error, unprepared, recording);
+        if (recording !== undefined || hasReachedEnd || !isNotFound(error))
+          return this.#recover(query, error, unprepared, recording);
         const again = new Recording();
         return orElse(
           () => this.#read(query, unprepared, again),
@@ -119,11 +123,11 @@ export class QueryExecutor {
   #recover<T>(
     query: Query<T>,
     error: unknown,
-    { now }: Preparation,
+    preparation: Preparation,
     recording: Recording | undefined,
   ): Promise<Answer<T>> {
     if (error instanceof ContractMissed || error instanceof HoldingsNeeded)
-      return this.#executeAgain(query, error, now, recording);
+      return this.#executeAgain(query, error, preparation, recording);
     throw asUnavailable(error);
   }
 
@@ -131,7 +135,7 @@ export class QueryExecutor {
   async #executeAgain<T>(
     query: Query<T>,
     error: ContractMissed | HoldingsNeeded,
-    now: number,
+    { now, hasReachedEnd: isComplete }: Preparation,
     wanted: Recording | undefined,
   ): Promise<Answer<T>> {
     let recording = wanted;
@@ -144,14 +148,14 @@ export class QueryExecutor {
         } catch (failure) {
           if (failure instanceof HoldingsNeeded && holdings === undefined)
             holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
-          else if (isNotFound(failure) && recording === undefined) recording = new Recording();
+          else if (isNotFound(failure) && recording === undefined && !isComplete) recording = new Recording();
           else throw failure;
         }
       }
     };
     if (error instanceof HoldingsNeeded) {
       try {
-        return await attempt(false);
+        return await attempt(isComplete);
       } catch (failure) {
         if (!(failure instanceof ContractMissed)) throw asUnavailable(failure);
       }
@@ -161,13 +165,12 @@ export class QueryExecutor {
 
   /** Executes a query again each time the store has moved, until it has what the ledger had when the query came. */
   async #catchUp<T>(attempt: (hasReachedEnd: boolean) => Promise<Answer<T>>): Promise<Answer<T>> {
-    for await (const progress of this.#freshness.catchUp()) {
+    for await (const progress of this.#freshness.catchUp?.() ?? []) {
       const hasReachedEnd = progress === "reached";
       try {
         return await attempt(hasReachedEnd);
       } catch (error) {
         if (!(error instanceof ContractMissed)) throw asUnavailable(error);
-        if (hasReachedEnd) throw error.failure;
       }
     }
     // The ledger may have the contract.
@@ -180,12 +183,23 @@ export class QueryExecutor {
       const recorder = recording?.begin(view, preparation.now);
       try {
         const value = this.#run(query, new QueryContext(view, preparation, recorder));
-        const generation = generationName(view.generation, this.#configurationId);
-        return new Answer(value, { generation, offset: view.offset, asOf: view.asOf });
+        return new Answer(value, this.#basisOf(view));
       } catch (error) {
-        throw isNotFound(error) && recorder?.missedUnarchived() === true ? new ContractMissed(error) : error;
+        const mayBeAhead = !preparation.hasReachedEnd && recorder?.missedUnarchived() === true;
+        throw mayBeAhead && isNotFound(error) ? new ContractMissed(error) : error;
       }
     });
+  }
+
+  /** One object for each state, mostly. */
+  #basisOf({ generation: snapshot, offset, asOf }: View): Basis {
+    if (this.#latest?.snapshot === snapshot) {
+      const { basis } = this.#latest;
+      if (basis.offset === offset && basis.asOf === asOf) return basis;
+    }
+    const basis = { generation: generationName(snapshot, this.#configurationId), offset, asOf };
+    this.#latest = { snapshot, basis };
+    return basis;
   }
 
   #run<T>(query: Query<T>, context: RequestContext): T {

@@ -12,6 +12,7 @@ import type {
   RegistrarSchema,
 } from "../../gen/offledger/console/v1/console_pb.js";
 import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
+import { bodyOf } from "../domain/contract.js";
 import type { JsonObject } from "../domain/json.js";
 import { expectPartyId } from "../domain/party.js";
 import type { QueryExecutor } from "../registry/executor.js";
@@ -158,7 +159,7 @@ export async function getContract(
   return {
     contract: contractMessage(contract, packageVersion),
     // The create arguments of a template are a record.
-    payload: JSON.parse(contract.payload) as JsonObject,
+    payload: JSON.parse(bodyOf(contract).payload) as JsonObject,
     calls: calls.flatMap((call) => choiceCallMessage(call) ?? []),
   };
 }

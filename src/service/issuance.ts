@@ -7,7 +7,6 @@ import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../registry/sdk/registry.js";
-import { utilityContextReply, utilityFactoryReply } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
@@ -16,7 +15,7 @@ export function createHandler(executor: QueryExecutor, instruction: IssuanceInst
     const burned = "holdingContractIds" in request ? request.holdingContractIds : [];
     const query = issuanceQuery(instrumentId, [holder], burned);
     return executor.executeUtility(
-      (utility, context) => utilityFactoryReply(utility.issuanceFactory(context, instruction, query)),
+      (utility, context) => utility.issuanceFactory(context, instruction, query),
       recording,
     );
   };
@@ -29,10 +28,7 @@ export function executeIssuanceContext(
   recording?: Recording,
 ) {
   const query = { registrar: undefined, contractId };
-  return executor.executeUtility(
-    (utility, context) => utilityContextReply(utility.issuanceContext(context, choice, query)),
-    recording,
-  );
+  return executor.executeUtility((utility, context) => utility.issuanceContext(context, choice, query), recording);
 }
 
 /** Validation ensures that `instrument` is set. */
@@ -90,10 +86,7 @@ export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] 
       getBurnMintFactory({ instrumentId, inputHoldingCids, outputs }, recording) {
         const holders = outputs.map(({ owner }) => owner);
         const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-        return executor.executeUtility(
-          (utility, context) => utilityFactoryReply(utility.burnMintFactory(context, query)),
-          recording,
-        );
+        return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording);
       },
     }),
   ];

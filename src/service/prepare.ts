@@ -5,6 +5,7 @@ import {
   type PrepareResponse,
   PrepareResponseSchema,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
+import { bodyOf } from "../domain/contract.js";
 import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
@@ -75,6 +76,7 @@ function objectAt(value: JsonValue | undefined, path: string): JsonObject {
 }
 
 function disclosure(contract: Contract): SubmittedDisclosure {
-  const { templateId, contractId, createdEventBlob } = contract;
+  const { templateId, contractId } = contract;
+  const { createdEventBlob } = bodyOf(contract);
   return { templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) };
 }

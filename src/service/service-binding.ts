@@ -2,11 +2,19 @@ import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageSha
 
 import type { Answer } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
-import type { ContextReply } from "./messages.js";
+import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/sdk/registry.js";
 
-type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
+/** What a rule answers for a choice context or a factory; the transport writes it. Other messages are made here. */
+type Reply<O extends DescMessage> =
+  MessageShape<O> extends { readonly transferKind: unknown; readonly choiceContext?: unknown }
+    ? TransferFactoryAnswer
+    : MessageShape<O> extends { readonly choiceContext?: unknown; readonly factoryId: string }
+      ? FactoryAnswer
+      : MessageShape<O> extends { readonly choiceContextData?: unknown; readonly disclosedContracts: unknown }
+        ? ContextAnswer
+        : MessageInitShape<O>;
 
-/** An answer from the store with what it rests on, or a reply that rests on nothing there. */
+/** An answer from the state with what it rests on, or a reply that rests on nothing there. */
 type Result<O extends DescMessage> = Answer<Reply<O>> | Reply<O>;
 
 /** Records how the request is answered where there is a recording. */

@@ -5,12 +5,11 @@ import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ApiVersion, Choice, ChoiceQuery, FactoryQuery } from "../registry/sdk/registry.js";
-import { choiceArgumentsOf, contextReply, factoryReply, type TypedArguments } from "./messages.js";
+import { choiceArgumentsOf, type TypedArguments } from "./messages.js";
 
 interface ContextRequest {
   readonly registrarParty: string;
   readonly meta?: JsonObject | undefined;
-  readonly excludeDebugFields: boolean;
 }
 
 /** What the requests for factories have in common. */
@@ -25,15 +24,12 @@ export function executeChoiceContext(
   executor: QueryExecutor,
   choice: Choice,
   apiVersion: ApiVersion,
-  { registrarParty, meta, excludeDebugFields }: ContextRequest,
+  { registrarParty, meta }: ContextRequest,
   contractId: string,
   recording?: Recording,
 ) {
   const query: ChoiceQuery = { registrar: registrarParty, contractId, meta, apiVersion };
-  return executor.execute(
-    (registry, context) => contextReply(registry.choiceContext(context, choice, query), excludeDebugFields),
-    recording,
-  );
+  return executor.execute((registry, context) => registry.choiceContext(context, choice, query), recording);
 }
 
 /** The handler of a factory without transfer kind. */
@@ -46,10 +42,7 @@ export function factoryHandler(
     const common = factoryQuery(request, apiVersion);
     const query =
       factory === "settlementFactory" ? { ...common, executors: executorsIn(common.choiceArguments) } : common;
-    return executor.execute(
-      (registry, context) => factoryReply(registry[factory](context, query), request.excludeDebugFields),
-      recording,
-    );
+    return executor.execute((registry, context) => registry[factory](context, query), recording);
   };
 }
 

@@ -1,4 +1,3 @@
-import type { DescMessage } from "@bufbuild/protobuf";
 import type {
   GetTransferFactoryRequest,
   GetTransferInstructionContextRequest,
@@ -8,7 +7,6 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { Answer, QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ApiVersion, Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
-import { type ContextReply, transferFactoryReply } from "./messages.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
 import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 
@@ -26,11 +24,7 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
   const handlers = (apiVersion: ApiVersion): Handlers<typeof V1> & Handlers<typeof V2> => ({
     getTransferFactory(request: GetTransferFactoryRequest, recording?: Recording) {
       const query = factoryQuery(request, apiVersion);
-      const answer = executor.execute(
-        (registry, context) =>
-          transferFactoryReply(registry.transferFactory(context, query), request.excludeDebugFields),
-        recording,
-      );
+      const answer = executor.execute((registry, context) => registry.transferFactory(context, query), recording);
       if (transfers === undefined) return answer;
       const { registrarParty } = request;
       // Not in the query, which a store may run several times.
@@ -44,12 +38,12 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
   return [bind(V1, handlers("v1")), bind(V2, handlers("v2"))];
 }
 
-function counted<A extends Answer<ContextReply<DescMessage, TransferFactoryAnswer>>>(
+function counted(
   transfers: TransferCounter,
   registrar: string,
-  answer: A,
-): A {
-  const { instrumentId, transferKind } = answer.value.answer;
+  answer: Answer<TransferFactoryAnswer>,
+): Answer<TransferFactoryAnswer> {
+  const { instrumentId, transferKind } = answer.value;
   transfers.count(registrar, instrumentId, transferKind);
   return answer;
 }

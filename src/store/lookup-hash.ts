@@ -3,7 +3,7 @@
  * store is described by the hashes of the lookups whose results it changes.
  */
 import { hash as digest } from "node:crypto";
-import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { type StoredContract, type CountedOnly, isStored } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 
 export type LookupHash = string;
@@ -36,13 +36,13 @@ export const registrarHash = (registrar: string): LookupHash => hashText(`regist
 export const anyRegistrarHash: LookupHash = hashText("any registrar");
 
 /** Which streams have to learn of a change of the contract. */
-export function registrarHashOf({ template, fields }: Contract): LookupHash {
+export function registrarHashOf({ template, fields }: StoredContract): LookupHash {
   const registrar = template.registrarOf?.(fields);
   return registrar === undefined ? anyRegistrarHash : registrarHash(registrar);
 }
 
 /** The lookups whose results change when a contract is added or removed, and its registrar. */
-export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
+export function touchedLookups(contract: StoredContract | CountedOnly): LookupHash[] {
   const sums = contract.supply === undefined ? [] : [sumHash(contract.supply.sum)];
   if (!isStored(contract)) return [...sums, anyRegistrarHash];
   return [

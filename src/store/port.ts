@@ -3,7 +3,7 @@
  * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time. Every store has to
  * pass test/store/conformance.
  */
-import type { Change, Contract, CountedOnly } from "../domain/contract.js";
+import type { Change, Contract, CountedOnly, StoredContract } from "../domain/contract.js";
 import { type Template, unreadableTemplate } from "../domain/template.js";
 import type { Tag } from "./lookup-hash.js";
 
@@ -114,7 +114,7 @@ export interface ChangeFeed {
 }
 
 /** What a store is filled with: one after the other, since all together may be larger than the memory. */
-export type Contracts = Iterable<Contract | CountedOnly> | AsyncIterable<Contract | CountedOnly>;
+export type Contracts = Iterable<StoredContract | CountedOnly> | AsyncIterable<StoredContract | CountedOnly>;
 
 /** The side of the store that only ingest has. */
 export interface StoreWriter {

@@ -10,7 +10,6 @@ import { TransferInstructionService as TransferV1 } from "../../gen/offledger/tr
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { LIMITS } from "../config/limits.js";
 import { isStored } from "../domain/contract.js";
-import { alreadyCaughtUp } from "../domain/ledger.js";
 import type { JsonObject } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import type { Template } from "../domain/template.js";
@@ -24,7 +23,6 @@ import type { Registry } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
-import { bufferOf } from "../transport/encoding/chunks.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
 import { bindingsOf } from "../transport/rest/http-rules.js";
@@ -165,8 +163,9 @@ export function overRest(
   const read = requestReader(method.input, binding);
   return async (makeMessage) => {
     try {
-      const response = await called.call(makeMessage(read));
-      return JSON.parse(bufferOf(response.json()).toString()) as JsonObject;
+      const message = makeMessage(read);
+      const json = called.encode(await called.call(message), message, "json");
+      return JSON.parse(json.toBuffer().toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
       const { status, body } = toRestError(error, binding.path.route);
@@ -192,7 +191,7 @@ async function executorOf(
   await store.replace(contracts, offset, now);
   const gone = archived.map((id) => ({ archived: id }));
   await store.apply(gone, offset + 1, now);
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const freshness = { staleReason: () => undefined };
   return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000));
 }
 

@@ -9,7 +9,8 @@ import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Expl
 import type { ServiceBinding } from "../service/service-binding.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { type EncodableResponse, JSON_WRITE_OPTIONS } from "./encoding/encodable-response.js";
+import type { ContextResult } from "./encoding/choice-context.js";
+import { hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
 import { type Operation, operations, type Report } from "./operations.js";
 import { type Binding, servedBindings } from "./rest/http-rules.js";
 import { type Query, requestReader } from "./rest/rest-request.js";
@@ -84,28 +85,25 @@ function decoded(decode: () => Message): Message | ConnectError {
 
 type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
 
-async function run({ call }: Operation, request: Message | ConnectError, recording: Recording): Promise<Outcome> {
+async function run(
+  { call, encode, method }: Operation,
+  request: Message | ConnectError,
+  recording: Recording,
+): Promise<Outcome> {
   try {
     if (request instanceof ConnectError) throw request;
-    const response = await call(request, recording);
-    return { answer: answerJson(response), context: contextOf(response), refusal: undefined };
+    const result = await call(request, recording);
+    // The bytes that REST sends.
+    const answer = JSON.parse(encode(result, request, "json").toBuffer().toString()) as JsonObject;
+    const context = hasContext(method.output) ? contextOf(result.value as ContextResult) : undefined;
+    return { answer, context, refusal: undefined };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     return { answer: undefined, context: undefined, refusal: refusalOf(error) };
   }
 }
 
-function contextOf({ context }: EncodableResponse): ExplainedContext | undefined {
-  return context === undefined ? undefined : { ...context.answer, factoryId: context.factory?.factoryId };
-}
-
-/** The bytes that REST sends. */
-function answerJson(response: EncodableResponse): JsonObject {
-  const json = response.json();
-  const buffer = Buffer.alloc(json.length);
-  json.write(buffer, 0);
-  return JSON.parse(buffer.toString()) as JsonObject;
-}
+const contextOf = (result: ContextResult): ExplainedContext => ({ ...result, factoryId: result.factoryId });
 
 const requestJson = ({ method }: Operation, request: Message): JsonObject =>
   // The JSON of a message that is not of a well-known type is an object.

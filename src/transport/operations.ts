@@ -4,27 +4,33 @@ import { Answer } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
-import { EncodableResponse } from "./encoding/encodable-response.js";
+import type { ChunkList } from "./encoding/chunks.js";
+import { createMessage, encoderOf, hasContext } from "./encoding/encoders.js";
 import { noteRefusal, toConnectError } from "./errors.js";
 import { isHealth } from "./hooks.js";
 
-/** One rpc, ready to be called by any protocol. */
+export type Encoding = "json" | "binary";
+
+/** One rpc, ready to be called by any protocol. Throws ConnectError only. */
 export interface Operation {
   readonly service: DescService;
   readonly method: DescMethodUnary;
   /** Full name of the rpc: its path without the leading slash. */
   readonly name: string;
   /**
-   * Validates and executes a request, mostly synchronously; records what the response rests on where there is a recording.
-   * Throws, or rejects with, ConnectError only.
+   * Validates and executes a request, mostly synchronously; records what the result rests on where there is a recording.
+   * Rejects with ConnectError only.
    */
-  readonly call: (request: Message, recording?: Recording) => EncodableResponse | Promise<EncodableResponse>;
+  readonly call: (request: Message, recording?: Recording) => Answer<object> | Promise<Answer<object>>;
+  readonly encode: (answer: Answer<object>, request: Message, encoding: Encoding) => ChunkList;
+  /** The entity tag of a result, which is the same in all encodings. */
+  readonly etag: (answer: Answer<object>, request: Message) => string;
 }
 
 /** Logs an error that is a defect of the service, with the rpc in which it happened. */
 export type Report = (defect: unknown, rpc?: string) => void;
 
-/** Validation, limits and load shedding sit here, where REST and RPC both pass. Throws for a streaming rpc. */
+/** Validation, limits and load shedding sit here, where REST and RPC both pass. Streaming rpcs are left out. */
 export function operations(
   bindings: readonly ServiceBinding[],
   report: Report,
@@ -32,36 +38,51 @@ export function operations(
   overload: () => ConnectError | undefined = () => undefined,
 ): Operation[] {
   return bindings.flatMap(({ service, handlerOf }) =>
-    service.methods.map((method) => {
+    service.methods.filter(isUnary).map((method): Operation => {
+      const { input, output } = method;
       const name = `${service.typeName}/${method.name}`;
-      if (!isUnary(method)) throw new Error(`${name} is a streaming rpc, and only unary rpcs are served`);
       // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message, recording?: Recording) => object | Promise<object>;
-      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), method.input);
-      const toResponse = (result: object) =>
-        result instanceof Answer
-          ? new EncodableResponse(method.output, result.value as object, toError, result.basis)
-          : new EncodableResponse(method.output, result, toError);
-      const checkRules = ruleCheck(method.input);
-      const checkArguments = argumentLimitCheck(method.input, limits);
+      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), input);
+      const toResult = hasContext(output) ? (value: object) => value : (value: object) => createMessage(output, value);
+      const toAnswer = (returned: object): Answer<object> =>
+        returned instanceof Answer
+          ? new Answer(toResult(returned.value as object), returned.basis)
+          : new Answer(toResult(returned), undefined);
+      const checkRules = ruleCheck(input);
+      const checkArguments = argumentLimitCheck(input, limits);
       const shed = isHealth(name) ? () => undefined : overload;
-      const call = (request: Message, recording?: Recording): EncodableResponse | Promise<EncodableResponse> => {
-        // Checked again after the body is read: many requests of one HTTP/2 connection arrive at once.
-        const refusal = shed();
-        if (refusal !== undefined) throw refusal;
+      const encoderFor = encoderOf(output);
+      const orError = <T>(write: () => T): T => {
         try {
-          checkRules(request);
-          checkArguments?.(request);
-          const result = handler(request, recording);
-          if (!(result instanceof Promise)) return toResponse(result);
-          return result.then(toResponse).catch((error: unknown) => {
-            throw noteRefusal(toError(error), method.input, request);
-          });
+          return write();
         } catch (error) {
-          throw noteRefusal(toError(error), method.input, request);
+          throw toError(error);
         }
       };
-      return { service, method, name, call };
+      return {
+        service,
+        method,
+        name,
+        call(request, recording) {
+          // Checked again after the body is read: many requests of one HTTP/2 connection arrive at once.
+          const refusal = shed();
+          if (refusal !== undefined) throw refusal;
+          try {
+            checkRules(request);
+            checkArguments?.(request);
+            const returned = handler(request, recording);
+            if (!(returned instanceof Promise)) return toAnswer(returned);
+            return returned.then(toAnswer).catch((error: unknown) => {
+              throw noteRefusal(toError(error), input, request);
+            });
+          } catch (error) {
+            throw noteRefusal(toError(error), input, request);
+          }
+        },
+        encode: ({ value }, request, encoding) => orError(() => encoderFor(request)[encoding](value)),
+        etag: ({ value }, request) => orError(() => encoderFor(request).etag(value)),
+      };
     }),
   );
 }

@@ -113,10 +113,12 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
-  const served = operations(bindings, report, options.arguments, () => responseBudgetError(budgets));
+  const { standard } = options;
+  const all = [...bindings, ...(standard?.bindings ?? [])];
+  const served = operations(all, report, options.arguments, () => responseBudgetError(budgets));
   const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
-  await server.register(rpc(served, options.standard, watchCalls, maxBodyBytes, compresses, methods));
+  await server.register(rpc(served, standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));

@@ -11,7 +11,7 @@ import { checkParticipant } from "../../src/cli/check.js";
 import type { Config } from "../../src/config/config.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { alreadyCaughtUp, type PackageCatalog } from "../../src/domain/ledger.js";
+import { type PackageCatalog } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { type CallContext, prepare } from "../../src/service/prepare.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
@@ -62,12 +62,12 @@ async function contextFrom(config: Config): Promise<CallContext> {
   const { snapshot } = await checkParticipant(config, NOW);
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const freshness = { staleReason: () => undefined };
   const executor = new QueryExecutor(await loadRegistry(config), store, freshness, () => NOW);
   const { value, basis } = await executor.execute((registry, context) =>
     registry.transferFactory(context, { registrar: parties.registrar, choiceArguments }),
   );
-  return { ...value, offset: basis.offset };
+  return { ...value, offset: basis?.offset ?? 0 };
 }
 
 const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };

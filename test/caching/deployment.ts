@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { create, fromJson, type JsonObject, type Message, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { WatchRequestSchema, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
-import { alreadyCaughtUp } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/watch/change-streams.js";
@@ -13,10 +12,10 @@ import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writer.js";
-import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encodable-response.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
 import { toRestError } from "../../src/transport/errors.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
-import { NOT_MODIFIED, recordingFor, shortForm, validatorsOf } from "../../src/transport/validators.js";
+import { NOT_MODIFIED, recordingFor, validate } from "../../src/transport/send.js";
 import { clock, type Schema } from "../fixtures/postgres-schema.js";
 import type { Call } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
@@ -61,7 +60,7 @@ export class InProcessService {
   readonly #messages = new WeakMap<Call, Message>();
 
   constructor({ registry, reader, changes, now, countsHoldings, streams }: InProcessOptions) {
-    const freshness = { staleReason: () => this.staleReason, catchUp: alreadyCaughtUp };
+    const freshness = { staleReason: () => this.staleReason };
     const executor = new QueryExecutor(registry, reader, freshness, now, undefined, undefined, CONFIGURATION_ID);
     const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
     const bindings = services(executor, { ...options, notReadyReason: () => undefined });
@@ -89,15 +88,12 @@ export class InProcessService {
     try {
       const asking = { method: "POST", headers: { "offledger-if-none-match": etag } };
       const recording = recordingFor(asking);
-      const response = await operation.call(message, recording);
-      const validators = validatorsOf(response, recording);
-      const headers = new Map(Object.entries(validators));
-      if (shortForm(asking, validators) !== undefined)
-        return { status: 200, headers: headers.set(NOT_MODIFIED, "true"), body: "{}" };
-      const json = response.json();
-      const bytes = Buffer.alloc(json.length);
-      json.write(bytes, 0);
-      return { status: 200, headers, body: bytes.toString() };
+      const result = await operation.call(message, recording);
+      const { headers, known } = validate(operation, message, result, recording, asking);
+      if (known !== undefined)
+        return { status: 200, headers: new Map(Object.entries({ ...headers, [NOT_MODIFIED]: "true" })), body: "{}" };
+      const body = operation.encode(result, message, "json").toBuffer().toString();
+      return { status: 200, headers: new Map(Object.entries(headers)), body };
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       const { status, body } = toRestError(error, path);

@@ -1,5 +1,5 @@
 /** What the service answers at each of its states, and what its responses say of themselves. */
-import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { StoredContract, CountedOnly } from "../../src/domain/contract.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
@@ -12,7 +12,7 @@ interface State {
   readonly generation: string;
   readonly offset: number;
   readonly asOf: number;
-  readonly contracts: readonly (Contract | CountedOnly)[];
+  readonly contracts: readonly (StoredContract | CountedOnly)[];
   store: MemoryStore | undefined;
   /** By request, each with the time of the answer. */
   readonly answers: Map<Call, { readonly now: number; readonly text: string }>;

@@ -1,5 +1,5 @@
 /** Runs a script: a client answers from its cache whenever docs/caching.md allows it, and must never be wrong. */
-import type { Change, Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { Change, StoredContract, CountedOnly } from "../../src/domain/contract.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import type { Call } from "../fixtures/protocols.js";
@@ -151,7 +151,7 @@ class WrittenLedger {
     this.#history.record({ generation, offset: this.#offset, asOf: this.#asOf, contracts: this.#decoded() });
   }
 
-  #decoded(): (Contract | CountedOnly)[] {
+  #decoded(): (StoredContract | CountedOnly)[] {
     return this.contracts.flatMap((contract) => decode(this.#decoder, contract) ?? []);
   }
 

@@ -108,6 +108,9 @@ describe.each(configurations)("connect-es by $name", ({ protocol, createTranspor
       bindPartial(TransferInstructionService, {
         getTransferFactory: async ({ choiceArguments }) => ({
           factoryId: String(JSON.stringify(choiceArguments?.["text"]).length - 2),
+          transferKind: "offer",
+          values: [],
+          disclosed: [],
         }),
       }),
     ];

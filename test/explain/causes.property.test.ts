@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Change, Contract } from "../../src/domain/contract.js";
+import type { Change, StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
@@ -117,7 +117,7 @@ async function createWorld() {
       (await explain(`POST ${path}`, request)).causes.map(describe).toSorted(),
     apply: (changes: readonly Change[]) => store.apply(changes, ++offset),
     /** The contract as it is next: its counter grows with each reassignment. */
-    at({ id }: Place, synchronizerId?: string): Contract {
+    at({ id }: Place, synchronizerId?: string): StoredContract {
       const found = contracts.get(id);
       if (found === undefined) throw new Error(`${id} is no contract of this test`);
       return { ...found, synchronizerId: synchronizerId ?? found.synchronizerId, reassignmentCounter: offset + 1 };

@@ -5,7 +5,6 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { explain } from "../../src/service/explain.js";
 import { services } from "../../src/service/services.js";
 import type { StoreReader } from "../../src/store/port.js";
-import { bufferOf } from "../../src/transport/encoding/chunks.js";
 import { createExplainer } from "../../src/transport/explainer.js";
 import { operations } from "../../src/transport/operations.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
@@ -62,8 +61,9 @@ export function explainerOn(reader: StoreReader, registry = utilityWith(), now =
   const served = operations([binding], report, limits).find(({ name }) => name.endsWith("/Explain"));
   return async (operation, request = { meta: {} }, at) => {
     const message = fromJson(ExplainRequestSchema, { call: { operation, request }, ...(at !== undefined && { at }) });
-    const response = await served?.call(message);
-    return JSON.parse(response === undefined ? "" : bufferOf(response.json()).toString()) as ExplainJson;
+    if (served === undefined) throw new Error("Explain is not served");
+    const result = await served.call(message);
+    return JSON.parse(served.encode(result, message, "json").toBuffer().toString()) as ExplainJson;
   };
 }
 

@@ -232,7 +232,7 @@ describe.skipIf(!hasEvidence)("recorded contracts (skipped without the recording
       if (decoded === undefined || !isStored(decoded)) continue;
       const { contractId, templateId, createdAt, createArgument } = created;
       expect(decoded).toMatchObject({ contractId, templateId, createdAt, reassignmentCounter: 0 });
-      expect(JSON.parse(decoded.payload)).toEqual(createArgument);
+      expect(JSON.parse(decoded.body.payload)).toEqual(createArgument);
       expect(decoded.synchronizerId).toMatch(/^global-domain::1220458886f67bf9/);
     }
   });

@@ -1,5 +1,6 @@
 /** The mirror of a recorded participant: what it holds in the end, and what it does after each recorded error. */
 import { describe, expect, onTestFinished, test } from "vitest";
+import { bodyOf } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { until } from "../fixtures/wait.js";
 import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
@@ -109,7 +110,9 @@ const snapshots = ({ logged }: RunningMirror): number =>
 /** What the store holds, in the fields of a created event. */
 async function heldBy(mirror: RunningMirror): Promise<readonly JsonObject[]> {
   const held = [...(await mirror.held()).values()].toSorted((a, b) => a.createdMicros - b.createdMicros);
-  return held.map(({ contractId, templateId, payload, createdEventBlob, createdAt, synchronizerId = null }) => {
+  return held.map((contract) => {
+    const { contractId, templateId, createdAt, synchronizerId = null } = contract;
+    const { payload, createdEventBlob } = bodyOf(contract);
     const createArgument = JSON.parse(payload) as JsonValue;
     return { contractId, templateId, createArgument, createdEventBlob, createdAt, synchronizerId };
   });

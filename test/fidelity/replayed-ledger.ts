@@ -1,7 +1,7 @@
 /** Recorded flows on a real ledger, answered again on a store that is moved through its updates, at the ledger's time. */
 import { loadRegistry } from "../../src/app/registry.js";
 import type { Change } from "../../src/domain/contract.js";
-import { alreadyCaughtUp, type InputHolding } from "../../src/domain/ledger.js";
+import { type InputHolding } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
@@ -128,7 +128,7 @@ export async function replies(
 ): Promise<ReadonlyMap<Flow, Replied>> {
   const store = new MemoryStore();
   let [now, offset, next] = [0, 0, 0];
-  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+  const freshness = { staleReason: () => undefined };
   const holdings = { holdings: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
   const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, holdings);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };

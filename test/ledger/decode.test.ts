@@ -37,7 +37,11 @@ describe("an active contract", () => {
         contractId: "offer",
         template: transferOffer,
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
-        payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
+        body: {
+          payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
+          createdEventBlob: blobOf("offer"),
+          encodings: undefined,
+        },
         fields: {
           registrar: "registrar::1220",
           roles: {
@@ -51,11 +55,9 @@ describe("an active contract", () => {
           deadline: Date.parse("2036-01-05T09:00:00Z") * 1_000,
         },
         indexKeys: [],
-        createdEventBlob: blobOf("offer"),
         createdAt: "2026-01-05T09:00:00.123456Z",
         createdMicros: 1_767_603_600_123_456,
         supply: undefined,
-        slots: undefined,
         synchronizerId: "sync-B",
         reassignmentCounter: 2,
       },

@@ -170,7 +170,7 @@ describe("a valid file", () => {
   test("may hold any string in its payloads", async () => {
     const given = payload.service({ note: 'a "quoted" ]},{[ \\" \\ \n \u2028' });
     const file = JSON.stringify([element("AllocationFactory", "a", given)], undefined, 2);
-    expect(await read(file)).toMatchObject({ problems: [], contracts: [{ payload: JSON.stringify(given) }] });
+    expect(await read(file)).toMatchObject({ problems: [], contracts: [{ body: { payload: JSON.stringify(given) } }] });
   });
 });
 

@@ -1,6 +1,6 @@
 /** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Contract } from "../../src/domain/contract.js";
+import type { StoredContract } from "../../src/domain/contract.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { CatchUpProgress } from "../../src/domain/ledger.js";
@@ -104,7 +104,7 @@ const contractsOf = (elements: readonly JsonObject[]) =>
       const { contractEntry } = element as { contractEntry: { JsActiveContract: { createdEvent: JsonObject } } };
       return decoder.unreadable(contractEntry.JsActiveContract.createdEvent) ?? [];
     }
-  }) as Contract[];
+  }) as StoredContract[];
 
 interface Store {
   readonly reader: StoreReader;

@@ -3,7 +3,7 @@
  * does the same work on them as on ten: counted, not timed.
  */
 import { afterAll, describe, expect, test, vi } from "vitest";
-import type { Contract } from "../../src/domain/contract.js";
+import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { backgroundContext } from "../../src/registry/recorder.js";
@@ -52,7 +52,7 @@ const forms = {
 };
 type Form = (typeof forms)[keyof typeof forms];
 
-function contractsWith({ make }: Form, count: number): Contract[] {
+function contractsWith({ make }: Form, count: number): StoredContract[] {
   const claim = requirement(["member=yes"]);
   const needs = payload.configuration("USD", { holderRequirements: [claim], issuerRequirements: [claim] });
   const configuration = element("InstrumentConfiguration", "usd", needs);
@@ -79,7 +79,10 @@ const listsIn = ({ disclosed }: ContextAnswer): string[] =>
 const nothing = () => ({ lookups: 0, found: 0, contractReads: 0, subjectReads: 0, listings: 0 });
 
 /** A credential that counts how it is read. */
-function watched(contract: Contract<Credential>, counts: () => ReturnType<typeof nothing>): Contract<Credential> {
+function watched(
+  contract: StoredContract<Credential>,
+  counts: () => ReturnType<typeof nothing>,
+): StoredContract<Credential> {
   const subjects = new Proxy(contract.fields.subjects, {
     get(target, name, receiver) {
       if (typeof name === "string" && /^\d+$/.test(name)) counts().subjectReads++;
@@ -115,7 +118,8 @@ const watchedView = (view: View, counts: ReturnType<typeof nothing>): View =>
     },
   });
 
-const isCredential = (contract: Contract): contract is Contract<Credential> => contract.template === credential;
+const isCredential = (contract: StoredContract): contract is StoredContract<Credential> =>
+  contract.template === credential;
 
 /** Executes queries on a store in memory with that many members. */
 async function memoryOf(form: Form, count: number) {

@@ -1,9 +1,9 @@
 /** Read-your-writes: queries while the store is behind the ledger. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Contract } from "../../src/domain/contract.js";
+import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
-import { alreadyCaughtUp, type CatchUpProgress } from "../../src/domain/ledger.js";
+import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { Recording } from "../../src/registry/recorder.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
@@ -16,11 +16,11 @@ import { instructions, registryOf } from "../fixtures/registries.js";
 
 const [offer, other, third] = contractsOf(
   ["offer", "other", "third"].map((id) => element("TransferOffer", id, payload.offer("alice", "bob", "USD", "locked"))),
-) as [Contract, Contract, Contract];
+) as [StoredContract, StoredContract, StoredContract];
 
 interface Given {
   /** Of the store at offset 10; undefined for one that has no state. */
-  readonly contracts?: readonly Contract[] | undefined;
+  readonly contracts?: readonly StoredContract[] | undefined;
   /** Is archived at offset 11. */
   readonly archived?: string;
   readonly stale?: string;
@@ -31,9 +31,13 @@ interface Given {
   readonly reader?: (store: MemoryStore) => StoreReader;
 }
 
+async function* reachedAtOnce(): AsyncGenerator<CatchUpProgress> {
+  yield "reached";
+}
+
 /** `waits` has a text for each wait that has begun, and one for each that has ended. */
 async function setUp(given: Given = {}) {
-  const { contracts = [], archived, stale, catchUp = alreadyCaughtUp, now = () => 0, reader } = given;
+  const { contracts = [], archived, stale, catchUp = reachedAtOnce, now = () => 0, reader } = given;
   const store = new MemoryStore();
   if (!("contracts" in given) || given.contracts !== undefined) await store.replace(contracts, 10);
   if (archived !== undefined) await store.apply([{ archived }], 11);
@@ -111,13 +115,13 @@ const choose =
   };
 
 /** The contracts arrive one by one, from offset 20 on; then the end is reached. */
-const arriving = (...contracts: readonly Contract[]) =>
+const arriving = (...contracts: readonly StoredContract[]) =>
   async function* (store: MemoryStore): AsyncGenerator<CatchUpProgress> {
     yield* advancing(...contracts)(store);
     yield "reached";
   };
 /** The ledger is not reached in time. */
-const advancing = (...contracts: readonly Contract[]) =>
+const advancing = (...contracts: readonly StoredContract[]) =>
   async function* (store: MemoryStore): AsyncGenerator<CatchUpProgress> {
     for (const [index, active] of contracts.entries()) {
       await store.apply([{ active }], 20 + index);

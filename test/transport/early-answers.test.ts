@@ -44,7 +44,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
 
   async function open(connections: object): Promise<string> {
     const binding = bindPartial(BurnService, {
-      getBurnOfferCancelContext: () => ({ choiceContextData: { values: {} }, disclosedContracts: [] }),
+      getBurnOfferCancelContext: () => ({ values: [], disclosed: [] }),
     });
     const server = await createServer([binding, ...health(() => undefined)], {
       ...TEST_SERVER_OPTIONS,

@@ -6,7 +6,6 @@ import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { contextReply } from "../../src/service/messages.js";
 import { ERROR_REASONS, type ErrorReason, rejection } from "../../src/transport/errors.js";
 import { createServer } from "../../src/transport/server.js";
 import { acme, alice, bob, nordic } from "../fixtures/calls/build.js";
@@ -307,7 +306,7 @@ describe("what an operation throws", () => {
   test("a response that cannot be encoded is a defect", async () => {
     // The rules never disclose a contract in reassignment.
     const contract = contractOf({ contractId: "secret-contract", payload: {}, blob: "AAAA", synchronizer: "a" });
-    const reply = contextReply({ values: [], disclosed: [{ ...contract, synchronizerId: undefined }] }, false);
+    const reply = { values: [], disclosed: [{ ...contract, synchronizerId: undefined }] };
     const server = await createServer(
       [bindPartial(AllocationService, { getAllocationWithdrawContext: async () => reply })],
       TEST_SERVER_OPTIONS,

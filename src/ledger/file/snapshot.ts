@@ -1,6 +1,6 @@
 /** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
 import { hash as digest } from "node:crypto";
-import { type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
+import { type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { type Decoder, lastOffset } from "../decode.js";
@@ -15,7 +15,7 @@ export interface Problem {
 }
 
 export interface Snapshot {
-  readonly contracts: readonly (Contract | CountedOnly)[];
+  readonly contracts: readonly (StoredContract | CountedOnly)[];
   /** The highest offset in the file; 0 if it has none. */
   readonly offset: number;
   readonly ignored: number;
@@ -27,7 +27,7 @@ export const MAX_PROBLEMS = 20;
 
 /** Reads a file in one pass; its contracts are in memory. */
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
-  const contracts = new Map<string, Contract | CountedOnly>();
+  const contracts = new Map<string, StoredContract | CountedOnly>();
   const { offset, ignored, problems } = await readIndex(chunks, decoder, (contract) => {
     contracts.set(contract.contractId, contract);
   });
@@ -47,7 +47,7 @@ export async function indexSnapshot(open: () => Chunks, decoder: Decoder) {
 async function readIndex(
   chunks: Chunks,
   decoder: Decoder,
-  onContract?: (contract: Contract | CountedOnly) => void,
+  onContract?: (contract: StoredContract | CountedOnly) => void,
 ): Promise<SnapshotIndex> {
   const index = new SnapshotIndex(decoder);
   try {
@@ -68,7 +68,7 @@ async function* latestContracts(
   chunks: Chunks,
   index: SnapshotIndex,
   decoder: Decoder,
-): AsyncGenerator<Contract | CountedOnly> {
+): AsyncGenerator<StoredContract | CountedOnly> {
   let number = 0;
   for await (const { text } of splitElements(chunks)) {
     number++;
@@ -125,7 +125,7 @@ class SnapshotIndex {
   }
 
   /** The contract of an element, if it is the latest state so far. */
-  add(element: ElementText): Contract | CountedOnly | undefined {
+  add(element: ElementText): StoredContract | CountedOnly | undefined {
     this.#elements++;
     try {
       const value = parseElement(element);
@@ -160,7 +160,7 @@ class SnapshotIndex {
   }
 
   /** Throws if another element contradicts it: an invalid snapshot. */
-  #replacesEarlier(contract: Contract | CountedOnly, line: number): boolean {
+  #replacesEarlier(contract: StoredContract | CountedOnly, line: number): boolean {
     const { contractId, reassignmentCounter, synchronizerId } = contract;
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
     const key = keyOf(contractId);
@@ -175,10 +175,10 @@ class SnapshotIndex {
 }
 
 /** A number of 48 bits: elements differ by mistake, not to deceive. */
-function digestOf(contract: Contract | CountedOnly): number {
+function digestOf(contract: StoredContract | CountedOnly): number {
   const { synchronizerId = null } = contract;
   const content = isStored(contract)
-    ? [synchronizerId, contract.templateId, contract.createdAt, contract.createdEventBlob, contract.payload]
+    ? [synchronizerId, contract.templateId, contract.createdAt, contract.body.createdEventBlob, contract.body.payload]
     : [synchronizerId, contract.supply.sum, String(contract.supply.amount)];
   return Number.parseInt(digest("sha256", JSON.stringify(content), "hex").slice(0, 12), 16);
 }

@@ -1,6 +1,6 @@
 /** What the elements of a participant's streams say: a snapshot of active contracts, and updates. */
 import { errorMessage } from "../../util/logger.js";
-import type { Change, Contract, CountedOnly } from "../../domain/contract.js";
+import type { Change, StoredContract, CountedOnly } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { type DecodedContract, type Decoder, laterState } from "../decode.js";
@@ -16,10 +16,10 @@ export interface Unreadable {
 
 export interface Snapshot {
   readonly offset: number;
-  readonly contracts: readonly (Contract | CountedOnly)[];
+  readonly contracts: readonly (StoredContract | CountedOnly)[];
   readonly unreadable: readonly Unreadable[];
   /** Of unreadable contracts, that they exist. */
-  readonly existing: readonly Contract[];
+  readonly existing: readonly StoredContract[];
 }
 
 /** Reads a snapshot. Stops early when `isCancelled`; the result is then incomplete. */
@@ -31,12 +31,12 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const entries = new Map<string, DecodedContract>();
   const skipped: Unreadable[] = [];
-  const existing = new Map<string, Contract>();
+  const existing = new Map<string, StoredContract>();
   for await (const element of ledger.activeContracts(offset)) {
     if (isCancelled()) break;
     const entry = decodeElement(element, decoder, skipped);
     if (entry === undefined) continue;
-    if ("payload" in entry) {
+    if (!("contract" in entry)) {
       existing.set(entry.contractId, entry);
       continue;
     }
@@ -57,7 +57,7 @@ function decodeElement(
   element: JsonValue,
   decoder: Decoder,
   skipped: Unreadable[],
-): DecodedContract | Contract | undefined {
+): DecodedContract | StoredContract | undefined {
   try {
     return decoder.decode(element);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
-import { type Contract, memoizeByContract } from "../../domain/contract.js";
+import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { Account } from "../sdk/json-reader.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
@@ -147,13 +147,6 @@ export function writeContext<S extends ContractSelector>(
   return builder;
 }
 
-/** One value object per contract, so that encoders can keep its encoding with it. */
-const referenceTo = memoizeByContract((contract): AnyValue => ({
-  tag: "AV_ContractId",
-  value: contract.contractId,
-  contract,
-}));
-
 /**
  * Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed, each
  * contract once, in the order of the first reference. An entry uses `reference`, `referenceAll` and `disclose`; the
@@ -180,7 +173,7 @@ export class ChoiceContextBuilder {
   /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
   reference(contract: Contract): AnyValue {
     this.disclose(contract);
-    return referenceTo(contract);
+    return { tag: "AV_ContractId", value: contract.contractId, contract };
   }
 
   /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */

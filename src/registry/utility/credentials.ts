@@ -247,30 +247,40 @@ function requirementsOf(
   };
   const [only, second] = instruments;
   if (only !== undefined && second === undefined) return ofInstrument(only);
-  const distinct = new Map(
-    instruments.flatMap(ofInstrument).map((requirement) => [JSON.stringify(requirement), requirement]),
-  );
+  const distinct = new Map<string, Requirement>();
+  for (const id of instruments)
+    for (const requirement of ofInstrument(id)) distinct.set(textOf(requirement), requirement);
   return [...distinct.values()];
 }
 
-/** Credentials are indexed by holder and by subject, so those of large allow-lists are found without a scan. */
-function* keysFor(party: string, { issuer, requiredClaims }: Requirement): Generator<string> {
-  yield indexKeys.credential(issuer, party);
-  // Any credential that the issuer holds meets a requirement without claims.
-  if (requiredClaims.length === 0 && issuer !== party) yield indexKeys.credential(issuer, issuer);
+const texts = new WeakMap<Requirement, string>();
+
+/** Equal for equal requirements. A settlement compares those of each instrument for each of its parties. */
+function textOf(requirement: Requirement): string {
+  let text = texts.get(requirement);
+  if (text === undefined) texts.set(requirement, (text = JSON.stringify(requirement)));
+  return text;
 }
 
-/** The credentials that may count for the requirements, on any synchronizer, each once. */
+/**
+ * The credentials that may count for the requirements, on any synchronizer, each once. They are indexed by holder and by
+ * subject, so those of large allow-lists are found without a scan.
+ */
 function candidatesFor(
   view: View,
   party: string,
   requirements: readonly Requirement[],
 ): readonly Contract<Credential>[] {
-  const [only, second] = requirements;
-  if (only !== undefined && second === undefined && only.requiredClaims.length > 0)
-    return view.byKey(credential, indexKeys.credential(only.issuer, party));
-  const keys = new Set(requirements.flatMap((requirement) => [...keysFor(party, requirement)]));
-  return [...new Set([...keys].flatMap((key) => view.byKey(credential, key)))];
+  const keys: string[] = [];
+  const add = (key: string): void => void (keys.includes(key) || keys.push(key));
+  for (const { issuer, requiredClaims } of requirements) {
+    add(indexKeys.credential(issuer, party));
+    // Any credential that the issuer holds meets a requirement without claims.
+    if (requiredClaims.length === 0 && issuer !== party) add(indexKeys.credential(issuer, issuer));
+  }
+  const [first = "", second] = keys;
+  if (second === undefined) return view.byKey(credential, first);
+  return [...new Set(keys.flatMap((key) => view.byKey(credential, key)))];
 }
 
 function neededFor(party: string, { issuer, requiredClaims }: Requirement): Needed {
@@ -300,7 +310,7 @@ function record(
   const byRequirement = new Map<string, { requirement: Requirement; instruments: string[] }>();
   for (const id of instruments) {
     for (const requirement of requirementsOf(selector, role, [id])) {
-      const key = JSON.stringify(requirement);
+      const key = textOf(requirement);
       const known = byRequirement.get(key);
       if (known === undefined) byRequirement.set(key, { requirement, instruments: [id] });
       else known.instruments.push(id);

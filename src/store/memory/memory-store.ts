@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import {
   type Change,
-  type Contract,
+  type StoredContract,
   type CountedOnly,
   isStored,
   newestFirst,
@@ -93,21 +93,23 @@ class StateView implements View {
     this.asOf = state.asOf;
   }
 
-  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
+  byId<F>(template: Template<F>, contractId: string): StoredContract<F> | undefined {
     const contract = this.#current().byId(contractId);
     // The fields of a contract are those of its template.
-    return contract?.template === template ? (contract as Contract<F>) : undefined;
+    return contract?.template === template ? (contract as StoredContract<F>) : undefined;
   }
 
-  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
+  byKey<F>(template: Template<F>, key: string): readonly StoredContract<F>[] {
     const contracts = this.#current().byKey(key);
     // Two templates rarely share a key: return the list itself where possible.
     const isShared = contracts.some((contract) => contract.template !== template);
-    return (isShared ? contracts.filter((one) => one.template === template) : contracts) as readonly Contract<F>[];
+    return (
+      isShared ? contracts.filter((one) => one.template === template) : contracts
+    ) as readonly StoredContract<F>[];
   }
 
-  all<F>(template: Template<F>): readonly Contract<F>[] {
-    return [...this.#current().ofTemplate(template).values()].toSorted(newestFirst) as Contract<F>[];
+  all<F>(template: Template<F>): readonly StoredContract<F>[] {
+    return [...this.#current().ofTemplate(template).values()].toSorted(newestFirst) as StoredContract<F>[];
   }
 
   wasArchived(contractId: string, registrar?: string): boolean {
@@ -137,10 +139,10 @@ class State {
   offset: number;
   asOf: number | undefined;
   readonly aggregates = new Aggregates();
-  readonly #contracts = new Map<string, Contract>();
+  readonly #contracts = new Map<string, StoredContract>();
   /** Each list is newest first, and replaced instead of changed: a reader may hold one. */
-  readonly #byKey = new Map<string, readonly Contract[]>();
-  readonly #byTemplate = new Map<Template, Map<string, Contract>>();
+  readonly #byKey = new Map<string, readonly StoredContract[]>();
+  readonly #byTemplate = new Map<Template, Map<string, StoredContract>>();
   /** The latest archivals, oldest first, each with the registrar of the contract if it was stored and has one. */
   readonly #archived = new Map<string, string | undefined>();
 
@@ -155,7 +157,7 @@ class State {
 
   /** Adds the first contracts, with pauses for others. Throws an Error if a contract id appears twice. */
   async fill(contracts: Contracts): Promise<void> {
-    const lists = new Map<string, Contract[]>();
+    const lists = new Map<string, StoredContract[]>();
     let count = 0;
     for await (const contract of contracts) {
       if (++count % STEP === 0) await setImmediate();
@@ -178,15 +180,15 @@ class State {
     }
   }
 
-  byId(contractId: string): Contract | undefined {
+  byId(contractId: string): StoredContract | undefined {
     return this.#contracts.get(contractId);
   }
 
-  byKey(key: string): readonly Contract[] {
+  byKey(key: string): readonly StoredContract[] {
     return this.#byKey.get(key) ?? [];
   }
 
-  ofTemplate(template: Template): ReadonlyMap<string, Contract> {
+  ofTemplate(template: Template): ReadonlyMap<string, StoredContract> {
     return this.#byTemplate.get(template) ?? new Map();
   }
 
@@ -220,7 +222,8 @@ class State {
       // With an equal counter the assignment was applied first, and this event is older.
       if (stored === undefined || reassignmentCounter <= stored.reassignmentCounter) return;
       addTags(stored, tags);
-      this.#upsert({ ...stored, synchronizerId: undefined, slots: undefined, reassignmentCounter });
+      const body = { ...stored.body, encodings: undefined };
+      this.#upsert({ ...stored, body, synchronizerId: undefined, reassignmentCounter });
     } else if (isStored(change.active)) {
       const stored = this.#contracts.get(change.active.contractId);
       if (stored !== undefined && change.active.reassignmentCounter < stored.reassignmentCounter) return;
@@ -233,7 +236,7 @@ class State {
     }
   }
 
-  #upsert(contract: Contract): void {
+  #upsert(contract: StoredContract): void {
     this.#remove(this.#contracts.get(contract.contractId));
     this.aggregates.add(contract);
     this.#store(contract);
@@ -244,14 +247,14 @@ class State {
     }
   }
 
-  #store(contract: Contract): void {
+  #store(contract: StoredContract): void {
     this.#contracts.set(contract.contractId, contract);
     const ofTemplate = this.#byTemplate.get(contract.template);
     if (ofTemplate === undefined) this.#byTemplate.set(contract.template, new Map([[contract.contractId, contract]]));
     else ofTemplate.set(contract.contractId, contract);
   }
 
-  #remove(stored: Contract | undefined): void {
+  #remove(stored: StoredContract | undefined): void {
     if (stored === undefined) return;
     this.#contracts.delete(stored.contractId);
     this.aggregates.remove(stored);
@@ -270,7 +273,7 @@ class State {
   }
 }
 
-function addTags(contract: Contract | CountedOnly | undefined, tags: Set<Tag>): void {
+function addTags(contract: StoredContract | CountedOnly | undefined, tags: Set<Tag>): void {
   if (contract === undefined) return;
   for (const hash of touchedLookups(contract)) tags.add(tagOf(hash));
 }
@@ -295,13 +298,13 @@ class Aggregates {
   }
 
   /** The contract must not have been added before. */
-  add(contract: Contract | CountedOnly): void {
+  add(contract: StoredContract | CountedOnly): void {
     if (isStored(contract)) this.#count(contract, 1);
     else this.#countedOnly.set(contract.contractId, contract.supply);
     if (contract.supply !== undefined) this.#addToSum(contract.supply.sum, contract.supply.amount);
   }
 
-  remove(contract: Contract): void {
+  remove(contract: StoredContract): void {
     this.#count(contract, -1);
     if (contract.supply !== undefined) this.#addToSum(contract.supply.sum, -contract.supply.amount);
   }
@@ -320,7 +323,7 @@ class Aggregates {
     else this.#sums.set(name, sum);
   }
 
-  #count({ template, templateId }: Contract, delta: 1 | -1): void {
+  #count({ template, templateId }: StoredContract, delta: 1 | -1): void {
     const packageId = packageIdOf(templateId);
     const name = `${packageId} ${template.packageName} ${template.qualifiedName}`;
     const count = (this.#templateCounts.get(name)?.count ?? 0) + delta;

@@ -1,4 +1,4 @@
-import { type Change, type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
+import { type Change, type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
 import {
   anyRegistrarHash,
   idHash,
@@ -143,7 +143,7 @@ SELECT pg_notify('${channels.stateChanged}', '') FROM fence`,
 export interface ChangeBatch {
   readonly archived: string[];
   readonly unassigned: { readonly contractId: string; readonly counter: number }[];
-  readonly active: Contract[];
+  readonly active: StoredContract[];
   readonly countedOnly: CountedOnly[];
 }
 
@@ -200,8 +200,8 @@ export function toParameters({ archived, unassigned, active, countedOnly }: Chan
     active.map(({ contractId }) => contractId),
     active.map(({ template }) => templateHash(template)),
     active.map(({ templateId }) => templateId),
-    active.map(({ payload }) => payload),
-    active.map(({ createdEventBlob }) => createdEventBlob),
+    active.map(({ body }) => body.payload),
+    active.map(({ body }) => body.createdEventBlob),
     active.map(({ createdAt }) => createdAt),
     active.map(({ createdMicros }) => createdMicros),
     active.map(({ synchronizerId }) => synchronizerId ?? null),

@@ -1,4 +1,4 @@
-import { type Contract, newestFirst } from "../../domain/contract.js";
+import { type StoredContract, newestFirst } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import { type ParsedPayload, type Template, unreadableTemplate } from "../../domain/template.js";
 import { contentHash, type LookupHash, templateCountsHash, templateHash } from "../lookup-hash.js";
@@ -237,8 +237,8 @@ function decodeRows(
   known: readonly Lookup[],
 ): Fetched {
   /** Each contract once, however many lookups find it. */
-  const decoded = new Map<string, Contract | undefined>();
-  const decode = (row: ContractRow): Contract | undefined => {
+  const decoded = new Map<string, StoredContract | undefined>();
+  const decode = (row: ContractRow): StoredContract | undefined => {
     if (!decoded.has(row.contract_id)) decoded.set(row.contract_id, decodeContract(row, templates));
     return decoded.get(row.contract_id);
   };
@@ -246,8 +246,8 @@ function decodeRows(
   // The counts are fetched whenever they are asked for.
   const stale = new Set<LookupHash>([templateCountsHash]);
   const archived = new Map<string, LookupHash | undefined>();
-  const listsByHash = new Map<LookupHash, Contract[]>();
-  const contractsById = new Map<string, Contract>();
+  const listsByHash = new Map<LookupHash, StoredContract[]>();
+  const contractsById = new Map<string, StoredContract>();
   const amounts = new Map<LookupHash, bigint>();
   const templateCounts: TemplateCount[] = [];
   let state: StateJson | undefined;
@@ -331,7 +331,7 @@ function decodeRows(
 }
 
 /** Undefined if the template is unknown or does not accept the payload: another release has written the row. */
-function decodeContract(row: ContractRow, templates: TemplatesByHash): Contract | undefined {
+function decodeContract(row: ContractRow, templates: TemplatesByHash): StoredContract | undefined {
   const template = templates.get(row.template_hash);
   const parsed = template === undefined ? undefined : parsePayload(template, row.payload);
   if (template === undefined || parsed === undefined) return undefined;
@@ -341,7 +341,6 @@ function decodeContract(row: ContractRow, templates: TemplatesByHash): Contract 
     fields: parsed.fields,
     template,
     synchronizerId: row.synchronizer_id ?? undefined,
-    slots: undefined,
     indexKeys: parsed.indexKeys,
     supply:
       supply_sum === null || supply_amount === null
@@ -349,8 +348,7 @@ function decodeContract(row: ContractRow, templates: TemplatesByHash): Contract 
         : { sum: supply_sum.toString(), amount: BigInt(supply_amount) },
     contractId: row.contract_id,
     templateId: row.template_id,
-    payload: row.payload,
-    createdEventBlob: row.created_event_blob,
+    body: { payload: row.payload, createdEventBlob: row.created_event_blob, encodings: undefined },
     createdAt: row.created_at,
     createdMicros: Number(row.created_micros),
     reassignmentCounter: Number(row.reassignment_counter),

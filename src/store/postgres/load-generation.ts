@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
-import { type Contract, type CountedOnly, isStored } from "../../domain/contract.js";
+import { type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
 import { indexKeyHash, registrarHashOf, sumHash, templateHash } from "../lookup-hash.js";
 import type { Contracts } from "../port.js";
 import { type Database, endSession } from "./database.js";
@@ -12,7 +12,7 @@ type Columns = readonly (string | null)[];
 /** A COPY statement, and what it writes of a contract: rows without their first column, the generation. */
 interface Copy {
   readonly statement: string;
-  readonly rowsOf: (contract: Contract | CountedOnly) => readonly Columns[];
+  readonly rowsOf: (contract: StoredContract | CountedOnly) => readonly Columns[];
 }
 
 const COPIES: readonly Copy[] = [
@@ -39,12 +39,12 @@ const COPIES: readonly Copy[] = [
   },
 ];
 
-const contractColumns = (contract: Contract): Columns => [
+const contractColumns = (contract: StoredContract): Columns => [
   contract.contractId,
   templateHash(contract.template),
   contract.templateId,
-  contract.payload,
-  contract.createdEventBlob,
+  contract.body.payload,
+  contract.body.createdEventBlob,
   contract.createdAt,
   String(contract.createdMicros),
   contract.synchronizerId ?? null,
@@ -81,14 +81,14 @@ export async function loadGeneration(
   signal: AbortSignal,
 ): Promise<void> {
   const session = await database.openSession();
-  const copy = async (batch: readonly (Contract | CountedOnly)[]): Promise<void> => {
+  const copy = async (batch: readonly (StoredContract | CountedOnly)[]): Promise<void> => {
     for (const { statement, rowsOf } of COPIES) {
       const rows = Readable.from(copyText(generation, batch, rowsOf));
       await pipeline(rows, session.query(copyFrom(statement)), { signal }).catch(throwCopyError);
     }
   };
   try {
-    let batch: (Contract | CountedOnly)[] = [];
+    let batch: (StoredContract | CountedOnly)[] = [];
     for await (const contract of contracts) {
       if (batch.push(contract) < BATCH) continue;
       await copy(batch);
@@ -127,7 +127,7 @@ const CHUNK_LENGTH = 64 * 1024;
 /** Rows in the text format of COPY; https://www.postgresql.org/docs/current/sql-copy.html */
 function* copyText(
   generation: number,
-  contracts: Iterable<Contract | CountedOnly>,
+  contracts: Iterable<StoredContract | CountedOnly>,
   rowsOf: Copy["rowsOf"],
 ): Generator<string> {
   let chunk = "";

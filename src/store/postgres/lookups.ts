@@ -1,5 +1,5 @@
 /** What a read asks the database for, and what it gets. */
-import type { Contract } from "../../domain/contract.js";
+import type { StoredContract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, templateCountsHash, templateHash } from "../lookup-hash.js";
 import type { TemplateCount } from "../port.js";
@@ -16,7 +16,7 @@ export type Lookup =
 /** The result of a lookup. Members that the lookup does not ask for have their empty value. */
 export interface LookupResult {
   /** In the order of a view. */
-  readonly contracts: readonly Contract[];
+  readonly contracts: readonly StoredContract[];
   /** For a lookup by id that finds nothing: whether the contract is known to be archived. */
   readonly wasArchived: boolean;
   /** The hash of the registrar of the archived contract; undefined if it is not known. */

@@ -1,4 +1,4 @@
-import type { Contract } from "../../domain/contract.js";
+import type { StoredContract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { registrarHash } from "../lookup-hash.js";
 import { StoreUnavailable, type TemplateCount, type View } from "../port.js";
@@ -28,7 +28,7 @@ export class ReadSession implements LookupSource {
   readonly #fetch: FetchLookups;
   readonly #limits: ReadLimits;
   readonly #results = new Map<string, { readonly lookup: Lookup; readonly result: LookupResult }>();
-  readonly #contracts = new Map<string, Contract>();
+  readonly #contracts = new Map<string, StoredContract>();
   #version: Version;
 
   constructor(cache: ReplicaCache, fetch: FetchLookups, limits: ReadLimits) {
@@ -89,7 +89,7 @@ export class ReadSession implements LookupSource {
   }
 
   /** A view promises one object for each contract. */
-  #canonical(contract: Contract): Contract {
+  #canonical(contract: StoredContract): StoredContract {
     const previous = this.#contracts.get(contract.contractId);
     if (previous !== undefined && isSameContract(previous, contract)) return previous;
     return this.#cache.version.generation === this.#version.generation ? this.#cache.canonical(contract) : contract;
@@ -159,22 +159,24 @@ export class LookupView implements View {
     return String(this.#source.version.generation);
   }
 
-  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
+  byId<F>(template: Template<F>, contractId: string): StoredContract<F> | undefined {
     const [contract] = this.#find({ by: "id", contractId }).contracts;
     // The fields of a contract are those of its template.
-    return contract?.template === template ? (contract as Contract<F>) : undefined;
+    return contract?.template === template ? (contract as StoredContract<F>) : undefined;
   }
 
-  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
+  byKey<F>(template: Template<F>, key: string): readonly StoredContract<F>[] {
     const { contracts } = this.#find({ by: "indexKey", indexKey: key });
     // Two templates rarely share a key: return the list itself where possible.
     const isShared = contracts.some((contract) => contract.template !== template);
-    return (isShared ? contracts.filter((one) => one.template === template) : contracts) as readonly Contract<F>[];
+    return (
+      isShared ? contracts.filter((one) => one.template === template) : contracts
+    ) as readonly StoredContract<F>[];
   }
 
-  all<F>(template: Template<F>): readonly Contract<F>[] {
+  all<F>(template: Template<F>): readonly StoredContract<F>[] {
     const [result] = this.#complete([{ by: "template", template }]);
-    return (result?.contracts ?? []) as readonly Contract<F>[];
+    return (result?.contracts ?? []) as readonly StoredContract<F>[];
   }
 
   wasArchived(contractId: string, registrar?: string): boolean {

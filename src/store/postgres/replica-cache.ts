@@ -1,4 +1,4 @@
-import type { Contract } from "../../domain/contract.js";
+import type { StoredContract } from "../../domain/contract.js";
 import type { ChangeLog } from "../change-log.js";
 import { type LookupHash, tagOf } from "../lookup-hash.js";
 import type { Position } from "../port.js";
@@ -34,7 +34,7 @@ export class ReplicaCache {
   readonly #entries = new Map<string, Entry>();
   readonly #byHash = new Map<LookupHash, Entry>();
   /** Each contract in any entry, with the number of these entries. */
-  readonly #contracts = new Map<string, { readonly contract: Contract; entries: number }>();
+  readonly #contracts = new Map<string, { readonly contract: StoredContract; entries: number }>();
   readonly #invalidations: Invalidation[] = [];
   /** `#invalidations` is complete after this offset. */
   #invalidationsFrom = 0;
@@ -61,8 +61,8 @@ export class ReplicaCache {
     return entry.result;
   }
 
-  /** Returns the cached object of an equal contract, which has its encodings in slots, or else the given one. */
-  canonical(contract: Contract): Contract {
+  /** Returns the cached object of an equal contract, whose body has its encodings, or else the given one. */
+  canonical(contract: StoredContract): StoredContract {
     const cached = this.#contracts.get(contract.contractId)?.contract;
     return cached !== undefined && isSameContract(cached, contract) ? cached : contract;
   }
@@ -182,11 +182,11 @@ const positionOf = ({ generation, offset, asOf }: Version): Position => ({
 });
 
 /** For contracts with the same id. */
-export const isSameContract = (a: Contract, b: Contract): boolean =>
+export const isSameContract = (a: StoredContract, b: StoredContract): boolean =>
   a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.template === b.template;
 
 const entryBytes = ({ key }: Entry): number => ENTRY_BYTES + 2 * key.length;
 
 /** Twice the texts: the contract itself, and its encoding in one form. */
-const contractBytes = ({ payload, createdEventBlob }: Contract): number =>
+const contractBytes = ({ body: { payload, createdEventBlob } }: StoredContract): number =>
   CONTRACT_BYTES + 2 * (payload.length + createdEventBlob.length);

@@ -54,18 +54,47 @@ function typeOf(field: DescField): PlainField["type"] | undefined {
   return field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct" ? "struct" : undefined;
 }
 
+const readers = new Map<DescMessage, PlainJsonReader>();
+
 /** Undefined if the library has to decode. */
 export function decodePlainJson(schema: DescMessage, json: JsonObject): Message | undefined {
-  const { fields, otherNames } = plainSchema(schema);
-  for (const name of otherNames) if (json[name] !== undefined) return undefined;
-  const values: Record<string, JsonValue> = {};
-  for (const { name, jsonName, type } of fields.values()) {
-    const value = json[jsonName];
-    if (value === undefined) continue;
-    if (!fits(type, value)) return undefined;
-    values[name] = value;
-  }
-  return create(schema, values as Record<string, unknown>);
+  let read = readers.get(schema);
+  if (read === undefined) readers.set(schema, (read = plainJsonReader(schema, [], [])));
+  return read(json, NOTHING);
+}
+
+const NOTHING = {};
+
+/** Undefined if the library has to decode. `given` are the values of the fields that do not come from the JSON. */
+export type PlainJsonReader = (json: JsonObject, given: Readonly<Record<string, string>>) => Message | undefined;
+
+/**
+ * Reads messages from JSON and from elsewhere. `given` are the local names of the fields that come from elsewhere; the JSON
+ * may have them, and the names of `ignored`, without effect.
+ */
+export function plainJsonReader(
+  schema: DescMessage,
+  given: readonly string[],
+  ignored: readonly string[],
+): PlainJsonReader {
+  const plain = plainSchema(schema);
+  const isGiven = (name: string) => given.includes(name);
+  const fields = [...plain.fields.values()].filter(({ name }) => !isGiven(name));
+  const unread = schema.fields
+    .filter(({ localName }) => isGiven(localName))
+    .flatMap(({ name, jsonName }) => [name, jsonName]);
+  const otherNames = plain.otherNames.filter((name) => !ignored.includes(name) && !unread.includes(name));
+  return (json, values) => {
+    for (const name of otherNames) if (json[name] !== undefined) return undefined;
+    const init: Record<string, JsonValue> = { ...values };
+    for (const { name, jsonName, type } of fields) {
+      const value = json[jsonName];
+      if (value === undefined) continue;
+      if (!fits(type, value)) return undefined;
+      init[name] = value;
+    }
+    return create(schema, init as Record<string, unknown>);
+  };
 }
 
 const fits = (type: PlainField["type"], value: JsonValue): boolean =>

@@ -4,10 +4,15 @@
  */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { memoizeByContract } from "../../domain/contract.js";
-import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
-import type { ContextReply } from "../../service/messages.js";
+import type {
+  AnyValue,
+  ContextAnswer,
+  FactoryAnswer,
+  NamedValue,
+  TransferFactoryAnswer,
+} from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/memoize.js";
-import { type BinaryString, bufferOf, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
+import { type BinaryString, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
 import {
   binaryElement,
   ENTRY_KEY,
@@ -16,9 +21,12 @@ import {
   LIST_VALUES,
   STRUCT_FIELDS,
   VALUE,
+  type Variant,
 } from "./disclosed-contract.js";
 
-type Factory = NonNullable<ContextReply["factory"]>;
+/** The result of a rule. A factory and its kind of transfer are there if the operation has them. */
+export type ContextResult = ContextAnswer &
+  Partial<Pick<FactoryAnswer, "factoryId"> & Pick<TransferFactoryAnswer, "transferKind">>;
 
 // Bytes copy faster than strings encode.
 const bytes = (binary: BinaryString): Uint8Array => Buffer.from(binary, "latin1");
@@ -29,21 +37,35 @@ const LIST_JSON = bytes('{"tag":"AV_List","value":[');
 const MAP_JSON = bytes('{"tag":"AV_Map","value":{');
 const VALUE_END_JSON = bytes("},");
 
-export function contextJson({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
-  const chunks = new ChunkList();
-  if (factory !== undefined) chunks.add(factoryJson(factory));
-  chunks.add(DATA_JSON);
-  addFieldsJson(chunks, values);
-  chunks.add(CONTRACTS_JSON);
+export function contextJson(result: ContextResult, variant: Variant): ChunkList {
+  const { disclosed, factoryId } = result;
+  const chunks = headJson(result);
   for (const contract of disclosed) chunks.add(jsonElement[variant](contract));
   chunks.close("]", disclosed.length === 0);
-  chunks.add(factory === undefined ? "}" : "}}");
+  chunks.add(factoryId === undefined ? "}" : "}}");
   return chunks;
 }
 
-function factoryJson({ factoryId, transferKind }: Factory): BinaryString {
-  const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
-  return `{"factoryId":${quoted(factoryId)},${kind}"choiceContext":`;
+/** All before the first contract. */
+function headJson({ values, factoryId, transferKind }: ContextResult): ChunkList {
+  const chunks = new ChunkList();
+  if (factoryId !== undefined) {
+    const kind = transferKind === undefined ? "" : `"transferKind":"${transferKind}",`;
+    chunks.add(`{"factoryId":${quoted(factoryId)},${kind}"choiceContext":`);
+  }
+  chunks.add(DATA_JSON);
+  addFieldsJson(chunks, values);
+  chunks.add(CONTRACTS_JSON);
+  return chunks;
+}
+
+/** What tells a response from every other of its operation: a contract never changes but for its synchronizer. */
+export function contextIdentity(result: ContextResult, variant: Variant): ChunkList {
+  const chunks = headJson(result);
+  chunks.add(variant);
+  for (const { contractId, synchronizerId, reassignmentCounter } of result.disclosed)
+    chunks.add(utf8(JSON.stringify([contractId, synchronizerId, reassignmentCounter])));
+  return chunks;
 }
 
 /** The entries of an object, after its opening brace. */
@@ -91,19 +113,21 @@ const VALUES = 1;
 const TAG = 1;
 const PAYLOAD = 2;
 
-export function contextBinary({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
+export function contextBinary(
+  { values, disclosed, factoryId, transferKind }: ContextResult,
+  variant: Variant,
+): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
     chunks.addDelimited(CHOICE_CONTEXT_DATA, () => addFieldsBinary(chunks, VALUES, values, addContextValue));
     for (const contract of disclosed) chunks.add(binaryElement[variant](contract));
   };
-  if (factory === undefined) {
+  if (factoryId === undefined) {
     addContext();
     return chunks;
   }
-  const { factoryId, transferKind } = factory;
   chunks.add(text(FACTORY_ID, factoryId));
-  if (transferKind !== undefined) chunks.add(varintField(TRANSFER_KIND, transferKind));
+  if (transferKind !== undefined) chunks.add(varintField(TRANSFER_KIND, TransferKind[transferKind]));
   chunks.addDelimited(transferKind === undefined ? CHOICE_CONTEXT : CHOICE_CONTEXT_OF_TRANSFER, addContext);
   return chunks;
 }
@@ -169,7 +193,7 @@ const keyField = boundedMemoize((name) => flatten(text(ENTRY_KEY, name)));
 const referenceBinary = memoizeByContract(({ contractId }) => {
   const chunks = new ChunkList();
   addTaggedStruct(chunks, { tag: "AV_ContractId", value: contractId });
-  return bufferOf(chunks);
+  return chunks.toBuffer();
 });
 
 /** In the order of a JavaScript object, as the library writes them: names that look like integers come first. */

@@ -50,15 +50,8 @@ function varint(value: number): BinaryString {
   return binary + String.fromCharCode(rest);
 }
 
-/** What is sent. */
-export interface Body {
-  readonly length: number;
-  /** Writes it into a buffer from `start` on, and returns the end. The buffer must have `length` bytes left. */
-  write(buffer: Buffer, start: number): number;
-}
-
 /** An encoded response. Its chunks are joined when it is sent. */
-export class ChunkList implements Body {
+export class ChunkList {
   /** A number replaces the last byte before it. */
   readonly #chunks: (Uint8Array | BinaryString | number)[] = [];
   #length = 0;
@@ -92,8 +85,10 @@ export class ChunkList implements Body {
     this.#length += prefix.length;
   }
 
-  write(buffer: Buffer, start: number): number {
-    let end = start;
+  /** Joins the chunks behind `prefix` bytes with any content. */
+  toBuffer(prefix = 0): Buffer {
+    const buffer = Buffer.allocUnsafe(prefix + this.#length);
+    let end = prefix;
     for (const chunk of this.#chunks) {
       if (typeof chunk === "number") buffer[end - 1] = chunk;
       else {
@@ -102,13 +97,6 @@ export class ChunkList implements Body {
         end += chunk.length;
       }
     }
-    return end;
+    return buffer;
   }
-}
-
-/** The bytes of a body, behind `prefix` bytes with any content. */
-export function bufferOf(body: Body, prefix = 0): Buffer {
-  const buffer = Buffer.allocUnsafe(prefix + body.length);
-  body.write(buffer, prefix);
-  return buffer;
 }

@@ -3,27 +3,30 @@
 // compares every byte. Can go when the library encodes a contract in less than a microsecond.
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { type Contract, memoizeByContract } from "../../domain/contract.js";
-import { synchronizerOf, type Variant } from "../../service/messages.js";
+import { type Body, type Contract, memoizeByContract } from "../../domain/contract.js";
+import { synchronizerOf } from "../../service/messages.js";
 import { type BinaryString, binaryStringOf, delimited, flatten, text, utf8, written } from "./chunks.js";
 
 /** Encodings made. For tests: each contract counts at most once per form. */
 export const encodeCounts = { json: 0, binary: 0 };
+
+/** The form of disclosed contracts: the token standard's with or without debug fields, or the utility operations'. */
+export type Variant = "debug" | "plain" | "utility";
 
 export type EncodeElement = (contract: Contract) => BinaryString;
 type Encoders = Readonly<Record<Variant, EncodeElement>>;
 
 /** An element of `disclosedContracts` with a comma, in one string: another chunk costs as much as copying 1 KB. */
 export const jsonElement: Encoders = {
-  plain: memoizeByContract((contract) => encodeJson(standardJson(contract))),
-  debug: memoizeByContract((contract) => {
+  plain: memoizeByContract((contract, body) => encodeJson(standardJson(contract, body))),
+  debug: memoizeByContract((contract, body) => {
     const packageName = fields({ debugPackageName: contract.template.packageName });
-    const payload = `"debugPayload":${contract.payload}`;
+    const payload = `"debugPayload":${body.payload}`;
     const createdAt = fields({ debugCreatedAt: contract.createdAt });
-    return encodeJson(`${standardJson(contract)},${packageName},${payload},${createdAt}`);
+    return encodeJson(`${standardJson(contract, body)},${packageName},${payload},${createdAt}`);
   }),
-  utility: memoizeByContract((contract) => {
-    const { contractId, templateId, createdEventBlob, createdAt } = contract;
+  utility: memoizeByContract((contract, { createdEventBlob }) => {
+    const { contractId, templateId, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
     return encodeJson(
       fields({ contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId }),
@@ -36,8 +39,8 @@ function encodeJson(content: string): BinaryString {
   return flatten(utf8(`{${content}},`));
 }
 
-function standardJson(contract: Contract): string {
-  const { templateId, contractId, createdEventBlob } = contract;
+function standardJson(contract: Contract, { createdEventBlob }: Body): string {
+  const { templateId, contractId } = contract;
   return fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) });
 }
 
@@ -47,12 +50,14 @@ const DISCLOSED_CONTRACTS = 2;
 
 /** An element of `disclosed_contracts` in protobuf, with its tag and length. */
 export const binaryElement: Encoders = {
-  plain: memoizeByContract((contract) => encodeBinary(standardBinary(contract))),
-  debug: memoizeByContract((contract) => encodeBinary(standardBinary(contract) + debugBinary(contract))),
-  utility: memoizeByContract((contract) => {
+  plain: memoizeByContract((contract, body) => encodeBinary(standardBinary(contract, body))),
+  debug: memoizeByContract((contract, body) =>
+    encodeBinary(standardBinary(contract, body) + debugBinary(contract, body)),
+  ),
+  utility: memoizeByContract((contract, body) => {
     const { contractId, templateId, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
-    const blob = createdEvent(contract);
+    const blob = createdEvent(body);
     return encodeBinary(fieldsOf(contractId, templateId, blob, createdAt, synchronizerId, synchronizerId));
   }),
 };
@@ -62,11 +67,11 @@ function encodeBinary(content: BinaryString): BinaryString {
   return flatten(delimited(DISCLOSED_CONTRACTS, content));
 }
 
-function standardBinary(contract: Contract): BinaryString {
-  return fieldsOf(contract.templateId, contract.contractId, createdEvent(contract), synchronizerOf(contract));
+function standardBinary(contract: Contract, body: Body): BinaryString {
+  return fieldsOf(contract.templateId, contract.contractId, createdEvent(body), synchronizerOf(contract));
 }
 
-function debugBinary({ template: { packageName }, payload, createdAt }: Contract): BinaryString {
+function debugBinary({ template: { packageName }, createdAt }: Contract, { payload }: Body): BinaryString {
   // The payload was written by JSON.stringify of an object.
   const object = JSON.parse(payload) as JsonObject;
   return (
@@ -80,7 +85,7 @@ function debugBinary({ template: { packageName }, payload, createdAt }: Contract
 }
 
 /** The bytes of the created event, marked as bytes among texts. */
-const createdEvent = ({ createdEventBlob }: Contract) => ({ bytes: Buffer.from(createdEventBlob, "base64") });
+const createdEvent = ({ createdEventBlob }: Body) => ({ bytes: Buffer.from(createdEventBlob, "base64") });
 
 /** Texts and bytes as fields numbered from 1. An empty one is the default and not written. */
 const fieldsOf = (...values: readonly (string | { readonly bytes: Uint8Array })[]): BinaryString =>

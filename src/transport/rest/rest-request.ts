@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { fromJsonValue, isObject } from "../decoding/decode.js";
+import { plainJsonReader } from "../decoding/plain.js";
 import { rejection } from "../errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
@@ -22,13 +23,26 @@ export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Qu
 
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
   const notOnRest = schema.fields.filter((field) => !isOnRest(field)).flatMap(({ jsonName, name }) => [jsonName, name]);
+  const inPath = variables.map(({ fieldPath: [name, ...rest] }) =>
+    rest.length > 0 ? undefined : schema.fields.find((field) => field.name === name && isText(field))?.localName,
+  );
+  const readPlain =
+    hasBody && inPath.every((name) => name !== undefined) ? plainJsonReader(schema, inPath, notOnRest) : undefined;
   return (parameters, body, query = {}) => {
+    if (readPlain !== undefined && isObject(body)) {
+      const given: Record<string, string> = {};
+      for (const [index, variable] of variables.entries()) given[inPath[index] ?? ""] = valueOf(variable, parameters);
+      const message = readPlain(body, given);
+      if (message !== undefined) return message;
+    }
     const fields = hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
     for (const name of notOnRest) if (fields[name] !== undefined) delete fields[name];
     for (const variable of variables) bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
     return fromJsonValue(schema, fields);
   };
 }
+
+const isText = (field: DescField): boolean => field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
 
 /** Sets the field at the end of a path of fields, and replaces its present value. */
 function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[], value: string): void {

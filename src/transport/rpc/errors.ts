@@ -7,7 +7,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Refusal, RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { memoizeLast } from "../../util/memoize.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { cut, fitRefusal, outcomeOf, rejection } from "../errors.js";
 
 /** Longest `grpc-message`. */
@@ -37,13 +37,33 @@ export function sendRpcError(request: FastifyRequest, reply: FastifyReply, error
     void reply.send(connectErrorBytes(error));
     return;
   }
-  reply.headers(Object.fromEntries(grpcStatus(error)));
   const isHttp2 = raw.httpVersionMajor === 2;
-  const contentType =
-    record.protocol === "grpc" && isHttp2 ? "application/grpc+proto" : request.headers["content-type"];
+  if (record.protocol === "grpc-web") {
+    reply.headers(Object.fromEntries(error.metadata));
+    // A page can read the body, whatever headers CORS lets it see.
+    const trailers = [...grpcStatus(error)].map(([name, value]) => `${name}: ${value}\r\n`);
+    reply.code(200).header("content-type", request.headers["content-type"]);
+    void reply.send(trailerFrame(trailers.join("")));
+    return;
+  }
+  reply.headers(Object.fromEntries(grpcStatus(error)));
+  const contentType = isHttp2 ? "application/grpc+proto" : request.headers["content-type"];
   reply.code(200).header("content-type", contentType ?? "application/grpc");
   // Without a body Fastify adds a content-length and does not end the stream, which clients of gRPC take for a broken call.
   void reply.send(isHttp2 ? Readable.from([]) : Buffer.alloc(0));
+}
+
+/** Flags (1 byte) and length of the message (4 bytes). */
+export const FRAME_HEADER_BYTES = 5;
+/** Of a frame of gRPC-Web that has trailers. */
+const TRAILER_FLAG = 0x80;
+
+export function trailerFrame(trailers: string): Buffer {
+  const frame = Buffer.alloc(FRAME_HEADER_BYTES + Buffer.byteLength(trailers));
+  frame[0] = TRAILER_FLAG;
+  frame.writeUInt32BE(frame.length - FRAME_HEADER_BYTES, 1);
+  frame.write(trailers, FRAME_HEADER_BYTES);
+  return frame;
 }
 
 /** Memoized, as `grpcStatus`, because load shedding sends one error many times, when the CPU is scarce. */

@@ -1,7 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
 import {
-  type Health,
+  type HealthCheckRequest,
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../gen/grpc/health/v1/health_pb.js";
@@ -16,24 +15,19 @@ const SERVER = "";
  * grpc.health.v1.Health. All services are ready together. `names` are the full names of the services. A watch looks every
  * `pollMs` whether the state has changed.
  */
-export function health(
-  names: readonly string[],
-  isReady: () => boolean,
-  watches: Streams,
-  pollMs: number,
-): ServiceImpl<typeof Health> {
+export function health(names: readonly string[], isReady: () => boolean, watches: Streams, pollMs: number) {
   const known = new Set([SERVER, ...names]);
   // Clients should go elsewhere during shutdown.
   const status = () => (isReady() && !watches.isClosing ? Status.SERVING : Status.NOT_SERVING);
   return {
-    check({ service }) {
+    check({ service }: HealthCheckRequest) {
       if (!known.has(service)) throw rejection("NOT_FOUND", `service ${service} is not served here`);
       return { status: status() };
     },
 
     list: () => ({ statuses: Object.fromEntries([...known].map((name) => [name, { status: status() }])) }),
 
-    async *watch({ service }, { signal: client }) {
+    async *watch({ service }: HealthCheckRequest, { signal: client }: { readonly signal: AbortSignal }) {
       const { signal, end } = watches.begin(client);
       try {
         yield* changes(known.has(service) ? status : () => Status.SERVICE_UNKNOWN, signal, pollMs);

@@ -1,5 +1,4 @@
 /** Refuses what an rpc cannot read: 415 with the body of Connect, and the content types that it serves. */
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatValue } from "../../domain/errors.js";
 import { drainBody } from "../bodies.js";
@@ -19,7 +18,10 @@ const CONTENT_TYPES = [
   "application/grpc-web+json",
 ];
 
-type Served = Pick<UniversalHandler, "supportedContentType">;
+/** What reads requests: connect-es, or the routes of unary calls. */
+interface Served {
+  readonly supportedContentType: (contentType: string) => boolean;
+}
 
 /** Whether the handler reads a content type. connect-es also takes some that it refuses later, as of gRPC-Web in base64. */
 export function servesContentType({ supportedContentType }: Served, type = ""): boolean {

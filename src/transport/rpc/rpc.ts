@@ -1,41 +1,37 @@
-/** Connect, gRPC and gRPC-Web: plain unary calls on a short way, all others by connect-fastify. */
+/** Connect, gRPC and gRPC-Web: unary calls by routes of ours, streams by connect-fastify. */
 import { constants, type Http2ServerRequest } from "node:http2";
 import { Code, ConnectError, createContextKey, createContextValues, type Interceptor } from "@connectrpc/connect";
-import { createAsyncIterable, type UniversalHandler, type UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { readBody, tooManyBodies } from "../bodies.js";
-import { decompressedCheck, MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
-import { checkFieldCount } from "../decoding/field-count.js";
+import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
-import { STREAM_UNITS, type Usage } from "../limits.js";
+import { STREAM_UNITS } from "../limits.js";
 import type { Operation } from "../operations.js";
-import { rejectMediaType, servesContentType } from "./media-type.js";
 import { protocolOf, reject } from "../reject.js";
 import type { ServedMethods } from "../rest/no-route.js";
-import { recordingFor } from "../validators.js";
 import { encodedOnce, type WatchCalls } from "../watch/watch-calls.js";
-import { conditionalGet, conditionalMessage } from "./conditional-message.js";
-import { boundForGrpc, sendRpcError } from "./errors.js";
-import { jsonOptions } from "./json.js";
-import { FRAME_HEADER_BYTES, onlyMessage, plainUnaryCalls } from "./plain-unary.js";
+import { boundForGrpc, FRAME_HEADER_BYTES, sendRpcError } from "./errors.js";
+import { rejectMediaType, servesContentType } from "./media-type.js";
 import type { StandardServices } from "./standard-services.js";
+import { UNARY_TYPES, unaryRoutes } from "./unary.js";
 
 /** The longest timer of Node.js: a longer one fires at once. */
 const MAX_DEADLINE_MS = 2 ** 31 - 1;
+/** Of the request of a stream: names, tags and numbers. */
+const MAX_STREAM_MESSAGE_BYTES = 64 * 1024;
 /** The largest value that connect-es allows. */
 const NEVER_COMPRESS = 0xffffffff;
 
 /** A call that connect-fastify serves. */
 interface Call {
   readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
   /** Tells that connect-es no longer needs the body that it was given. */
   releaseBody: () => void;
-  /** Why a unary operation failed. */
-  error: ConnectError | undefined;
 }
 
 declare module "fastify" {
@@ -46,14 +42,11 @@ declare module "fastify" {
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "the call of Fastify" });
 
-function callOf(values: { get: (key: typeof callKey) => Call | undefined } | undefined): Call {
-  const call = values?.get(callKey);
+function callOf(values: { get: (key: typeof callKey) => Call | undefined }): Call {
+  const call = values.get(callKey);
   if (call === undefined) throw new Error("an rpc was called without its Fastify request");
   return call;
 }
-
-/** Thrown where the response is sent by Fastify: connect-fastify takes it for a client that is gone. */
-const SENT = new ConnectError("the response is sent", Code.Aborted);
 
 /** Adds the paths to `served`. Register it as a plugin of its own: it changes how bodies are parsed. */
 export function rpc(
@@ -69,70 +62,15 @@ export function rpc(
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", (_request, _payload, done) => done(null));
     const handlers = new Map<string, UniversalHandler>();
-    server.addHook("onRoute", (route) => {
-      const { allowedMethods } = handlers.get(route.url) ?? {};
-      // connect-fastify takes every method, and refuses the others without `Allow`.
-      if (allowedMethods !== undefined) route.method = [...allowedMethods];
-      route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
-    });
     // Before the body is read, and before Fastify refuses in its own form what is no content type at all.
     server.addHook("onRequest", (request, reply, done) => {
-      const handler = handlers.get(request.routeOptions.url ?? "");
-      const isServed = handler === undefined || servesContentType(handler, request.headers["content-type"]);
-      if (request.method === "POST" && !isServed) rejectMediaType(request, reply, handler);
+      const types = handlers.get(request.routeOptions.url ?? "") ?? UNARY_TYPES;
+      const isServed = servesContentType(types, request.headers["content-type"]);
+      if (request.method === "POST" && !isServed) rejectMediaType(request, reply, types);
       else done();
     });
-    server.decorateRequest("rpcCall");
-    server.addHook("preHandler", plainUnaryCalls(operations, maxBodyBytes, compresses));
-    server.addHook("preHandler", (request, reply, done) => {
-      boundDeadline(request.raw);
-      const call = begin(request, reply, compresses);
-      const handler = handlers.get(request.routeOptions.url ?? "");
-      if (!hasValidUrl(request)) {
-        reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
-      } else if (handler?.method.methodKind === "bidi_streaming") {
-        endWithResponse(request);
-        done();
-      } else if (request.method === "GET") done();
-      else receive(call, handler, maxBodyBytes, done);
-    });
-    await server.register(fastifyConnectPlugin, {
-      routes(router) {
-        for (const { method, call } of operations) {
-          router.rpc(
-            method,
-            async (message, context) => {
-              const { request } = callOf(context.values);
-              const recording = recordingFor(request.raw);
-              const result = call(message, recording);
-              const response = result instanceof Promise ? await untilAborted(result, context.signal) : result;
-              return conditionalMessage(response, context, request, recording);
-            },
-            { jsonOptions: jsonOptions(method.input) },
-          );
-        }
-        standard?.register(router);
-        if (watch !== undefined) {
-          const { method } = WatchService;
-          router.rpc(
-            method.watch,
-            (request, { signal, requestHeader }) =>
-              watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
-            { jsonOptions: jsonOptions(method.watch.input), readMaxBytes: maxBodyBytes },
-          );
-        }
-        for (const [index, handler] of router.handlers.entries()) {
-          handlers.set(handler.requestPath, handler);
-          served.addRpc(handler.requestPath, handler.allowedMethods);
-          router.handlers[index] = adapted(handler);
-        }
-      },
-      contextValues: ({ rpcCall }) => createContextValues().set(callKey, rpcCall),
-      interceptors: [recordOutcome],
-      readMaxBytes: maxBodyBytes,
-      acceptCompression: [rpcGzip],
-      compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
-    });
+    unaryRoutes(server, operations, served, { maxBodyBytes, compresses });
+    await server.register(streams(handlers, standard, watch, compresses, served));
     server.addHook("preClose", (done) => {
       standard?.close();
       watch?.close();
@@ -141,14 +79,54 @@ export function rpc(
   };
 }
 
-/** connect-es leaves deadlines to its handlers. The work itself goes on. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, fail) => {
-    const onAbort = () => fail(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, fail);
-  });
+/** Adds the handlers of connect-es to `handlers`, by their paths. */
+function streams(
+  handlers: Map<string, UniversalHandler>,
+  standard: StandardServices | undefined,
+  watch: WatchCalls | undefined,
+  compresses: boolean,
+  served: ServedMethods,
+) {
+  return async (server: FastifyInstance): Promise<void> => {
+    server.addHook("onRoute", (route) => {
+      const { allowedMethods } = handlers.get(route.url) ?? {};
+      // connect-fastify takes every method, and refuses the others without `Allow`.
+      if (allowedMethods !== undefined) route.method = [...allowedMethods];
+      route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
+    });
+    server.decorateRequest("rpcCall");
+    server.addHook("preHandler", (request, reply, done) => {
+      boundDeadline(request.raw);
+      const call = begin(request, reply, compresses);
+      const kind = handlers.get(request.routeOptions.url ?? "")?.method.methodKind;
+      if (!hasValidUrl(request)) {
+        reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
+      } else if (kind === "bidi_streaming") {
+        endWithResponse(request);
+        done();
+      } else receive(call, reply, MAX_STREAM_MESSAGE_BYTES, done);
+    });
+    await server.register(fastifyConnectPlugin, {
+      routes(router) {
+        standard?.register(router);
+        if (watch !== undefined) {
+          router.rpc(WatchService.method.watch, (request, { signal, requestHeader }) =>
+            watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
+          );
+        }
+        for (const handler of router.handlers) {
+          handlers.set(handler.requestPath, handler);
+          served.addRpc(handler.requestPath, handler.allowedMethods);
+        }
+      },
+      contextValues: ({ rpcCall }) => createContextValues().set(callKey, rpcCall),
+      interceptors: [recordOutcome],
+      jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },
+      readMaxBytes: MAX_STREAM_MESSAGE_BYTES,
+      acceptCompression: [rpcGzip],
+      compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
+    });
+  };
 }
 
 const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
@@ -181,7 +159,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, compresses: boolean
     const { statusCode } = reply.raw;
     record.complete(statusCode === 200 ? record.outcome : outcomeOf(statusCode));
   });
-  return (request.rpcCall = { request, reply, releaseBody: () => undefined, error: undefined });
+  return (request.rpcCall = { request, releaseBody: () => undefined });
 }
 
 /** gRPC asks for a reset where the client still sends after its response; Node.js leaves the stream open. */
@@ -199,17 +177,18 @@ function endWithResponse({ raw }: FastifyRequest): void {
 
 /**
  * Reads the body for connect-es, which would keep it chunk by chunk. It counts towards the budget for bodies until the
- * handler has its response; a compressed one with the size that connect-es decompresses up to.
+ * stream begins; a compressed one with the size that connect-es decompresses up to.
  */
-function receive(call: Call, handler: UniversalHandler | undefined, maxBytes: number, done: () => void): void {
-  const { request, reply } = call;
+function receive(call: Call, reply: FastifyReply, maxBytes: number, done: () => void): void {
+  const { request } = call;
   const { bodies } = request.usage.budgets;
   const decompressed = isCompressed(request) ? maxBytes : 0;
   if (!bodies.tryTake(decompressed)) return reject(request, reply, tooManyBodies());
-  readBody(request, maxBytes, FRAME_HEADER_BYTES, (received) => {
-    const body = Buffer.isBuffer(received) ? checked(request, handler, received) : received;
+  readBody(request, maxBytes, FRAME_HEADER_BYTES, (body) => {
     if (Buffer.isBuffer(body)) {
       const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
+      // A body that is no message never gets to the handler.
+      reply.raw.once("close", () => call.releaseBody());
       request.body = createAsyncIterable(body.length > 0 ? [body] : []);
       done();
       return used.then(() => bodies.release(decompressed));
@@ -223,85 +202,19 @@ function receive(call: Call, handler: UniversalHandler | undefined, maxBytes: nu
   });
 }
 
-/** The body, or why connect-es must not decode it, which it would do with each of several messages. */
-function checked(
-  { headers }: FastifyRequest,
-  handler: UniversalHandler | undefined,
-  body: Buffer,
-): Buffer | ConnectError {
-  const { "content-type": type = "" } = headers;
-  // Another type is not decoded.
-  if (handler?.supportedContentType(type) !== true) return body;
-  try {
-    const message = /^application\/(?:grpc|connect\+)/.test(type) ? onlyMessage(body) : body;
-    // One that is compressed is checked once it no longer is; its bytes are no fields, or few.
-    if (!type.includes("json")) checkFieldCount(handler.method.input, message);
-    return body;
-  } catch (error) {
-    return ConnectError.from(error);
-  }
-}
-
 function isCompressed({ headers }: FastifyRequest): boolean {
   const names = ["content-encoding", "connect-content-encoding", "grpc-encoding"];
   return names.some((name) => (headers[name] ?? "identity") !== "identity");
 }
 
-/**
- * Wraps a handler: counts the bytes of a unary response until it is sent, and sends the error of an operation as the short
- * way does; connect-es would send two HEADERS frames, after which clients of gRPC do not retry.
- */
-function adapted(handler: UniversalHandler): UniversalHandler {
-  const isUnary = handler.method.methodKind === "unary";
-  const adaptedHandler: (...args: Parameters<UniversalHandler>) => ReturnType<UniversalHandler> = async (received) => {
-    const call = callOf(received.contextValues);
-    const { request, reply } = call;
-    const { input } = handler.method;
-    const isBinary = !isJson(received.header);
-    const check = (message: Uint8Array) => isBinary && checkFieldCount(input, message);
-    const response = await decompressedCheck.run(check, () => handler(received)).finally(() => call.releaseBody());
-    if (response.status === 415) {
-      rejectMediaType(request, reply, handler);
-      await reply;
-      throw SENT;
-    }
-    if (!isUnary) return response;
-    // gRPC-Web has its errors in the body.
-    if (call.error === undefined || request.record.protocol === "grpc-web") {
-      return held(conditionalGet(response, request), request.usage);
-    }
-    sendRpcError(request, reply, call.error);
-    // Otherwise Fastify would send the undefined result of the handler.
-    await reply;
-    throw SENT;
-  };
-  const { protocolNames, service, method, requestPath, allowedMethods, supportedContentType } = handler;
-  const properties = { protocolNames, service, method, requestPath, allowedMethods, supportedContentType };
-  return Object.assign(adaptedHandler, properties);
-}
-
-function held(response: UniversalServerResponse, usage: Usage): UniversalServerResponse {
-  const { body } = response;
-  return body === undefined ? response : { ...response, body: heldBytes(body, usage) };
-}
-
-async function* heldBytes(body: AsyncIterable<Uint8Array>, usage: Usage): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    usage.holdResponse(chunk.length);
-    yield chunk;
-  }
-}
-
-/** Records the outcomes of calls, and their errors, which it makes fit the headers of gRPC. */
+/** Records the outcomes of streams, and their errors, which it makes fit the headers of gRPC. */
 const recordOutcome: Interceptor = (next) => async (received) => {
   const call = callOf(received.contextValues);
   const { record, usage } = call.request;
   const failed = (error: unknown): unknown => {
     record.outcome = ConnectError.from(error).code;
     recordRefusal(record, error);
-    if (!(error instanceof ConnectError)) return error;
-    if (!received.stream) call.error = error;
-    return record.protocol === "connect" ? error : boundForGrpc(error);
+    return error instanceof ConnectError && record.protocol !== "connect" ? boundForGrpc(error) : error;
   };
   async function* untilFailed<T>(messages: AsyncIterable<T>): AsyncGenerator<T> {
     try {
@@ -310,7 +223,8 @@ const recordOutcome: Interceptor = (next) => async (received) => {
       throw failed(error);
     }
   }
-  if (received.stream) usage.becomeStream();
+  call.releaseBody();
+  usage.becomeStream();
   try {
     const response = await next(received);
     record.outcome = 0;

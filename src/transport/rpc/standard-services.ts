@@ -3,6 +3,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import type { ServiceBinding } from "../../service/service-binding.js";
 import { Streams } from "../watch/streams.js";
 import { health } from "./health.js";
 import { reflection } from "./reflection.js";
@@ -41,6 +42,9 @@ export interface StandardServicesOptions {
 }
 
 export interface StandardServices {
+  /** Of the unary rpcs. */
+  readonly bindings: readonly ServiceBinding[];
+  /** Adds the streams. */
   register(router: ConnectRouter): void;
   /** Ends all open streams; new ones are refused. */
   close(): void;
@@ -54,14 +58,12 @@ export function standardServices(options: StandardServicesOptions): StandardServ
   const reflections = new Streams("reflection streams", limits.reflections, limits.reflectionMs);
   const served = [...services, Health, ServerReflection, ServerReflectionV1Alpha];
   const names = served.map(({ typeName }) => typeName);
+  const { watch, ...unary } = health(names, () => notReadyReason() === undefined, watches, limits.pollMs);
   return {
+    bindings: [{ service: Health, handlerOf: ({ localName }) => unary[localName as keyof typeof unary] }],
     register(router) {
       const handlerOptions = { readMaxBytes: limits.messageBytes };
-      router.service(
-        Health,
-        health(names, () => notReadyReason() === undefined, watches, limits.pollMs),
-        handlerOptions,
-      );
+      router.rpc(Health.method.watch, watch, handlerOptions);
       const serverReflectionInfo = reflection(served, reflections, limits.requests);
       router
         .service(ServerReflection, { serverReflectionInfo }, handlerOptions)

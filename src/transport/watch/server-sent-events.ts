@@ -8,7 +8,7 @@ import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/w
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize.js";
-import { JSON_WRITE_OPTIONS } from "../encoding/encodable-response.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { responseBudgetError, STREAM_UNITS } from "../limits.js";
 import { bindingsOf } from "../rest/http-rules.js";
 import { type Query, requestReader } from "../rest/rest-request.js";

@@ -12,7 +12,7 @@ import { contentId } from "../../../src/store/postgres/content-id.js";
 import { Database } from "../../../src/store/postgres/database.js";
 import { ReplicaSync } from "../../../src/store/postgres/replica-sync.js";
 import { Replica } from "../../../src/store/postgres/replica.js";
-import type { Contract } from "../../../src/domain/contract.js";
+import { bodyOf, type Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/store/port.js";
 import { parties } from "../../fixtures/elements.js";
@@ -150,8 +150,8 @@ export const expectedContracts = ({ contracts }: ScriptedLedger): unknown[] =>
 const summary = (one: Contract): readonly unknown[] => [
   one.contractId,
   one.templateId,
-  JSON.parse(one.payload),
-  one.createdEventBlob,
+  JSON.parse(bodyOf(one).payload),
+  bodyOf(one).createdEventBlob,
   one.createdAt,
   one.synchronizerId,
   one.reassignmentCounter,

@@ -7,7 +7,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { SnapshotError, SnapshotFile } from "../../../src/ingest/file-ingestor.js";
 import { allocationFactory, templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
-import type { Contract } from "../../../src/domain/contract.js";
+import type { StoredContract } from "../../../src/domain/contract.js";
 import { NotReady, type StoreWriter } from "../../../src/store/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { gate, until, within } from "../../fixtures/wait.js";
@@ -196,8 +196,8 @@ function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
   const wrap = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
-    async replace(contracts: AsyncIterable<Contract>, offset: number) {
-      const all: Contract[] = [];
+    async replace(contracts: AsyncIterable<StoredContract>, offset: number) {
+      const all: StoredContract[] = [];
       for await (const contract of contracts) all.push(contract);
       begun.push(all.map(({ contractId }) => contractId));
       if (begun.length === held + 1) await waiting.opened;

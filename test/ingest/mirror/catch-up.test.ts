@@ -58,7 +58,7 @@ interface Asking {
 }
 
 /** A mirror that has followed a ledger for three polls. */
-async function following({ readWait = READ_WAIT_MS } = {}) {
+async function following() {
   const clock = new VirtualClock();
   const restoreTimers = clock.install();
   const ledger = new ScriptedLedger();
@@ -72,7 +72,7 @@ async function following({ readWait = READ_WAIT_MS } = {}) {
   const pause = (ms: number) => clock.pause(ms, signal);
   const options = {
     writer: store,
-    readWait,
+    readWait: READ_WAIT_MS,
     now: () => clock.now,
     clock: () => clock.now,
     random: () => 0.5,
@@ -184,15 +184,6 @@ describe("a request for an unknown contract", () => {
     await advance(READ_WAIT_MS);
     expect(asking.progress).toEqual(["reached"]);
     expect(asking.ended).toBeLessThan(500);
-  });
-
-  test("ends at once if the service does not wait, even if the ledger is ahead", async () => {
-    const { ask, advance, participant, client } = await following({ readWait: 0 });
-    participant.stop();
-    const asking = ask();
-    await advance(0);
-    expect(asking).toMatchObject({ progress: ["reached"], ended: 0 });
-    expect(client.reads).toBe(0);
   });
 });
 

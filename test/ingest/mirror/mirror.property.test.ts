@@ -1,6 +1,7 @@
 /** After any script of changes, and of faults of real connections, the store equals the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { bodyOf } from "../../../src/domain/contract.js";
 import { NotReady } from "../../../src/store/port.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
@@ -109,7 +110,10 @@ async function stateOf(mirror: RunningMirror): Promise<unknown> {
   try {
     const held = [...(await mirror.held()).values()];
     return new Map(
-      held.map((one) => [one.contractId, { ...common(one), payload: JSON.parse(one.payload) as unknown }]),
+      held.map((one) => [
+        one.contractId,
+        { ...common({ ...one, ...bodyOf(one) }), payload: JSON.parse(bodyOf(one).payload) as unknown },
+      ]),
     );
   } catch (error) {
     if (error instanceof NotReady) return "no snapshot yet";

@@ -1,5 +1,6 @@
 /** Checks on a database, and on a store that has forgotten everything: the same warnings, in few round trips. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { StoredContract } from "../../../src/domain/contract.js";
 import { parse } from "yaml";
 import { scanWarnings } from "../../../src/registry/check/scan.js";
 import type { Registry } from "../../../src/registry/sdk/registry.js";
@@ -34,7 +35,7 @@ async function replicaOf(store: MemoryStore, { templates }: Registry): Promise<R
   const content = { contentId: "tests", origin: "tests" };
   const writer = await PostgresWriter.begin(schema.database, 0, content, () => undefined);
   await writer.replace(
-    store.read((view) => templates.flatMap((template) => view.all(template))),
+    store.read((view) => templates.flatMap((template) => view.all(template) as StoredContract[])),
     10,
   );
   return new Replica(schema.database, { templates, contentId: "tests", cacheBytes: 1_000_000, clock });

@@ -1,6 +1,5 @@
 /** Runs a random script on a store, and compares every answer with the model's. */
-import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
-import { alreadyCaughtUp } from "../../../src/domain/ledger.js";
+import type { Change, StoredContract, CountedOnly } from "../../../src/domain/contract.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
 import { Recording } from "../../../src/registry/recorder.js";
@@ -168,9 +167,9 @@ function describeRecord({ last }: Recording): string {
   );
 }
 
-const UP_TO_DATE = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
+const UP_TO_DATE = { staleReason: () => undefined };
 
-export const decode = (decoder: Decoder, contract: LedgerContract): Contract | CountedOnly | undefined =>
+export const decode = (decoder: Decoder, contract: LedgerContract): StoredContract | CountedOnly | undefined =>
   decoder.decode(elementOf(contract))?.contract;
 
 /** A contract that no rule needs is no change. */

@@ -1,6 +1,6 @@
 /** What a reader sees of one state. */
 import { describe, expect, test } from "vitest";
-import type { Contract } from "../../../src/domain/contract.js";
+import { bodyOf, type Contract, type StoredContract } from "../../../src/domain/contract.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/store/port.js";
@@ -58,22 +58,27 @@ const readBoth = (view: View): string => {
 };
 
 /** Stores a contract, and finds it by id, by the label "red" and in the list of its template. */
-async function storedForms({ writer, read }: Subject, given: Contract<Fruit>): Promise<readonly Contract<Fruit>[]> {
+async function storedForms(
+  { writer, read }: Subject,
+  given: StoredContract<Fruit>,
+): Promise<readonly Contract<Fruit>[]> {
   await writer.replace([given], 5);
   return read((view) => [{ id: given.contractId }, { label: "red" }, undefined].flatMap((by) => find(view, apple, by)));
 }
 
-/** Returns the slots of the red apple and then fills one. */
-async function takeSlots({ read }: Subject): Promise<unknown[] | undefined> {
+/** Returns the encodings kept with the red apple and then keeps one. */
+async function takeEncodings({ read }: Subject): Promise<unknown[] | undefined> {
   const [taken] = await read((view) => view.byKey(apple, byLabel("red")));
-  const slots = taken?.slots ?? [];
-  if (taken !== undefined) taken.slots = ["something"];
-  return taken && slots;
+  if (taken === undefined) return undefined;
+  const body = bodyOf(taken);
+  const { encodings = [] } = body;
+  body.encodings = ["something"];
+  return encodings;
 }
 
 export function readCases(subject: Subject): void {
   const { read, found } = subject;
-  const replace = (contracts: readonly Contract[], offset = 5) => subject.writer.replace(contracts, offset);
+  const replace = (contracts: readonly StoredContract[], offset = 5) => subject.writer.replace(contracts, offset);
 
   describe("a read", () => {
     test("before the first state throws NotReady and does not run", async () => {
@@ -287,8 +292,11 @@ export function readCases(subject: Subject): void {
       const given = fruit(`00${"ab".repeat(68)}`, {
         ...fields,
         templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
-        payload: JSON.stringify(payload),
-        createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
+        body: {
+          payload: JSON.stringify(payload),
+          createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
+          encodings: undefined,
+        },
         createdAt: "2026-01-05T09:00:00.123456789Z",
         createdMicros: 1_767_603_600_123_456,
         synchronizerId: "global-domain::1220ab",
@@ -306,11 +314,11 @@ export function readCases(subject: Subject): void {
 
     test("has empty slots at first and after each reassignment", async () => {
       await replace([fruit("a")]);
-      expect(await takeSlots(subject)).toEqual([]);
+      expect(await takeEncodings(subject)).toEqual([]);
       await subject.writer.apply([unassigned("a", 1)], 6);
-      expect(await takeSlots(subject)).toEqual([]);
+      expect(await takeEncodings(subject)).toEqual([]);
       await subject.writer.apply([active("a", on("B", 1))], 7);
-      expect(await takeSlots(subject)).toEqual([]);
+      expect(await takeEncodings(subject)).toEqual([]);
     });
   });
 }

@@ -1,6 +1,6 @@
 /** What a writer changes: contracts and their places, lists, sums, counts, archivals and the time. */
 import { describe, expect, test } from "vitest";
-import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
+import type { Change, StoredContract, CountedOnly } from "../../../src/domain/contract.js";
 import { NotReady, type View } from "../../../src/store/port.js";
 import { counted, fruit } from "../../fixtures/fruits.js";
 import {
@@ -33,7 +33,7 @@ function describeState(view: View): string {
   return [places.join(" "), ...view.sums(["USD"]), formatCounts(view.templateCounts())].join("; ");
 }
 
-type Content = readonly (Contract | CountedOnly)[];
+type Content = readonly (StoredContract | CountedOnly)[];
 /** The offset grows by one, unless another is given. */
 type Step = readonly [changes: readonly Change[], expected: string, offset?: number];
 
@@ -127,7 +127,7 @@ const stepTo = ({ writer }: Subject, offset: number) =>
 
 export function writeCases(subject: Subject): void {
   const { read, found, sums } = subject;
-  const replace = (contracts: Iterable<Contract | CountedOnly>, offset = 5, asOf?: number) =>
+  const replace = (contracts: Iterable<StoredContract | CountedOnly>, offset = 5, asOf?: number) =>
     subject.writer.replace(contracts, offset, asOf);
 
   describe("apply", () => {
@@ -247,7 +247,7 @@ export function writeCases(subject: Subject): void {
       expect([await found(apple), times]).toEqual([["a", "b"], 1]);
     });
 
-    test.each<[string, Iterable<Contract | CountedOnly>, string]>([
+    test.each<[string, Iterable<StoredContract | CountedOnly>, string]>([
       ["twice in a row", [fruit("new"), fruit("b"), fruit("b")], "appears twice"],
       ["twice, far apart", [fruit("b"), fruit("new"), fruit("b")], "appears twice"],
       ["twice in two templates", [fruit("b"), fruit("new"), fruit("b", { template: pear })], "appears twice"],

@@ -7,7 +7,13 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { Replica } from "../../../src/store/postgres/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writer.js";
-import type { Change, Contract, CountedOnly } from "../../../src/domain/contract.js";
+import {
+  bodyOf,
+  type Change,
+  type Contract,
+  type CountedOnly,
+  type StoredContract,
+} from "../../../src/domain/contract.js";
 import type { View } from "../../../src/store/port.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
@@ -44,7 +50,7 @@ const sums = ["USD", "EUR", "none"];
 const templateOf = (id: string) => (id < "d" ? apple : pear);
 
 /** Each snapshot has contracts with other fields. */
-function contractOf(id: string, snapshot: number, counter: number): Contract | CountedOnly {
+function contractOf(id: string, snapshot: number, counter: number): StoredContract | CountedOnly {
   const index = ids.indexOf(id);
   const assignment = { reassignmentCounter: counter, synchronizerId: `sync-${counter}` };
   const amount = BigInt(snapshot * 10 + index + 1);
@@ -64,7 +70,8 @@ type Lookup = (view: View, seen: Map<string, Contract>) => string[];
 
 const describe = (contracts: readonly Contract[], seen: Map<string, Contract>): string[] =>
   contracts.map((contract) => {
-    const { contractId, template, payload, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
+    const { contractId, template, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
+    const { payload } = bodyOf(contract);
     const first = seen.get(contractId) ?? contract;
     seen.set(contractId, first);
     if (first !== contract) return `${contractId} is another object than before`;

@@ -28,7 +28,7 @@ async function serve() {
       reached.push(burnOfferId);
       const begun = performance.now();
       while (burnOfferId === "slow" && performance.now() - begun < 2 * TURN_MS);
-      return { choiceContextData: { values: {} }, disclosedContracts: [] };
+      return { values: [], disclosed: [] };
     },
   });
   const budgets = createBudgets();

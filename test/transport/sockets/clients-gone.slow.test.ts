@@ -28,7 +28,7 @@ const CANCEL = Buffer.of(0, 0, 0, 8);
 
 const getBurnOfferCancelContext = async () => {
   await sleep(5);
-  return { choiceContextData: {}, disclosedContracts: [] };
+  return { values: [], disclosed: [] };
 };
 
 async function serve() {

@@ -16,7 +16,7 @@ import { gate, until, within } from "../../fixtures/wait.js";
 const GRACE_MS = 20_000;
 const SOON_MS = 8_000;
 
-const FLAG = { tag: "AV_Bool", value: { kind: { case: "boolValue" as const, value: true } } };
+const FLAG = { tag: "AV_Bool" as const, value: true };
 const pathOf = (id: string): string => onIssuance("burn", "offer", "cancel", id).path;
 const responseTo = (id: string) => ({
   status: 200,
@@ -34,7 +34,7 @@ async function startService() {
     getBurnOfferCancelContext: async ({ burnOfferId: id }) => {
       reached.push(id);
       if (id.startsWith("gated")) await handlerGate.opened;
-      return { choiceContextData: { values: { [id]: FLAG } }, disclosedContracts: [] };
+      return { values: [{ name: id, value: FLAG }], disclosed: [] };
     },
   });
   const server: Server = await createServer([binding], TEST_SERVER_OPTIONS);

@@ -1,0 +1,187 @@
+/**
+ * Answers one unary request, whatever its protocol: executes the operation, says what the result rests on, leaves out what
+ * the client has already, encodes and compresses. The page is docs/caching.md; conditions are those of RFC 9110, section
+ * 13.1.2.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { formatLedgerTime } from "../domain/ledger-time.js";
+import type { Answer, Basis } from "../registry/executor.js";
+import { type QueryRecorder, Recording, type Tag } from "../registry/recorder.js";
+import { withTimeout } from "../util/async.js";
+import { memoizeLast } from "../util/memoize.js";
+import { acceptsGzip, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "./compress.js";
+import { rejection } from "./errors.js";
+import type { Encoding, Operation } from "./operations.js";
+
+/** How a protocol carries a response. */
+export interface Carrier {
+  readonly encoding: Encoding;
+  /** The header with the content codings that the client accepts. */
+  readonly accepts: "accept-encoding" | "grpc-accept-encoding";
+  /** Bytes that the protocol puts before the message. */
+  readonly prefixBytes: number;
+  /** Sends the message behind its prefix. */
+  send(reply: FastifyReply, body: Buffer, isCompressed: boolean): void;
+}
+
+/** JSON or protobuf as a body of HTTP: REST and unary Connect. */
+export function httpCarrier(encoding: Encoding, contentType: string): Carrier {
+  return {
+    encoding,
+    accepts: "accept-encoding",
+    prefixBytes: 0,
+    send(reply, body, isCompressed) {
+      if (isCompressed) reply.header("content-encoding", "gzip");
+      void reply.header("content-type", contentType).send(body);
+    },
+  };
+}
+
+export interface UnaryCall {
+  readonly operation: Operation;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly carrier: Carrier;
+  /** Whether the response is compressed for a client that accepts it. */
+  readonly compresses: boolean;
+  /** When the client stops waiting, as `performance.now()`; undefined without a deadline. */
+  readonly deadline?: number | undefined;
+}
+
+/** Throws, or rejects with, ConnectError. Synchronous where the operation is: a promise costs more than most queries. */
+export function answer(call: UnaryCall, message: Message): void | Promise<void> {
+  const { operation, request, deadline } = call;
+  const remainingMs = deadline === undefined ? Infinity : deadline - performance.now();
+  if (remainingMs <= 0) throw deadlineExceeded();
+  const recording = recordingFor(request.raw);
+  const result = operation.call(message, recording);
+  if (!(result instanceof Promise)) return send(call, message, result, recording);
+  // The work itself goes on.
+  const inTime = deadline === undefined ? result : withTimeout(result, remainingMs, failLate);
+  return inTime.then((late) => send(call, message, late, recording));
+}
+
+const deadlineExceeded = () => rejection("DEADLINE_EXCEEDED", "the operation timed out");
+const failLate = (): never => {
+  throw deadlineExceeded();
+};
+
+function send(
+  call: UnaryCall,
+  message: Message,
+  result: Answer<object>,
+  recording: Recording | undefined,
+): void | Promise<void> {
+  const { operation, request, reply, carrier, compresses } = call;
+  const { headers, known } = validate(operation, message, result, recording, request.raw);
+  reply.headers(headers);
+  // A cache has to ask before each use whether the response is still the same. It must not keep an empty message, which is
+  // the response to one client.
+  if (result.basis !== undefined && request.method === "GET")
+    reply.header("cache-control", known === "empty" ? "no-store" : "no-cache");
+  if (compresses && carrier.accepts === "accept-encoding")
+    reply.header("vary", varyByEncoding(reply.getHeader("vary")));
+  if (known !== undefined) request.record.isNotModified = true;
+  if (known === "304") {
+    void reply.code(304).send();
+    return undefined;
+  }
+  const { encoding, prefixBytes } = carrier;
+  if (known === "empty") {
+    reply.header(NOT_MODIFIED, "true");
+    const empty = Buffer.alloc(prefixBytes + (encoding === "json" ? 2 : 0));
+    if (encoding === "json") empty.write("{}", prefixBytes);
+    return carrier.send(reply, empty, false);
+  }
+  const body = operation.encode(result, message, encoding).toBuffer(prefixBytes);
+  const length = body.length - prefixBytes;
+  if (!compresses || length < MIN_COMPRESSED_BYTES || !acceptsGzip(request.headers[carrier.accepts])) {
+    return carrier.send(reply, body, false);
+  }
+  const sendShorter = (compressed: Buffer) =>
+    compressed.length < body.length ? carrier.send(reply, compressed, true) : carrier.send(reply, body, false);
+  const compressed = gzip(body, prefixBytes);
+  return compressed instanceof Promise ? compressed.then(sendShorter) : sendShorter(compressed);
+}
+
+/** Asks for the validators by every protocol; a client that has the response gets an empty one. */
+const OWN_CONDITION = "offledger-if-none-match";
+/** Asks by GET, for which HTTP has 304. */
+const CONDITION = "if-none-match";
+/** The response is empty because the client has it. */
+export const NOT_MODIFIED = "offledger-not-modified";
+
+type Request = Pick<IncomingMessage, "headers" | "method">;
+
+const isGet = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
+
+/** What to record for the validators of a response; undefined if the request does not ask for them. */
+export const recordingFor = (request: Request): Recording | undefined =>
+  request.headers[OWN_CONDITION] !== undefined || (isGet(request) && request.headers[CONDITION] !== undefined)
+    ? new Recording()
+    : undefined;
+
+/** How to send a response that the client has: as 304, or as an empty message. Undefined if the client does not have it. */
+type Known = "304" | "empty" | undefined;
+
+/** The headers that say what a response rests on, and whether the client has it already. */
+export function validate(
+  operation: Operation,
+  message: Message,
+  result: Answer<object>,
+  recording: Recording | undefined,
+  request: Request,
+): { readonly headers: Readonly<Record<string, string>>; readonly known: Known } {
+  if (result.basis === undefined) return RESTS_ON_NOTHING;
+  const headers = stateHeaders(result.basis);
+  if (recording?.last === undefined) return { headers, known: undefined };
+  const etag = operation.etag(result, message);
+  const isKnown = (condition: string) => matchesEtag(request.headers[condition], etag);
+  const known = isGet(request) && isKnown(CONDITION) ? "304" : isKnown(OWN_CONDITION) ? "empty" : undefined;
+  return { headers: { ...headers, etag, ...lookupHeaders(recording.last) }, known };
+}
+
+const RESTS_ON_NOTHING = { headers: {}, known: undefined };
+
+/** Of the state that a response rests on. */
+const stateHeaders = memoizeLast(({ generation, offset, asOf }: Basis): Record<string, string> => ({
+  "offledger-generation": generation,
+  "offledger-offset": String(offset),
+  ...(asOf !== undefined && { "offledger-record-time": formatLedgerTime(asOf) }),
+}));
+
+/** When the response may become another one. None for one that depends on more than look-ups. */
+function lookupHeaders({ tags, validUntil }: QueryRecorder): Record<string, string> {
+  if (tags === undefined) return {};
+  return {
+    ...(validUntil !== undefined && { "offledger-valid-until": formatLedgerTime(validUntil) }),
+    "offledger-tags": tagsHeader(tags),
+  };
+}
+
+/** Whether a client has the content with this entity tag. Weak comparison: tags name what a response says, not its bytes. */
+function matchesEtag(condition: string | readonly string[] | undefined, etag: string): boolean {
+  if (condition === undefined) return false;
+  const known = String(condition).split(",");
+  return known.some((one) => one.trim() === "*" || opaqueTag(one.trim()) === opaqueTag(etag));
+}
+
+const opaqueTag = (etag: string): string => (etag.startsWith("W/") ? etag.slice(2) : etag);
+
+const MAX_LISTED_TAGS = 90;
+/** The first three hexadecimal digits of a tag select a bit. */
+const SET_DIGITS = 3;
+
+/** A list, or where the tags are too many a bit set of their first digits. */
+export function tagsHeader(tags: ReadonlySet<Tag>): string {
+  if (tags.size <= MAX_LISTED_TAGS) return [...tags].join(",");
+  // Bit n is counted from the lowest of the first byte.
+  const bytes = Buffer.alloc(16 ** SET_DIGITS / 8);
+  for (const tag of tags) {
+    const bit = Number.parseInt(tag.slice(0, SET_DIGITS), 16);
+    bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7));
+  }
+  return `~${bytes.toString("base64url")}`;
+}

@@ -1,0 +1,91 @@
+/** Responses assembled from chunks equal the encoding of the library, and each chunk is encoded once. */
+import { toBinary, toJsonString } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { AnyValue } from "../../src/registry/sdk/registry.js";
+import { encodeCounts } from "../../src/transport/encoding/disclosed-contract.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
+import { contract, type Kind, kinds, replyInput } from "../fixtures/replies.js";
+
+const encodings = ({ encoder }: Kind, result: object): Buffer[] =>
+  // Behind a prefix, as in a frame.
+  [encoder.json(result), encoder.binary(result)].map((chunks) => chunks.toBuffer(5).subarray(5));
+
+describe.each(Object.entries(kinds))("%s", (_name, kind) => {
+  test("equals the encoding of the library", () => {
+    fc.assert(
+      fc.property(replyInput, (given) => {
+        const message = kind.message(given);
+        const [json, binary] = encodings(kind, kind.result(given));
+        expect(json?.toString()).toBe(toJsonString(kind.output, message, JSON_WRITE_OPTIONS));
+        expect(binary?.equals(toBinary(kind.output, message))).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("another entity tag for another value, factory, contract, synchronizer or assignment; the same one for the same", () => {
+    const [given] = fc.sample(
+      replyInput.filter(({ disclosed }) => disclosed.length > 0),
+      { numRuns: 1, seed: 7 },
+    );
+    if (given === undefined) throw new Error("no sample");
+    const etag = (one: typeof given) => kind.encoder.etag(kind.result(one));
+    const [first, ...others] = given.disclosed;
+    if (first === undefined) throw new Error("no contract");
+    const value: AnyValue = { tag: "AV_Text", value: "another" };
+    const changed = [
+      { ...given, values: [...given.values, { name: "another", value }] },
+      { ...given, disclosed: others },
+      { ...given, disclosed: [{ ...first, contractId: "00another" }, ...others] },
+      { ...given, disclosed: [{ ...first, synchronizerId: "another" }, ...others] },
+      { ...given, disclosed: [{ ...first, reassignmentCounter: 1 }, ...others] },
+      ...("factoryId" in kind.result(given) ? [{ ...given, factoryId: "00another" }] : []),
+    ].map(etag);
+    expect(new Set([etag(given), ...changed]).size).toBe(changed.length + 1);
+    // The payload of a contract never changes.
+    expect(etag({ ...given, disclosed: [{ ...first }, ...others] })).toBe(etag(given));
+  });
+});
+
+test("with and without debug fields have different entity tags", () => {
+  const [given] = fc.sample(replyInput, { numRuns: 1, seed: 7 });
+  const tags = ["a context", "a context without debug fields"].map((name) => {
+    const kind = kinds[name];
+    return given === undefined ? "" : kind?.encoder.etag(kind.result(given));
+  });
+  expect(tags[0]).not.toBe(tags[1]);
+});
+
+test("a contract is encoded once in each form over a thousand responses", () => {
+  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 });
+  const given = { values: [], disclosed, factoryId: "factory" };
+  const before = { ...encodeCounts };
+  for (let count = 0; count < 1_000; count++)
+    for (const kind of Object.values(kinds)) encodings(kind, kind.result(given));
+  // With debug fields, without, and in the form of utility operations.
+  const forEach = 3 * disclosed.length;
+  expect({ json: encodeCounts.json - before.json, binary: encodeCounts.binary - before.binary }).toEqual({
+    json: forEach,
+    binary: forEach,
+  });
+});
+
+test("a reference to a disclosed contract is encoded like any other", () => {
+  const { "a context without debug fields": kind } = kinds;
+  if (kind === undefined) throw new Error("no such kind");
+  fc.assert(
+    fc.property(contract, (one) => {
+      const written = [one, undefined].map((disclosed) => {
+        const value: AnyValue = {
+          tag: "AV_ContractId",
+          value: one.contractId,
+          ...(disclosed !== undefined && { contract: disclosed }),
+        };
+        const result = { values: [{ name: "rule", value }], disclosed: [one] };
+        return [...encodings(kind, result), ...encodings(kind, result)];
+      });
+      expect(written[0]).toEqual(written[1]);
+    }),
+  );
+});
