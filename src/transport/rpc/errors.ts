@@ -41,7 +41,8 @@ export function sendRpcError(request: FastifyRequest, reply: FastifyReply, error
   if (record.protocol === "grpc-web") {
     reply.headers(Object.fromEntries(error.metadata));
     // A page can read the body, whatever headers CORS lets it see.
-    const trailers = [...grpcStatus(error)].map(([name, value]) => `${name}: ${value}\r\n`);
+    const status = [...grpcStatus(error)].filter(([name]) => name.startsWith("grpc-"));
+    const trailers = status.map(([name, value]) => `${name}: ${value}\r\n`);
     reply.code(200).header("content-type", request.headers["content-type"]);
     void reply.send(trailerFrame(trailers.join("")));
     return;

@@ -43,7 +43,7 @@ export function rejectMediaType(request: FastifyRequest, reply: FastifyReply, { 
 
 function describe({ method, headers }: FastifyRequest, types: readonly string[]): string {
   if (method === "GET") {
-    return "the query of a GET must have encoding=json or encoding=proto, and its header no content-type of gRPC";
+    return "the query of a GET must have encoding=json or encoding=proto";
   }
   const { "content-type": type = "" } = headers;
   const [json = ""] = types;
