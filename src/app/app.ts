@@ -171,8 +171,8 @@ async function start(
       ? await operatorServices({ ...parts, bindings: services(executor, serviceOptions) })
       : undefined;
     if (own !== undefined) shutdown.add(async () => own.close());
-    const served = { bindings: own?.bindings ?? [], health: health(notReadyReason), exposition: metrics };
-    operator = await startOperator(config, options, served, log);
+    const shown = { bindings: own?.bindings ?? [], health: health(notReadyReason), exposition: metrics };
+    operator = await startOperator(config, options, shown, log);
   }
   const server = await createServer(bindings, {
     ...options,

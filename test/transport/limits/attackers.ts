@@ -197,12 +197,17 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
       }),
     ]),
   "TLS connections": () => keep(9_000, (socket) => socket.resume().write(http2.encodeStart())),
+  // 1,000 a second, so that they are not refused as a flood.
   "watch streams": () =>
     keep(100, (socket) => {
-      const connection = new http2.Http2Connection(socket, tally);
-      for (let stream = 0; stream < 100; stream++) {
+      let open = 0;
+      const connection = new http2.Http2Connection(socket, tally, { onStreamEnd: () => open-- });
+      const timer = setInterval(() => {
+        if (open >= 100) return;
+        open++;
         connection.request(watchBlock, { content: Buffer.alloc(5), ends: true });
-      }
+      }, PERIOD_MS / 10);
+      socket.once("close", () => clearInterval(timer));
     }),
   "heavy bodies": () => {
     const requests = heavyBodies().map((content) =>
