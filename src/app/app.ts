@@ -160,11 +160,11 @@ async function start(
   const bindings = roles.answers
     ? services(executor, { ...serviceOptions, transfers: metrics?.transfers })
     : health(notReadyReason);
-  const served = [
+  const guarded = [
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
-  const guards = roles.answers ? createAuth(config, served, now, clock) : [];
+  const guards = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
     const own = roles.answers
@@ -181,7 +181,7 @@ async function start(
     observers: telemetry.observers,
     onRefused: metrics?.requests.countRefused,
     watch: watchOptions,
-    standard: standardServices({ services: served, notReadyReason }),
+    standard: standardServices({ services: guarded, notReadyReason }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = limits;

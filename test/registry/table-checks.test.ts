@@ -174,13 +174,13 @@ test("an explanation calls required what must exist", async () => {
   const store = new MemoryStore();
   await store.replace([rules, offer], 1);
   const recording = new Recording(true);
-  const accept = () =>
+  const accepted = () =>
     executorOn(store, registry).execute(
       (of, context) =>
         of.choiceContext(context, "transfer-instruction/accept", { registrar: dso, contractId: "offer" }),
       recording,
     );
-  expect(accept).toThrow("does not exist");
+  expect(accepted).toThrow("does not exist");
   const searches = recording.last?.explanation?.searches ?? [];
   expect(searches.map(({ template, required }) => [template, required])).toContainEqual([
     "Splice.Amulet:LockedAmulet",

@@ -77,13 +77,12 @@ test("a reference to a disclosed contract is encoded like any other", () => {
   fc.assert(
     fc.property(contract, (one) => {
       const written = [one, undefined].map((disclosed) => {
-        const value: AnyValue = {
-          tag: "AV_ContractId",
-          value: one.contractId,
-          ...(disclosed !== undefined && { contract: disclosed }),
-        };
+        const value: AnyValue =
+          disclosed === undefined
+            ? { tag: "AV_ContractId", value: one.contractId }
+            : { tag: "AV_ContractId", value: one.contractId, contract: disclosed };
         const result = { values: [{ name: "rule", value }], disclosed: [one] };
-        return [...encodings(kind, result), ...encodings(kind, result)];
+        return [encodings(kind, result), encodings(kind, result)];
       });
       expect(written[0]).toEqual(written[1]);
     }),

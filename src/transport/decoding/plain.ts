@@ -80,10 +80,9 @@ export function plainJsonReader(
   const plain = plainSchema(schema);
   const isGiven = (name: string) => given.includes(name);
   const fields = [...plain.fields.values()].filter(({ name }) => !isGiven(name));
-  const unread = schema.fields
-    .filter(({ localName }) => isGiven(localName))
-    .flatMap(({ name, jsonName }) => [name, jsonName]);
-  const otherNames = plain.otherNames.filter((name) => !ignored.includes(name) && !unread.includes(name));
+  const unread = new Set(ignored);
+  for (const { localName, name, jsonName } of schema.fields) if (isGiven(localName)) unread.add(name).add(jsonName);
+  const otherNames = plain.otherNames.filter((name) => !unread.has(name));
   return (json, values) => {
     for (const name of otherNames) if (json[name] !== undefined) return undefined;
     const init: Record<string, JsonValue> = { ...values };

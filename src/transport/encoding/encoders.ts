@@ -50,23 +50,23 @@ const encoders: Readonly<Record<Variant, Encoder>> = {
   utility: contextEncoder("utility"),
 };
 
-const STANDARD_CONTEXTS: readonly DescMessage[] = [
+const STANDARD_CONTEXTS: ReadonlySet<DescMessage> = new Set([
   ChoiceContextSchema,
   FactoryWithChoiceContextSchema,
   TransferFactoryWithChoiceContextSchema,
-];
-const UTILITY_CONTEXTS: readonly DescMessage[] = [UtilityChoiceContextSchema, UtilityFactorySchema];
+]);
+const UTILITY_CONTEXTS: ReadonlySet<DescMessage> = new Set([UtilityChoiceContextSchema, UtilityFactorySchema]);
 
 /** Whether an operation with this output has choice contexts as results, not messages. */
 export const hasContext = (output: DescMessage): boolean =>
-  STANDARD_CONTEXTS.includes(output) || UTILITY_CONTEXTS.includes(output);
+  STANDARD_CONTEXTS.has(output) || UTILITY_CONTEXTS.has(output);
 
 /** Selects the encoder for the results of an operation by its request. */
 export function encoderOf(output: DescMessage): (request: Message) => Encoder {
-  if (STANDARD_CONTEXTS.includes(output)) {
+  if (STANDARD_CONTEXTS.has(output)) {
     return (request) => (excludesDebugFields(request) ? encoders.plain : encoders.debug);
   }
-  const encoder = UTILITY_CONTEXTS.includes(output) ? encoders.utility : messageEncoder(output);
+  const encoder = UTILITY_CONTEXTS.has(output) ? encoders.utility : messageEncoder(output);
   return () => encoder;
 }
 

@@ -27,7 +27,11 @@ export function health(names: readonly string[], isReady: () => boolean, watches
 
     list: () => ({ statuses: Object.fromEntries([...known].map((name) => [name, { status: status() }])) }),
 
-    async *watch({ service }: HealthCheckRequest, { signal: client }: { readonly signal: AbortSignal }) {
+    watch: async function* (
+      this: void,
+      { service }: HealthCheckRequest,
+      { signal: client }: { readonly signal: AbortSignal },
+    ) {
       const { signal, end } = watches.begin(client);
       try {
         yield* changes(known.has(service) ? status : () => Status.SERVICE_UNKNOWN, signal, pollMs);
