@@ -47,7 +47,7 @@ export function createAuth(
       const keys = new IssuerKeys(jwksUrl, log);
       const verifier = new TokenVerifier(keys, { issuer, audience, algorithms: ALGORITHMS }, now, clock);
       server.addHook("onRequest", async (request, reply) => {
-        if (!operations.has(request.routeOptions.config.operation ?? "")) return undefined;
+        if (!operations.has(request.record.operation)) return undefined;
         const token = readBearerToken(request);
         const error = typeof token === "string" ? await errorOf(verifier.verify(token)) : token;
         if (error === undefined) return undefined;

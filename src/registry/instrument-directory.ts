@@ -61,6 +61,12 @@ export class InstrumentDirectory {
   readonly #executor: QueryExecutor;
   readonly #overrides: OverridesByInstrument;
   readonly #countsHoldings: boolean;
+  /** Of the latest state: wallets ask for them more often than they change. */
+  #listed: { readonly generation: string; readonly offset: number; readonly byRegistrar: Map<string, Listed> } = {
+    generation: "",
+    offset: 0,
+    byRegistrar: new Map(),
+  };
 
   /** `countsHoldings`: whether the store counts holdings, which the total supply needs. */
   constructor(executor: QueryExecutor, overrides: OverridesByInstrument, countsHoldings: boolean) {
@@ -72,9 +78,8 @@ export class InstrumentDirectory {
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
   page(registrar: string, size?: number, token = "", recording?: Recording): Answer<Page> | Promise<Answer<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
-    return this.#executor.execute((registry, context) => {
-      const all = registry.instruments(context, registrar);
-      const rest = all.filter(({ id }) => after === undefined || id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const paged = (registry: Registry, context: RequestContext, all: readonly Instrument[]): Page => {
+      const rest = after === undefined ? all : all.filter(({ id }) => id > after);
       const page = rest.slice(0, pageSize(size));
       const last = page.at(-1);
       const isLast = last === undefined || page.length === rest.length;
@@ -82,7 +87,14 @@ export class InstrumentDirectory {
         instruments: this.#complete(registry, context, registrar, page),
         nextPageToken: isLast ? undefined : createPageToken(registrar, last.id),
       };
-    }, recording);
+    };
+    return this.#execute(registrar, paged, recording);
+  }
+
+  /** The APIs that wallets may use of a registrar. Throws "not-found" if it is not served. */
+  info(registrar: string, recording?: Recording): Answer<SupportedApis> | Promise<Answer<SupportedApis>> {
+    const apis = (registry: Registry, context: RequestContext) => this.#supportedApis(registry, context, registrar);
+    return this.#execute(registrar, apis, recording);
   }
 
   /** One instrument, by its default id, else by another id. Throws "not-found". */
@@ -91,8 +103,7 @@ export class InstrumentDirectory {
     id: string,
     recording?: Recording,
   ): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
-    return this.#executor.execute((registry, context) => {
-      const all = registry.instruments(context, registrar);
+    const find = (registry: Registry, context: RequestContext, all: readonly Instrument[]): ListedInstrument => {
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined)
@@ -101,7 +112,43 @@ export class InstrumentDirectory {
           about: { registrar, instrument: id },
         });
       return listed;
+    };
+    return this.#execute(registrar, find, recording);
+  }
+
+  /** Executes a query on the instruments of a registrar, sorted by id. They are listed once for each state. */
+  #execute<T>(
+    registrar: string,
+    use: (registry: Registry, context: RequestContext, instruments: readonly Instrument[]) => T,
+    recording: Recording | undefined,
+  ): Answer<T> | Promise<Answer<T>> {
+    let listed: Listed | undefined;
+    const answer = this.#executor.execute((registry, context) => {
+      // What is recorded is looked up.
+      listed = recording === undefined ? this.#known(registrar, context) : undefined;
+      listed ??= list(registry, context, registrar);
+      return use(registry, context, listed.instruments);
     }, recording);
+    // Not in the query, which may run on a part of the contracts.
+    const keep = (answered: Answer<T>): Answer<T> => {
+      if (listed !== undefined) this.#keep(registrar, listed);
+      return answered;
+    };
+    return answer instanceof Promise ? answer.then(keep) : keep(answer);
+  }
+
+  #known(registrar: string, { view, now }: RequestContext): Listed | undefined {
+    const { generation, offset, byRegistrar } = this.#listed;
+    if (view.generation !== generation || view.offset !== offset) return undefined;
+    const known = byRegistrar.get(registrar);
+    return known !== undefined && now * 1000 < known.validUntil ? known : undefined;
+  }
+
+  #keep(registrar: string, listed: Listed): void {
+    const { generation, offset } = listed;
+    if (this.#listed.generation !== generation || this.#listed.offset !== offset)
+      this.#listed = { generation, offset, byRegistrar: new Map() };
+    if (this.#listed.byRegistrar.size < MAX_KEPT) this.#listed.byRegistrar.set(registrar, listed);
   }
 
   #complete(
@@ -112,7 +159,7 @@ export class InstrumentDirectory {
   ): ListedInstrument[] {
     const totalSupply = this.#countsHoldings ? registry.totalSupply : undefined;
     const supplies = totalSupply?.(context, registrar, instruments) ?? [];
-    const supportedApis = this.supportedApis(registry, context, registrar);
+    const supportedApis = this.#supportedApis(registry, context, registrar);
     return instruments.map(({ id, ...known }, index) => {
       const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
       const { paused = false } = known;
@@ -132,12 +179,45 @@ export class InstrumentDirectory {
     });
   }
 
-  /** The APIs that wallets may use of one registrar, and of each of its instruments. */
-  supportedApis(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
+  /** Of a registrar and of each of its instruments. They depend on packages too, of which the registry learns. */
+  #supportedApis(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
     const apis = supportedApisOf(registry, context, registrar);
     const { hideVersion2 = false } = this.#overrides.get(registrar)?.get(ALL_INSTRUMENTS) ?? {};
     return hideVersion2 ? withoutVersion2(apis) : apis;
   }
+}
+
+/** The instruments of a registrar, sorted by id, in one state. */
+interface Listed {
+  readonly generation: string;
+  readonly offset: number;
+  readonly instruments: readonly Instrument[];
+  /** When they may be others although no contract changes, in microseconds since 1970. */
+  readonly validUntil: number;
+}
+
+const MAX_KEPT = 100;
+
+function list(registry: Registry, context: RequestContext, registrar: string): Listed {
+  const { view, now, hasReachedEnd, recorder } = context;
+  let validUntil = Infinity;
+  const instruments = registry.instruments(
+    {
+      view,
+      now,
+      hasReachedEnd,
+      recorder,
+      readHoldings: (...holdings) => context.readHoldings(...holdings),
+      mayChangeAt(times) {
+        const all = [...times];
+        context.mayChangeAt(all);
+        for (const time of all) if (time > now * 1000) validUntil = Math.min(validUntil, time);
+      },
+    },
+    registrar,
+  );
+  const { generation, offset } = view;
+  return { generation, offset, instruments: instruments.toSorted((a, b) => (a.id < b.id ? -1 : 1)), validUntil };
 }
 
 /** The APIs that a registry serves for one of its registrars. */

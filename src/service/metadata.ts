@@ -4,38 +4,37 @@ import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import type { InstrumentDirectory, ListedInstrument } from "../registry/instrument-directory.js";
 import { formatLedgerTime } from "../domain/ledger-time.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { SupportedApis } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** The registry's APIs and a registrar's instruments. */
-export function metadata(executor: QueryExecutor, directory: InstrumentDirectory): ServiceBinding[] {
+export function metadata(directory: InstrumentDirectory): ServiceBinding[] {
   return [
     bind(MetadataService, {
-      getRegistryInfo: ({ registrarParty }, recording) =>
-        executor.execute((registry, context) => {
-          // Throws "not-found" if the registrar is not served.
-          registry.instruments(context, registrarParty);
-          return {
-            adminId: registrarParty,
-            supportedApis: { ...directory.supportedApis(registry, context, registrarParty) },
-          };
-        }, recording),
+      getRegistryInfo({ registrarParty }, recording) {
+        const info = directory.info(registrarParty, recording);
+        const message = (supportedApis: SupportedApis) => ({
+          adminId: registrarParty,
+          supportedApis: { ...supportedApis },
+        });
+        return info instanceof Promise ? info.then((found) => found.convert(message)) : info.convert(message);
+      },
       async listInstruments({ registrarParty, pageSize, pageToken }, recording) {
         const page = await directory.page(registrarParty, pageSize, pageToken, recording);
         return page.convert(({ instruments, nextPageToken }) => ({
-          instruments: instruments.map(message),
+          instruments: instruments.map(instrumentMessage),
           ...(nextPageToken !== undefined && { nextPageToken }),
         }));
       },
       async getInstrument({ registrarParty, instrumentId }, recording) {
         const instrument = await directory.instrument(registrarParty, instrumentId, recording);
-        return instrument.convert(message);
+        return instrument.convert(instrumentMessage);
       },
     }),
   ];
 }
 
-function message(instrument: ListedInstrument): MessageInitShape<typeof InstrumentSchema> {
+function instrumentMessage(instrument: ListedInstrument): MessageInitShape<typeof InstrumentSchema> {
   const { id, name, symbol, decimals, description, supply, paused, pauseInfo } = instrument;
   const { showAccountInputFields, accountInputFieldsToShow } = instrument;
   return {

@@ -30,7 +30,7 @@ export function services(
     ...transferInstructions(executor, transfers),
     ...allocationInstructions(executor),
     ...allocations(executor),
-    ...metadata(executor, new InstrumentDirectory(executor, overrides, countsHoldings)),
+    ...metadata(new InstrumentDirectory(executor, overrides, countsHoldings)),
     ...mints(executor),
     ...burns(executor),
     ...burnMintInstructions(executor),

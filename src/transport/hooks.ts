@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
 import { addCors, type Origins } from "./cors.js";
 import { httpError, outcomeOf, rejection } from "./errors.js";
-import { budgetError, resetOverHttp2 } from "./limits.js";
+import { budgetError, type Budgets, resetOverHttp2, Usage } from "./limits.js";
 import { pathOf, reject, sendRestError } from "./reject.js";
 
 /** Created once, because errors are expensive. */
@@ -35,7 +35,7 @@ export async function addHooks(
   server.addHook("onRequest", (request, reply, done) => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (request.is404) return notFound(request, reply);
-    if (isHealthRequest(request)) return done();
+    if (isHealth(request.record.operation)) return done();
     const overBudget = budgetError(request.usage.budgets);
     if (overBudget !== undefined && resetOverHttp2(request, constants.NGHTTP2_REFUSED_STREAM)) {
       reply.hijack();
@@ -47,19 +47,30 @@ export async function addHooks(
   });
 }
 
-/** Call it before adding other hooks. Code that sends a response past Fastify must complete the record itself. */
-export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
+/**
+ * Records and counts each request. Call it before adding other hooks. Code that sends a response past Fastify must complete the
+ * record itself. Responses of HTTP/1.1 close their connections while the service drains.
+ */
+export function recordRequests(
+  server: FastifyInstance,
+  observers: readonly RequestObserver[],
+  budgets: Budgets,
+  isDraining: () => boolean,
+): void {
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
-  server.decorateRequest("record");
+  server.decorateRequest("record").decorateRequest("usage");
   server.addHook("onRequest", (request, reply, done) => {
-    request.record = new RequestRecord(request, observers);
+    const record = new RequestRecord(request, observers);
+    record.operation = request.routeOptions.config.operation ?? "";
+    request.record = record;
     // Where the client has left before its response.
-    reply.raw.once("close", () => request.record.complete(Code.Canceled));
+    request.usage = new Usage(budgets, request.raw, reply.raw, () => record.complete(Code.Canceled));
+    if (isDraining() && request.raw.httpVersionMajor === 1) reply.header("connection", "close");
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
-    const { record } = request;
-    if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
+  server.addHook("onSend", (request, reply, payload, done) => {
+    const { record, usage } = request;
+    if (typeof payload === "string" || Buffer.isBuffer(payload)) usage.holdResponse(payload.length);
     reply.header(REQUEST_ID, record.requestId);
     record.complete(outcomeOf(reply.statusCode));
     done();
@@ -72,8 +83,6 @@ const HEALTH_PACKAGES = ["offledger.health.", "grpc.health."];
 export function isHealth(operation: string): boolean {
   return HEALTH_PACKAGES.some((prefix) => operation.startsWith(prefix));
 }
-
-const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean => isHealth(routeOptions.config.operation ?? "");
 
 /** A URL is ASCII, so its length is its size in bytes. */
 function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { ConnectError } from "@connectrpc/connect";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Origins } from "./cors.js";
 import { rejection } from "./errors.js";
 
@@ -177,11 +177,16 @@ export class Usage {
   #isCounted = true;
   #isOver = false;
 
-  constructor(budgets: Budgets, request: IncomingMessage, response: ServerResponse) {
+  /** `onOver` is called once, when the response is closed. */
+  constructor(budgets: Budgets, request: IncomingMessage, response: ServerResponse, onOver: () => void) {
     this.budgets = budgets;
     this.#response = response;
     budgets.requests.take(1);
-    whenOver(request, response, () => this.#end());
+    whenOver(request, response, () => {
+      if (this.#isOver) return;
+      this.#end();
+      onOver();
+    });
   }
 
   /** Counts the bytes of a response that is being sent. */
@@ -201,7 +206,6 @@ export class Usage {
   }
 
   #end(): void {
-    if (this.#isOver) return;
     this.#isOver = true;
     if (this.#isCounted) this.budgets.requests.release(1);
     this.budgets.responses.release(this.#responseBytes);
@@ -242,19 +246,6 @@ function whenOver({ socket }: IncomingMessage, response: ServerResponse, end: ()
 
 /** Whether a connection of HTTP/1.1 has a request whose response is not complete. */
 export const isServing = (socket: Socket): boolean => (underWay.get(socket)?.size ?? 0) > 0;
-
-/** Counts each request of a server. Register it before hooks that refuse. */
-export function countRequests(server: FastifyInstance, budgets: Budgets): void {
-  server.decorateRequest("usage");
-  server.addHook("onRequest", (request, reply, done) => {
-    request.usage = new Usage(budgets, request.raw, reply.raw);
-    done();
-  });
-  server.addHook("onSend", (request, _reply, payload, done) => {
-    if (typeof payload === "string" || Buffer.isBuffer(payload)) request.usage.holdResponse(payload.length);
-    done();
-  });
-}
 
 /** Unlike a response, a reset needs no window of the client. It says that a retry is safe. */
 export function resetOverHttp2({ raw }: FastifyRequest, code: number): boolean {

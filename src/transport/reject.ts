@@ -8,9 +8,8 @@ import { sendRpcError } from "./rpc/errors.js";
 
 /** Rejects a request before its operation is called, in the form of its protocol, and drains its body up to a bound. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  const { record, raw, routeOptions } = request;
+  const { record, raw } = request;
   record.protocol = protocolOf(request);
-  record.operation = routeOptions.config.operation ?? "";
   if (error.code === Code.Unavailable && raw.httpVersionMajor === 1) abandonBody(raw);
   else void drainBody(raw);
   if (record.protocol !== "rest") return sendRpcError(request, reply, error);

@@ -12,7 +12,7 @@ import type { Certificate } from "./certificate.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { addHooks, type HookOptions, recordRequests } from "./hooks.js";
-import { type Budgets, type ConnectionLimits, countRequests, createBudgets, responseBudgetError } from "./limits.js";
+import { type Budgets, type ConnectionLimits, createBudgets, responseBudgetError } from "./limits.js";
 import { operations } from "./operations.js";
 import { docs, type Documentation } from "./rest/docs.js";
 import { isRoutable, noRoute, ROUTER_OPTIONS, ServedMethods, UNROUTABLE } from "./rest/no-route.js";
@@ -97,12 +97,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     return503OnClosing: false,
   });
   let isDraining = false;
-  countRequests(server, budgets);
-  recordRequests(server, options.observers ?? []);
-  server.addHook("onRequest", (request, reply, done) => {
-    if (isDraining && request.raw.httpVersionMajor === 1) reply.header("connection", "close");
-    done();
-  });
+  recordRequests(server, options.observers ?? [], budgets, () => isDraining);
   const { hooks, guards = [], documentation, routes } = options;
   await options.gate?.(server, log);
   const methods = new ServedMethods();

@@ -41,7 +41,6 @@ export function rest(
           url: binding.path.route,
           config: { operation: operation.name },
           handler(request, reply) {
-            request.record.operation = operation.name;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
             const { params, query } = request;

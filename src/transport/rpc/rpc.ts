@@ -64,7 +64,7 @@ export function rpc(
     const handlers = new Map<string, UniversalHandler>();
     // Before the body is read, and before Fastify refuses in its own form what is no content type at all.
     server.addHook("onRequest", (request, reply, done) => {
-      const types = handlers.get(request.routeOptions.url ?? "") ?? UNARY_TYPES;
+      const types = handlers.get(request.record.operation) ?? UNARY_TYPES;
       const isServed = servesContentType(types, request.headers["content-type"]);
       if (request.method === "POST" && !isServed) rejectMediaType(request, reply, types);
       else done();
@@ -79,7 +79,7 @@ export function rpc(
   };
 }
 
-/** Adds the handlers of connect-es to `handlers`, by their paths. */
+/** Adds the handlers of connect-es to `handlers`, by the names of their operations. */
 function streams(
   handlers: Map<string, UniversalHandler>,
   standard: StandardServices | undefined,
@@ -89,16 +89,17 @@ function streams(
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     server.addHook("onRoute", (route) => {
-      const { allowedMethods } = handlers.get(route.url) ?? {};
+      const operation = route.url.slice(1);
+      const { allowedMethods } = handlers.get(operation) ?? {};
       // connect-fastify takes every method, and refuses the others without `Allow`.
       if (allowedMethods !== undefined) route.method = [...allowedMethods];
-      route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
+      route.config = { ...route.config, operation, isRpc: true };
     });
     server.decorateRequest("rpcCall");
     server.addHook("preHandler", (request, reply, done) => {
       boundDeadline(request.raw);
       const call = begin(request, reply, compresses);
-      const kind = handlers.get(request.routeOptions.url ?? "")?.method.methodKind;
+      const kind = handlers.get(request.record.operation)?.method.methodKind;
       if (!hasValidUrl(request)) {
         reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
       } else if (kind === "bidi_streaming") {
@@ -115,7 +116,7 @@ function streams(
           );
         }
         for (const handler of router.handlers) {
-          handlers.set(handler.requestPath, handler);
+          handlers.set(handler.requestPath.slice(1), handler);
           served.addRpc(handler.requestPath, handler.allowedMethods);
         }
       },
@@ -148,7 +149,6 @@ function boundDeadline({ headers }: FastifyRequest["raw"]): void {
 /** Prepares what the response of connect-fastify, for which onSend does not run, needs of us. */
 function begin(request: FastifyRequest, reply: FastifyReply, compresses: boolean): Call {
   const { record } = request;
-  record.operation = request.routeOptions.config.operation ?? "";
   record.protocol = protocolOf(request);
   // Unless the message is read: then recordOutcome has it.
   record.outcome = Code.InvalidArgument;

@@ -120,7 +120,6 @@ export function unaryRoutes(
       config: { operation: name, isRpc: true },
       handler(request, reply) {
         const { raw, record } = request;
-        record.operation = name;
         const isGet = raw.method === "GET";
         const form = isGet ? formOfQuery(request) : formOf(raw.headers["content-type"] ?? "");
         if (form === null) return rejectMediaType(request, reply, UNARY_TYPES);
