@@ -113,7 +113,8 @@ describe("the warnings", () => {
   ])("%s appear, and go away, as contracts change", async (_name, store) => {
     const { ledger, clock, settings } = await participating();
     const fresh = { staleSeconds: 86_400, unreadySeconds: 86_400 };
-    const app = await start({ ...(await store()), ...settings, ...fresh }, undefined, () => clock.now);
+    const time = () => clock.now;
+    const app = await start({ ...(await store()), ...settings, ...fresh }, undefined, time, time);
     await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
     /** The list once the service has an update, a minute later. */
     const listAfter = async (update: number) => {
