@@ -24,7 +24,7 @@ describe.each(Object.entries(kinds))("%s", (_name, kind) => {
     );
   });
 
-  test("another entity tag for another value, factory, contract, synchronizer or assignment; the same one for the same", () => {
+  test("another entity tag for another value, factory, contract or synchronizer; the same one for the same", () => {
     const [given] = fc.sample(
       replyInput.filter(({ disclosed }) => disclosed.length > 0),
       { numRuns: 1, seed: 7 },
@@ -39,12 +39,11 @@ describe.each(Object.entries(kinds))("%s", (_name, kind) => {
       { ...given, disclosed: others },
       { ...given, disclosed: [{ ...first, contractId: "00another" }, ...others] },
       { ...given, disclosed: [{ ...first, synchronizerId: "another" }, ...others] },
-      { ...given, disclosed: [{ ...first, reassignmentCounter: 1 }, ...others] },
       ...("factoryId" in kind.result(given) ? [{ ...given, factoryId: "00another" }] : []),
     ].map(etag);
     expect(new Set([etag(given), ...changed]).size).toBe(changed.length + 1);
-    // The payload of a contract never changes.
-    expect(etag({ ...given, disclosed: [{ ...first }, ...others] })).toBe(etag(given));
+    // The payload of a contract never changes; one that came back to its synchronizer is disclosed as before.
+    expect(etag({ ...given, disclosed: [{ ...first, reassignmentCounter: 2 }, ...others] })).toBe(etag(given));
   });
 });
 

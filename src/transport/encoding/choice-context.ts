@@ -63,8 +63,8 @@ function headJson({ values, factoryId, transferKind }: ContextResult): ChunkList
 export function contextIdentity(result: ContextResult, variant: Variant): ChunkList {
   const chunks = headJson(result);
   chunks.add(variant);
-  for (const { contractId, synchronizerId, reassignmentCounter } of result.disclosed)
-    chunks.add(utf8(JSON.stringify([contractId, synchronizerId, reassignmentCounter])));
+  for (const { contractId, synchronizerId } of result.disclosed)
+    chunks.add(utf8(JSON.stringify([contractId, synchronizerId])));
   return chunks;
 }
 

@@ -116,6 +116,7 @@ export function unaryRoutes(
     served.addRpc(`/${name}`, methods);
     server.route({
       method: methods,
+      exposeHeadRoute: false,
       url: `/${name}`,
       config: { operation: name, isRpc: true },
       handler(request, reply) {
