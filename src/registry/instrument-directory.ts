@@ -78,7 +78,7 @@ export class InstrumentDirectory {
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
   page(registrar: string, size?: number, token = "", recording?: Recording): Answer<Page> | Promise<Answer<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
-    const paged = (registry: Registry, context: RequestContext, all: readonly Instrument[]): Page => {
+    const paged = (registry: Registry, context: RequestContext, { sorted: all }: Listed): Page => {
       const rest = after === undefined ? all : all.filter(({ id }) => id > after);
       const page = rest.slice(0, pageSize(size));
       const last = page.at(-1);
@@ -103,7 +103,7 @@ export class InstrumentDirectory {
     id: string,
     recording?: Recording,
   ): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
-    const find = (registry: Registry, context: RequestContext, all: readonly Instrument[]): ListedInstrument => {
+    const find = (registry: Registry, context: RequestContext, { instruments: all }: Listed): ListedInstrument => {
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined)
@@ -116,10 +116,10 @@ export class InstrumentDirectory {
     return this.#execute(registrar, find, recording);
   }
 
-  /** Executes a query on the instruments of a registrar, sorted by id. They are listed once for each state. */
+  /** Executes a query on the instruments of a registrar, which are listed once for each state. */
   #execute<T>(
     registrar: string,
-    use: (registry: Registry, context: RequestContext, instruments: readonly Instrument[]) => T,
+    use: (registry: Registry, context: RequestContext, listed: Listed) => T,
     recording: Recording | undefined,
   ): Answer<T> | Promise<Answer<T>> {
     let listed: Listed | undefined;
@@ -127,7 +127,7 @@ export class InstrumentDirectory {
       // What is recorded is looked up.
       listed = recording === undefined ? this.#known(registrar, context) : undefined;
       listed ??= list(registry, context, registrar);
-      return use(registry, context, listed.instruments);
+      return use(registry, context, listed);
     }, recording);
     // Not in the query, which may run on a part of the contracts.
     const keep = (answered: Answer<T>): Answer<T> => {
@@ -187,11 +187,14 @@ export class InstrumentDirectory {
   }
 }
 
-/** The instruments of a registrar, sorted by id, in one state. */
+/** The instruments of a registrar in one state. */
 interface Listed {
   readonly generation: string;
   readonly offset: number;
+  /** As the registry gives them: of several with one additional id the first counts. */
   readonly instruments: readonly Instrument[];
+  /** By id. */
+  readonly sorted: readonly Instrument[];
   /** When they may be others although no contract changes, in microseconds since 1970. */
   readonly validUntil: number;
 }
@@ -217,7 +220,8 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
     registrar,
   );
   const { generation, offset } = view;
-  return { generation, offset, instruments: instruments.toSorted((a, b) => (a.id < b.id ? -1 : 1)), validUntil };
+  const sorted = instruments.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return { generation, offset, instruments, sorted, validUntil };
 }
 
 /** The APIs that a registry serves for one of its registrars. */
