@@ -80,7 +80,7 @@ const forms: ReadonlyMap<string, Form> = new Map([
   ["grpc-web+json", grpcWeb("json", "json")],
 ]);
 
-/** Undefined for a content type that no protocol has. Only JSON may name its charset. */
+/** Null for a content type that no protocol has. Only JSON may name its charset. */
 const formOf = boundedMemoize((contentType: string): Form | null => {
   const [, type = "", charset] = /^application\/([\w+-]+)\s*(;\s*charset=utf-?8)?\s*$/i.exec(contentType) ?? [];
   const form = forms.get(type.toLowerCase());
@@ -195,7 +195,7 @@ function codingOf(request: FastifyRequest, { protocol, carrier }: Form): string 
         : headers["content-encoding"];
   const coding = String(given ?? IDENTITY);
   if (coding === IDENTITY || coding === GZIP) return coding;
-  throw rejection("PROTOCOL_ERROR", `unknown compression "${coding}": supported encodings are ${GZIP}`, {
+  throw rejection("PROTOCOL_ERROR", `unknown compression ${formatValue(coding)}: supported encodings are ${GZIP}`, {
     code: Code.Unimplemented,
     headers: { [carrier.accepts]: GZIP },
   });
