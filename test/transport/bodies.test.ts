@@ -1,4 +1,4 @@
-/** Bodies at the edges of what is allowed: one outcome over every protocol, on the short way and beside it. */
+/** Bodies at the edges of what is allowed: one outcome over every protocol. */
 import http2 from "node:http2";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
@@ -40,7 +40,7 @@ const by1 = (path: string, headers: Record<string, string>, body: Buffer) =>
 const by2 = (path: string, headers: Record<string, string>, body: Buffer) => requestHttp2(session, path, headers, body);
 const rest = (body: Buffer, type = "application/json") => by1(reject.path, typed(type), body);
 
-/** The short way, and connect-es. */
+/** With and without a deadline. */
 const jsonOverRpc: Readonly<Record<string, (body: Buffer) => Promise<HttpResponse>>> = {
   Connect: (body) => by1(rpcPath, JSON_TYPE, body),
   "Connect with a deadline": (body) => by1(rpcPath, { ...JSON_TYPE, "connect-timeout-ms": "60000" }, body),
@@ -211,7 +211,7 @@ describe("binary messages", () => {
     ["as many within objects", structs(MAX_FIELDS - 2), "ok"],
     ["more within objects", structs(MAX_FIELDS + 2), "invalid_argument"],
     ["more behind __proto__", bytes(field(META, proto), structs(MAX_FIELDS)), "invalid_argument"],
-  ])("a message and %s, on the short way, by connect-es and compressed", async (_what, more, outcome) => {
+  ])("a message and %s, with a deadline and compressed too", async (_what, more, outcome) => {
     const body = bytes(valid, more);
     const zipped = gzipSync(body);
     for (const headers of [{}, { "connect-timeout-ms": "60000" }])
