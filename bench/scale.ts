@@ -51,7 +51,7 @@ async function startRegistry(keep: Keep, effort: Effort, contracts: number) {
     const distinct = SMALL / 2;
     const requests = Array.from({ length: distinct }, (_, index) => encodeAccept((index * STEP) % offers));
     const load = loadHttp1((index) => requests[index % distinct] ?? Buffer.alloc(0));
-    return { bytes, seconds, heap: heapUsed + external, measure: await cpuPerRequest(service, load, effort) };
+    return { bytes, seconds, heap: heapUsed + external, measure: cpuPerRequest(service, load, effort) };
   } finally {
     await stop();
   }

@@ -131,17 +131,17 @@ export async function measureServing(effort: Effort, checkout?: string): Promise
   const names = Object.keys(workloads) as Name[];
   const unit = "µs CPU";
   return withResources(async (keep) => {
-    const measureAll = async (services: Services) => {
+    const measureAll = (services: Services) => {
       const measures = new Map<string, Case["measure"]>();
       for (const name of names) {
         const { registry, load } = workloads[name];
-        measures.set(name, await cpuPerRequest(services[registry], load, effort));
+        measures.set(name, cpuPerRequest(services[registry], load, effort));
       }
       return (name: Name | Server) => measures.get(name);
     };
     const services = await startServices(keep);
-    const own = await measureAll(services);
-    const other = checkout === undefined ? undefined : await measureAll(await startServices(keep, checkout));
+    const own = measureAll(services);
+    const other = checkout === undefined ? undefined : measureAll(await startServices(keep, checkout));
     const go = other === undefined && isGoAtHand() ? await keep(buildGo()) : undefined;
     if (other === undefined && go === undefined) process.stderr.write("no rows of Go: 1.24 or later is not at hand\n");
 

@@ -18,20 +18,22 @@ export interface Case {
 }
 
 /**
- * Each round measures every case and every baseline once, so that a disturbance affects all alike. What several rows have in
- * common is measured once.
+ * Case by case, since V8 drops the compiled code of a process that waits: what is measured stays warm, and the first round,
+ * after such a wait, is left out. A round measures the case and its baseline, so that a disturbance affects both alike.
  */
 export async function measureRounds(rounds: number, cases: readonly Case[]): Promise<Row[]> {
-  const all = cases.flatMap(({ measure, baseline }) => [
-    measure,
-    ...(baseline === undefined ? [] : [baseline.measure]),
-  ]);
-  const values = new Map(all.map((measure) => [measure, [] as number[]]));
-  for (let round = 0; round < rounds; round++) for (const [measure, list] of values) list.push(await measure());
-  return cases.map(({ title, unit, measure, baseline }) => {
-    const row: Row = { title, unit, values: values.get(measure) ?? [] };
-    return baseline === undefined ? row : compare(row, baseline.title, values.get(baseline.measure) ?? []);
-  });
+  const rows: Row[] = [];
+  for (const { title, unit, measure, baseline } of cases) {
+    const values: number[] = [];
+    const baselines: number[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      values.push(await measure());
+      if (baseline !== undefined) baselines.push(await baseline.measure());
+    }
+    const row: Row = { title, unit, values: values.slice(1) };
+    rows.push(baseline === undefined ? row : compare(row, baseline.title, baselines.slice(1)));
+  }
+  return rows;
 }
 
 export const compare = ({ title, unit, values }: Row, baseline: string, baselines: readonly number[]): Row => ({
