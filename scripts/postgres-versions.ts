@@ -2,7 +2,7 @@
  * Runs the tests of the store, or those of the arguments, on every version of PostgreSQL that docs/postgres.md names but
  * the newest, which all other runs have:
  *
- *   npm run test:postgres [-- test/store test/ingest/database …]
+ *   npm run test:postgres [-- test/state test/ingest/database …]
  *
  * Each server comes by npm, into a temporary folder. Ends with 1 if a run failed.
  */
@@ -15,7 +15,7 @@ import { join } from "node:path";
 const RELEASES = ["14.23.0-beta.17", "15.18.0-beta.17", "16.14.0-beta.17", "17.10.0-beta.17"];
 
 const filters = process.argv.slice(2);
-const tests = filters.length > 0 ? filters : ["test/store"];
+const tests = filters.length > 0 ? filters : ["test/state"];
 const failed = RELEASES.filter((release) => !passes(release));
 if (failed.length > 0) {
   process.stderr.write(`tests failed on ${failed.join(", ")}\n`);

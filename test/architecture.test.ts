@@ -8,15 +8,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   util: [],
   config: ["util"],
-  "store/port": ["domain", "store/lookup-hash"],
+  "state/port": ["domain", "state/lookup-hash"],
   // The names of lookups, which answers and streams have.
-  "store/lookup-hash": ["domain"],
-  store: ["domain", "store/lookup-hash", "store/port", "util"],
-  registry: ["domain", "store/lookup-hash", "store/port", "util"],
+  "state/lookup-hash": ["domain"],
+  state: ["domain", "state/lookup-hash", "state/port", "util"],
+  registry: ["domain", "state/lookup-hash", "state/port", "util"],
   ledger: ["domain", "util"],
-  ingest: ["domain", "ledger", "store", "store/lookup-hash", "store/port", "util"],
+  ingest: ["domain", "ledger", "state", "state/lookup-hash", "state/port", "util"],
   service: ["domain", "gen", "registry", "util"],
-  telemetry: ["config", "domain", "ingest", "store/port", "util"],
+  telemetry: ["config", "domain", "ingest", "state/port", "util"],
   transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
   auth: ["config", "service", "transport", "util"],
   app: [
@@ -27,14 +27,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "ledger",
     "registry",
     "service",
-    "store",
-    "store/port",
+    "state",
+    "state/port",
     "telemetry",
     "transport",
     "util",
   ],
-  testing: ["config", "domain", "gen", "ledger", "registry", "service", "store", "store/port", "transport", "util"],
-  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store", "testing", "util"],
+  testing: ["config", "domain", "gen", "ledger", "registry", "service", "state", "state/port", "transport", "util"],
+  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "state", "testing", "util"],
   main: ["cli", "config", "util"],
 };
 
@@ -82,9 +82,9 @@ test("only config reads the environment", () => {
   expect(readers.toSorted()).toEqual(["config/config.ts", "config/limits.ts"]);
 });
 
-test("domain, registry and store/port import no packages but the one of schemas", () => {
+test("domain, registry and state/port import no packages but the one of schemas", () => {
   const packages = files
-    .filter((file) => ["domain/", "registry/", "store/port"].some((module) => file.startsWith(module)))
+    .filter((file) => ["domain/", "registry/", "state/port"].some((module) => file.startsWith(module)))
     .flatMap((file) =>
       [...readFileSync(join("src", file), "utf8").matchAll(/^(?:import|\}).* from "([^."][^"]*)"/gm)].map(
         (match) => match[1],

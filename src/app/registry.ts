@@ -16,7 +16,7 @@ import { ALL_INSTRUMENTS, type OverridesByInstrument } from "../registry/instrum
 import type { Registry } from "../registry/sdk/registry.js";
 import { checkContexts, compileContexts, ExtensionError, type UtilityContexts } from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
-import { NotReady } from "../store/port.js";
+import { NotReady } from "../state/port.js";
 import { abortablePause, isAsyncFunction } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { packageFile, packageVersion } from "../util/package-files.js";

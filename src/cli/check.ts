@@ -18,7 +18,7 @@ import { createTokenSource } from "../ledger/participant/tokens.js";
 import { withPartyWarnings } from "../registry/check/scan.js";
 import type { Inventory, Registry } from "../registry/sdk/registry.js";
 import { isInformation } from "../registry/sdk/warnings.js";
-import { MemoryStore } from "../store/memory/memory-store.js";
+import { MemoryStore } from "../state/memory-store.js";
 import { errorMessage } from "../util/logger.js";
 import { displayUrl } from "../util/urls.js";
 import {

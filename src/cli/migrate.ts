@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.js";
-import { Database } from "../store/postgres/database.js";
-import { DatabaseError } from "../store/postgres/errors.js";
-import { migrate as migrateSchema, type MigrationResult } from "../store/postgres/migrate.js";
+import { Database } from "../state/postgres/database.js";
+import { DatabaseError } from "../state/postgres/errors.js";
+import { migrate as migrateSchema, type MigrationResult } from "../state/postgres/migrate.js";
 import { errorMessage } from "../util/logger.js";
 import { EXIT_CONFIG, EXIT_FAILURE, fail, print } from "./output.js";
 

@@ -4,7 +4,7 @@ import { SettingError } from "../config/setting.js";
 import { SnapshotError } from "../ingest/file-ingestor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
-import { DatabaseError } from "../store/postgres/errors.js";
+import { DatabaseError } from "../state/postgres/errors.js";
 import { errorMessage } from "../util/logger.js";
 import { printable } from "../util/printable.js";
 

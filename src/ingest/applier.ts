@@ -3,7 +3,7 @@ import type { Decoder } from "../ledger/decode.js";
 import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
 import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
-import type { Checkpoint, StoreWriter } from "../store/port.js";
+import type { Checkpoint, StoreWriter } from "../state/port.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import type { LagTracker } from "./lag.js";
 

@@ -8,7 +8,7 @@ import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/l
 import { Pace } from "../ledger/participant/pace.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
-import { MemoryStore } from "../store/memory/memory-store.js";
+import { MemoryStore } from "../state/memory-store.js";
 import type { Logger } from "../util/logger.js";
 import { displayUrl } from "../util/urls.js";
 import { type DatabaseOptions, databaseSource, type Roles } from "./database-source.js";

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
 import type { Decoder } from "../ledger/decode.js";
 import { formatProblems, indexSnapshot } from "../ledger/file/snapshot.js";
-import type { StoreWriter } from "../store/port.js";
+import type { StoreWriter } from "../state/port.js";
 import type { Ingestor } from "./source.js";
 
 const POLL_MS = 1_000;

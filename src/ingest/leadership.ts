@@ -16,10 +16,10 @@ import {
   SESSION_TIMEOUT_MS,
   type Statement,
   withSessionTimeout,
-} from "../store/postgres/database.js";
-import { contentHash } from "../store/lookup-hash.js";
-import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
-import { type ContentIdentity, PostgresWriter } from "../store/postgres/writer.js";
+} from "../state/postgres/database.js";
+import { contentHash } from "../state/lookup-hash.js";
+import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
+import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
 import { backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";

@@ -1,6 +1,6 @@
 import type { Freshness, History, HoldingFields, HoldingSource, PackageCatalog } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
-import type { ChangeFeed, StoreReader, StoreScan, StoreWriter } from "../store/port.js";
+import type { ChangeFeed, StoreReader, StoreScan, StoreWriter } from "../state/port.js";
 import type { Logger } from "../util/logger.js";
 
 /** Where the versions of the packages of the store's contracts are known. */

@@ -1,4 +1,4 @@
-import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/port.js";
+import { NotReady, type StoreReader, StoreUnavailable, type View } from "../state/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness, HoldingSource } from "../domain/ledger.js";
 import type { History } from "./sdk/lookup.js";

@@ -1,7 +1,7 @@
 /** What an answer needs on one synchronizer, and the errors that say what is missing, elsewhere or between two. */
 import { type CauseFields, conflict, notFound, RegistryError } from "../domain/errors.js";
 import type { Contract } from "../domain/contract.js";
-import type { View } from "../store/port.js";
+import type { View } from "../state/port.js";
 import type { Considered, Recorder } from "./sdk/recorder.js";
 
 /** A contract that an answer needs, for messages and causes. */

@@ -1,7 +1,7 @@
 import type { Contract } from "../domain/contract.js";
 import { unavailable } from "../domain/errors.js";
 import type { Template } from "../domain/template.js";
-import { NotReady, type StoreScan, StoreUnavailable, type View } from "../store/port.js";
+import { NotReady, type StoreScan, StoreUnavailable, type View } from "../state/port.js";
 import { abortablePause, abortAfter } from "../util/async.js";
 import { backgroundContext } from "./recorder.js";
 import type {

@@ -2,12 +2,12 @@ import type { Contract } from "../domain/contract.js";
 import { unavailable } from "../domain/errors.js";
 import type { InputHolding } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
-import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../store/lookup-hash.js";
-import type { TemplateCount, View } from "../store/port.js";
+import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../state/lookup-hash.js";
+import type { TemplateCount, View } from "../state/port.js";
 import { AnswerRecorder } from "./explain.js";
 import type { Recorder, RequestContext } from "./sdk/registry.js";
 
-export type { Tag } from "../store/lookup-hash.js";
+export type { Tag } from "../state/lookup-hash.js";
 
 /** Records how one request is answered. Its query may run several times: the last run counts. */
 export class Recording {

@@ -5,7 +5,7 @@
 import { Code } from "@connectrpc/connect";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { SourceStatus } from "../ingest/source.js";
-import type { TemplateCount } from "../store/port.js";
+import type { TemplateCount } from "../state/port.js";
 import { refusalCode } from "./refusals.js";
 import { type Outcome, type Protocol, type RequestObserver, statusName } from "./request-record.js";
 import type { SpanCounts } from "./tracing.js";

@@ -22,7 +22,7 @@ import { QueryExecutor } from "../registry/executor.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
-import { MemoryStore } from "../store/memory/memory-store.js";
+import { MemoryStore } from "../state/memory-store.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
 import { bindingsOf } from "../transport/rest/http-rules.js";

@@ -1,8 +1,8 @@
 /** What the service answers at each of its states, and what its responses say of themselves. */
 import type { StoredContract, CountedOnly } from "../../src/domain/contract.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import type { StoreReader } from "../../src/store/port.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
+import type { StoreReader } from "../../src/state/port.js";
 import type { Call } from "../fixtures/protocols.js";
 import { type Deployment, InProcessService } from "./deployment.js";
 import { type HttpResponse, isNotModified, type Kept, parseKept } from "./documented-client.js";

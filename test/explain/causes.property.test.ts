@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change, StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
 import { contractsOf, utilityWith } from "../fixtures/in-memory.js";
 import * as requests from "../fixtures/requests.js";

@@ -4,7 +4,7 @@ import { ExplainRequestSchema } from "../../gen/offledger/explain/v1/explain_pb.
 import type { JsonObject } from "../../src/domain/json.js";
 import { explain } from "../../src/service/explain.js";
 import { services } from "../../src/service/services.js";
-import type { StoreReader } from "../../src/store/port.js";
+import type { StoreReader } from "../../src/state/port.js";
 import { createExplainer } from "../../src/transport/explainer.js";
 import { operations } from "../../src/transport/operations.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";

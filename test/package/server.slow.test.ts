@@ -40,11 +40,11 @@ describe("the package", () => {
     expect(clients.filter((path) => !/^clients\/buf\/.*\.yaml$/.test(path))).toEqual([]);
     expect(own.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
     // The program reads the table of operations and the migrations from src.
-    const migrations = await readdir("src/store/postgres/migrations");
+    const migrations = await readdir("src/state/postgres/migrations");
     expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
       [
         "src/registry/utility/utility.yaml",
-        ...migrations.map((name) => `src/store/postgres/migrations/${name}`),
+        ...migrations.map((name) => `src/state/postgres/migrations/${name}`),
       ].toSorted(),
     );
     expect(project.packed).toEqual(

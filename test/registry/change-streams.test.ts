@@ -2,8 +2,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/watch/change-streams.js";
 import type { WatchEvent } from "../../src/registry/watch/released-changes.js";
-import { ChangeLog } from "../../src/store/change-log.js";
-import { registrarHash } from "../../src/store/lookup-hash.js";
+import { ChangeLog } from "../../src/state/change-log.js";
+import { registrarHash } from "../../src/state/lookup-hash.js";
 import { MAX_WAIT_MS, within } from "../fixtures/wait.js";
 
 /** Streams over a log at offset 10, until the test ends. */

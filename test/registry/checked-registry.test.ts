@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { backgroundContext } from "../../src/registry/recorder.js";
 import type { AnyValue, ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
-import type { View } from "../../src/store/port.js";
+import type { View } from "../../src/state/port.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
 
 // The registry below reads nothing of it.

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { backgroundContext } from "../../src/registry/recorder.js";
 import { findContract, PartySearcher, type PartySearcherOptions } from "../../src/registry/party-search.js";
-import { NotReady, type StoreScan, StoreUnavailable } from "../../src/store/port.js";
+import { NotReady, type StoreScan, StoreUnavailable } from "../../src/state/port.js";
 import { element, payload } from "../fixtures/elements.js";
 import { storeOf, utility } from "../fixtures/in-memory.js";
 import { registryOf } from "../fixtures/registries.js";

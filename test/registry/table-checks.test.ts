@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { backgroundContext, Recording } from "../../src/registry/recorder.js";
 import type { Warning } from "../../src/registry/sdk/registry.js";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { contractsOf, executorOn, storeOf, tableOf } from "../fixtures/in-memory.js";
 

@@ -5,9 +5,9 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
-import { Replica } from "../../src/store/postgres/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/writer.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
+import { Replica } from "../../src/state/postgres/replica.js";
+import { PostgresWriter } from "../../src/state/postgres/writer.js";
 import { ForgetfulReader, half } from "../fixtures/forgetful-reader.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registrars } from "./model/contract-arbitraries.js";

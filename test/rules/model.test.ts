@@ -1,7 +1,7 @@
 /** A few random ledgers, always the same, compared with the model of the specification: model.property.test.ts has the rest. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
 import { script } from "./model/random-ledger.js";
 import { runScript, subjects } from "./model/run-script.js";
 import { Outcomes } from "./model/table.js";

@@ -1,4 +1,4 @@
-import type { ChangeFeed, StoreScan } from "../../store/port.js";
+import type { ChangeFeed, StoreScan } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { remedies } from "../engine/problems.js";

@@ -1,5 +1,5 @@
 import type { Template } from "../../domain/template.js";
-import { NotReady, type StoreScan, StoreUnavailable, type View } from "../../store/port.js";
+import { NotReady, type StoreScan, StoreUnavailable, type View } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { StoreSteps } from "../party-search.js";

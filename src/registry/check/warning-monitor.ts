@@ -1,4 +1,4 @@
-import { NotReady, type StoreScan } from "../../store/port.js";
+import { NotReady, type StoreScan } from "../../state/port.js";
 import { abortablePause, withTimeout } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { type Check, describeWarning, refusalStatus, type Warning, type WarningKind } from "../sdk/warnings.js";

@@ -1,7 +1,7 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
 import { conflict } from "../../domain/errors.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryInputs } from "./answer.js";

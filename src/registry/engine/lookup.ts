@@ -1,7 +1,7 @@
 /** What operators look up in a registry file: its registrars, the choices on a contract, and a party's instructions. */
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type {
   Choice,
   ChoiceCall,

@@ -2,7 +2,7 @@
 import type { Contract } from "../../domain/contract.js";
 import { attemptAll, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
-import { hasUnreadable } from "../../store/port.js";
+import { hasUnreadable } from "../../state/port.js";
 import { type Needed, onOneSynchronizer, requireSynchronizer, unknownInstruction } from "../needed.js";
 import type { ChoiceQuery, Considered, ContextAnswer, FactoryAnswer, RequestContext } from "../sdk/registry.js";
 import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "./answer.js";

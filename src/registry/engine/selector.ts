@@ -2,7 +2,7 @@
 import type { Contract } from "../../domain/contract.js";
 import { combineErrors, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
-import { hasUnreadable, type View } from "../../store/port.js";
+import { hasUnreadable, type View } from "../../state/port.js";
 import { activeOn, isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
 import type { EntryInputs } from "./answer.js";

@@ -27,4 +27,4 @@ export type { UtilityDisclosure as Disclosure, UtilityEntry as ContextEntry } fr
 export type { Group } from "../engine/selector.js";
 export type { UtilitySelector as ContractSelector } from "../utility/entries.js";
 export type { TableFields as Instruction } from "../engine/templates.js";
-export { hasUnreadable, type TemplateCount, type View } from "../../store/port.js";
+export { hasUnreadable, type TemplateCount, type View } from "../../state/port.js";

@@ -1,7 +1,7 @@
 import type { Cause } from "../../domain/errors.js";
 import type { Contract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { Choice, ChoiceQuery, Claim, IssuanceChoice, RequestContext, Requirement } from "./registry.js";
 
 export type { Created, Exercised, History, Update } from "../../domain/ledger.js";

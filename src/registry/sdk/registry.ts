@@ -2,7 +2,7 @@ import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Check, InventoryOptions, Warning, WarningKind } from "./warnings.js";

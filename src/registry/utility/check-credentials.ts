@@ -1,7 +1,7 @@
 /** Requirements that parties do not meet, or soon will not: nobody does, only several credentials do, or one ends. */
 import type { Contract } from "../../domain/contract.js";
 import type { RegistryErrorReason } from "../../domain/errors.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { Check, CheckContext, InstrumentConfiguration, Requirement, Warning } from "../sdk/registry.js";
 import { chooseCredentials, includesClaim, meets, requirementsFor, type Role, whyInvalid } from "./credentials.js";
 import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";

@@ -1,7 +1,7 @@
 /** What is wrong with the factories of registrars and the configurations of their instruments. */
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { Found } from "../engine/entries.js";
 import { remedies } from "../engine/problems.js";
 import { type Group, ofGroup } from "../engine/selector.js";

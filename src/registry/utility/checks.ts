@@ -2,7 +2,7 @@
 import type { Contract } from "../../domain/contract.js";
 import { errorIn, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "../engine/answer.js";
 import type { Found } from "../engine/entries.js";
 import { answerWithFactory } from "../engine/operations.js";

@@ -1,6 +1,6 @@
 /** The credentials of an answer: see "Credentials" of the rules. Which meet a party's requirements, and how they are found. */
 import type { Contract } from "../../domain/contract.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { ContractSelector } from "../engine/selector.js";
 import { missing, type Needed, notOnSynchronizer } from "../needed.js";
 import type { Claim, InstrumentConfiguration, Requirement } from "../sdk/registry.js";

@@ -6,7 +6,7 @@
 import { type Contract, packageIdOf } from "../../domain/contract.js";
 import { notFound, type RegistryError } from "../../domain/errors.js";
 import type { HoldingFields } from "../../domain/ledger.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import type { EntryInputs } from "../engine/answer.js";
 import { allOf, type Found } from "../engine/entries.js";
 import type { FactoryRequest } from "../engine/operations.js";

@@ -1,4 +1,4 @@
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import { countOf, runChecks } from "../check/scan.js";
 import { roleOf } from "../engine/templates.js";
 import { tokenStandardApis } from "../sdk/apis.js";

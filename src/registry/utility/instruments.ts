@@ -1,7 +1,7 @@
 /** What is asked besides the operations: instruments, their supply and configurations, registrars, and what concerns a party. */
 import type { Contract } from "../../domain/contract.js";
 import { notFound } from "../../domain/errors.js";
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import { choicesOn, entityOf, instructionSearches } from "../engine/lookup.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import { isInReassignment, onOneSynchronizer } from "../needed.js";

@@ -1,4 +1,4 @@
-import type { View } from "../../store/port.js";
+import type { View } from "../../state/port.js";
 import { allOf, type Found } from "../engine/entries.js";
 import { transferInputs } from "../engine/inputs.js";
 import { answerWithFactory } from "../engine/operations.js";

@@ -1,7 +1,7 @@
 import { unavailable } from "../../domain/errors.js";
 import type { Freshness } from "../../domain/ledger.js";
-import type { Tag } from "../../store/lookup-hash.js";
-import type { ChangeFeed } from "../../store/port.js";
+import type { Tag } from "../../state/lookup-hash.js";
+import type { ChangeFeed } from "../../state/port.js";
 import {
   createFilter,
   type Filter,

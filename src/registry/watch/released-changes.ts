@@ -1,6 +1,6 @@
 import { invalidField } from "../../domain/errors.js";
-import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../store/lookup-hash.js";
-import type { ChangeFeed, LoggedChange, Position } from "../../store/port.js";
+import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../state/lookup-hash.js";
+import type { ChangeFeed, LoggedChange, Position } from "../../state/port.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { generationName } from "../executor.js";
 

@@ -8,13 +8,13 @@ import {
 } from "../../../src/registry/utility/templates.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { indexKeys } from "../../../src/registry/utility/templates.js";
-import { contentId } from "../../../src/store/postgres/content-id.js";
-import { Database } from "../../../src/store/postgres/database.js";
-import { ReplicaSync } from "../../../src/store/postgres/replica-sync.js";
-import { Replica } from "../../../src/store/postgres/replica.js";
+import { contentId } from "../../../src/state/postgres/content-id.js";
+import { Database } from "../../../src/state/postgres/database.js";
+import { ReplicaSync } from "../../../src/state/postgres/replica-sync.js";
+import { Replica } from "../../../src/state/postgres/replica.js";
 import { bodyOf, type Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
-import { NotReady, type View } from "../../../src/store/port.js";
+import { NotReady, type View } from "../../../src/state/port.js";
 import { parties } from "../../fixtures/elements.js";
 import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, ruleOf, type State, supplyOf } from "./pairs.js";

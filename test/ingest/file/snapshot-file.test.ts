@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { Decoder } from "../../../src/ledger/decode.js";
 import { SnapshotError, SnapshotFile } from "../../../src/ingest/file-ingestor.js";
 import { allocationFactory, templates } from "../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import type { StoredContract } from "../../../src/domain/contract.js";
-import { NotReady, type StoreWriter } from "../../../src/store/port.js";
+import { NotReady, type StoreWriter } from "../../../src/state/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 

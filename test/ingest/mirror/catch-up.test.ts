@@ -4,7 +4,7 @@ import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import type { UpdateStream } from "../../../src/ledger/participant/client.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { templates, transferOffer } from "../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import { gate } from "../../fixtures/wait.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Random } from "../database/random.js";

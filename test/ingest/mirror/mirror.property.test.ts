@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { bodyOf } from "../../../src/domain/contract.js";
-import { NotReady } from "../../../src/store/port.js";
+import { NotReady } from "../../../src/state/port.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Random } from "../database/random.js";

@@ -7,7 +7,7 @@ import { Mirror, type MirrorOptions } from "../../../src/ingest/mirror.js";
 import { LagTracker, type StalenessLimits } from "../../../src/ingest/lag.js";
 import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { Participant } from "../../scripted-participant/participant.js";

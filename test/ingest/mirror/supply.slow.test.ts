@@ -1,4 +1,4 @@
-/** The total supply that the service reports for a changing scripted participant or file. The sums: test/store/conformance. */
+/** The total supply that the service reports for a changing scripted participant or file. The sums: test/state/conformance. */
 import { rename, stat, utimes, writeFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";

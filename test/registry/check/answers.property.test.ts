@@ -12,7 +12,7 @@ import type {
   RequestContext,
   Warning,
 } from "../../../src/registry/sdk/registry.js";
-import type { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { MemoryStore } from "../../../src/state/memory-store.js";
 import { elementOf } from "../../fixtures/contexts.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utilityWith } from "../../fixtures/in-memory.js";

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RegistrarMonitor } from "../../../src/registry/check/registrars.js";
 import type { Inventory } from "../../../src/registry/sdk/registry.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { until } from "../../fixtures/wait.js";
 

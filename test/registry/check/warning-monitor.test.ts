@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { WarningMonitor } from "../../../src/registry/check/warning-monitor.js";
 import type { Check, Warning } from "../../../src/registry/sdk/registry.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
-import { NotReady, type StoreScan } from "../../../src/store/port.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
+import { NotReady, type StoreScan } from "../../../src/state/port.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { gate, until } from "../../fixtures/wait.js";
 

@@ -8,7 +8,7 @@ import { explainerOn } from "../../explain/explaining.js";
 import { type Defect, defectsAt, type ExpectedWarning } from "../../fixtures/defects.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utilityWith } from "../../fixtures/in-memory.js";
-import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import { completeElements, operationCalls } from "../../fixtures/operation-calls.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");

@@ -6,7 +6,7 @@ import { Recording } from "../../../src/registry/recorder.js";
 import type { Registry } from "../../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
-import type { StoreReader, StoreWriter } from "../../../src/store/port.js";
+import type { StoreReader, StoreWriter } from "../../../src/state/port.js";
 import { isDeepStrictEqual } from "node:util";
 import { expectedAnswer } from "./answers.js";
 import { type Actual, differences, execute } from "./compare.js";

@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
 import { templates } from "../../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
+import { MemoryStore } from "../../../../src/state/memory-store.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Random } from "../../database/random.js";
 import { mirrorOn } from "../run-mirror.js";

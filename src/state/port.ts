@@ -1,0 +1,167 @@
+/**
+ * A store holds one state: the contracts that are active at one ledger offset, their indexes, counts and sums, and the
+ * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time. Every store has to
+ * pass test/state/conformance.
+ */
+import type { Change, Contract, CountedOnly, StoredContract } from "../domain/contract.js";
+import { type Template, unreadableTemplate } from "../domain/template.js";
+import type { Tag } from "./lookup-hash.js";
+
+/** How many archived contract ids a store remembers. */
+export const MAX_ARCHIVED_IDS = 100_000;
+
+/** The side of the store that the registry has. */
+export interface StoreReader {
+  /**
+   * Runs `use` on one state, synchronously if everything is in memory. `use` must read all it needs before it returns,
+   * have no side effects, and end on an empty store: a store that has to fetch runs it again, possibly on a later state,
+   * and only the last run counts. Throws what `use` throws, NotReady if there is no state yet, and StoreUnavailable if
+   * data cannot be fetched.
+   */
+  read<T>(use: (view: View) => T): T | Promise<T>;
+}
+
+/**
+ * One state of the store, valid only while `use` runs. Every read of a contract returns the same object. A store that
+ * lacks a contract notes the lookup, finds nothing, and runs `use` again when it has fetched all that was noted. So look up
+ * early what the request names. The methods below `byKey` end a run in which something is missing, by an error of the
+ * store's own: callers must not swallow unknown errors.
+ */
+export interface View {
+  /** Identifies the snapshot that the state comes from. Offsets are comparable within one generation only. */
+  readonly generation: string;
+  readonly offset: number;
+  /** Ledger time of the latest change, in microseconds since 1970. Undefined if the writer did not give one. */
+  readonly asOf: number | undefined;
+  /** The contract with this id. Undefined if it does not exist or belongs to another template. */
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
+  /** All contracts of the template with this index key, in the order of `newestFirst`, equal on every replica. */
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
+  /** All contracts of the template, in the same order. For start-up and checks; in requests only if there are few. */
+  all<F>(template: Template<F>): readonly Contract<F>[];
+  /**
+   * Whether the contract is known to be archived, and with `registrar`, to have been one of that registrar. False is no
+   * proof: only the latest MAX_ARCHIVED_IDS are kept, and of contracts that were not stored no registrar is known.
+   */
+  wasArchived(contractId: string, registrar?: string): boolean;
+  /** How many contracts are stored, by template and package, in any order. Pairs without contracts are absent. */
+  templateCounts(): readonly TemplateCount[];
+  /** The sums with these names, in the same order. 0 for a sum to which nothing contributes. */
+  sums(names: readonly string[]): readonly bigint[];
+}
+
+/**
+ * Whether there are contracts of the template that could not be parsed, or with an id, whether it is of one of them. Then
+ * not to find a contract is no proof that it does not exist.
+ */
+export function hasUnreadable(view: View, template: Template, contractId?: string): boolean {
+  const unreadable = unreadableTemplate(template);
+  if (contractId !== undefined) return view.byId(unreadable, contractId) !== undefined;
+  return view.byKey(unreadable, unreadable.indexKey).length > 0;
+}
+
+/**
+ * Reads a store in the background, in many short steps, each on one state. The state may move on between two steps. The
+ * caches that requests use stay as they are.
+ */
+export interface StoreScan {
+  /** The ids of the contracts of a template, in any order. Throws as `StoreReader.read` does. */
+  ids(template: Template): ContractIds | Promise<ContractIds>;
+  /** As `StoreReader.read`. */
+  read<T>(use: (view: View) => T): T | Promise<T>;
+}
+
+export interface ContractIds {
+  /** Each once. */
+  readonly ids: readonly string[];
+  /** False if the template has more contracts: a database limits the list. */
+  readonly isComplete: boolean;
+}
+
+/** The number of stored contracts of one template and package. */
+export interface TemplateCount {
+  readonly template: Template;
+  readonly packageId: string;
+  /** At least 1. */
+  readonly count: number;
+}
+
+/** Where a store is: a state is identified by generation and offset. */
+export interface Position {
+  readonly generation: string;
+  readonly offset: number;
+  /** As in View. */
+  readonly asOf: number | undefined;
+}
+
+/** What a step from one state to the next has changed. A step may stand for several updates. */
+export interface LoggedChange {
+  /** Of the state after the step. */
+  readonly offset: number;
+  readonly asOf: number | undefined;
+  /** The tags of all lookups whose results have changed, and of the registrars of the contracts. Not empty. */
+  readonly tags: ReadonlySet<Tag>;
+}
+
+/** The changes of a store, for streams. */
+export interface ChangeFeed {
+  /** Undefined before the first state. */
+  readonly position: Position | undefined;
+  /** The changes after a position, oldest first. Undefined if they are not known: everything may have changed. */
+  since(position: Position): readonly LoggedChange[] | undefined;
+  /** Calls `listener`, which must not throw, after each change of the state, until the returned function is called. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** What a store is filled with: one after the other, since all together may be larger than the memory. */
+export type Contracts = Iterable<StoredContract | CountedOnly> | AsyncIterable<StoredContract | CountedOnly>;
+
+/** The side of the store that only ingest has. */
+export interface StoreWriter {
+  /** Where to resume. Undefined if a complete state must be loaded first. */
+  readonly checkpoint: Checkpoint | undefined;
+  /**
+   * Replaces the whole state in one step: a reader sees the old state or the new one. Keeps the old state and throws an
+   * Error if a contract id appears twice, else what the contracts throw. `asOf` is the ledger time of the state, in
+   * microseconds since 1970.
+   */
+  replace(contracts: Contracts, offset: number, asOf?: number): Promise<void>;
+  /**
+   * Applies the changes of one update and moves to its offset in one step: a reader sees all of them or none.
+   * - Idempotent: an update at or below the offset of the store changes nothing.
+   * - A change to an unknown contract is no error.
+   * - Of the reassignments of a contract, the one with the highest counter wins, in any order of arrival.
+   *
+   * `asOf` is the ledger time of the update, in microseconds since 1970; without it the state keeps its own. `updateId`
+   * is kept for `checkpoint`. Throws NotReady if there is no state yet.
+   */
+  apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void>;
+}
+
+/** The latest update in the store. A ledger with the same update at this offset shares its history with the store. */
+export interface Checkpoint {
+  readonly offset: number;
+  /** Undefined until the first update after a snapshot is applied. */
+  readonly updateId: string | undefined;
+}
+
+export class NotReady extends Error {
+  constructor() {
+    super("no snapshot of the ledger has been taken yet");
+    this.name = "NotReady";
+  }
+}
+
+/**
+ * The store cannot answer now; a retry may succeed, unless the read exceeds a limit. The message is for the caller and has
+ * no details of the store.
+ */
+export class StoreUnavailable extends Error {
+  constructor(
+    message: string,
+    readonly exceeded?: { readonly limit: string; readonly maximum: number },
+  ) {
+    super(message);
+    this.name = "StoreUnavailable";
+  }
+}

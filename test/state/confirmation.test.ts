@@ -1,0 +1,192 @@
+/** The age of a replica: by its own monotonic clock and the mirror's, whatever becomes of the clocks that tell the time. */
+import { describe, expect, test } from "vitest";
+import { Confirmation } from "../../src/state/confirmation.js";
+
+const HOUR = 3_600_000;
+
+/** A mirror, a database and a replica, whose clocks differ. Times are in milliseconds. */
+class World {
+  /** Monotonic, of the replica. */
+  replica = 5_000;
+  /** Of the database, which tells the time. */
+  database = Date.UTC(2026, 0, 5);
+  /** The mirror's own, undefined while it does not know. */
+  age: number | undefined = 0;
+  #row: { writtenAt: number; confirmedAt: number | undefined } | undefined;
+  #queries = 0;
+  readonly confirmation = new Confirmation();
+
+  heartbeat(): void {
+    const confirmedAt = this.age === undefined ? this.#row?.confirmedAt : this.database - this.age;
+    this.#row = { writtenAt: this.database, confirmedAt };
+  }
+
+  /** Without heartbeats the mirror's age is not known to anybody. */
+  pass(ms: number): void {
+    this.replica += ms;
+    this.database += ms;
+  }
+
+  /** Starts a query. The returned function delivers what it has seen. */
+  start(): () => void {
+    const [startedAt, row, query] = [this.replica, this.#row, ++this.#queries];
+    const elapsed = row?.confirmedAt === undefined ? undefined : this.database - row.confirmedAt;
+    return () => this.confirmation.observe(row && { ...row, elapsed }, startedAt, query);
+  }
+
+  look(): void {
+    this.start()();
+  }
+
+  /** A mirror that lives, and a replica that looks, for some seconds. */
+  live(seconds: number): void {
+    for (let second = 0; second < seconds; second++) {
+      this.heartbeat();
+      this.pass(500);
+      this.look();
+      this.pass(500);
+    }
+  }
+
+  get ageOfReplica(): number {
+    return this.confirmation.at === undefined ? Infinity : this.replica - this.confirmation.at;
+  }
+
+  get row() {
+    return this.#row;
+  }
+  set row(row) {
+    this.#row = row;
+  }
+}
+
+test("a heartbeat renews the age from the query before it, which did not see it", () => {
+  const world = new World();
+  world.live(3);
+  world.age = 700;
+  world.heartbeat();
+  world.pass(400);
+  world.look();
+  // The query before was made 900 ms ago.
+  expect(world.ageOfReplica).toBe(900 + 700);
+});
+
+test("the same heartbeat renews nothing, however often it is seen", () => {
+  const world = new World();
+  world.live(3);
+  const before = world.ageOfReplica;
+  for (let second = 0; second < 100; second++) {
+    world.pass(1_000);
+    world.look();
+  }
+  expect(world.ageOfReplica).toBe(before + 100_000);
+});
+
+describe.each([HOUR, -HOUR])("a database's clock that is set by %d ms", (jump) => {
+  test("does not age what is current", () => {
+    const world = new World();
+    for (let count = 0; count < 20; count++) {
+      world.live(3);
+      world.database += count % 2 === 0 ? jump : -jump;
+      // Its first heartbeat after that may count as one of a restored database.
+      world.live(1);
+      expect(world.ageOfReplica).toBeLessThan(4_000);
+    }
+  });
+
+  test("does not renew what is old", () => {
+    const world = new World();
+    world.live(3);
+    const before = world.ageOfReplica;
+    for (let second = 0; second < 20; second++) {
+      if (second === 10) world.database += jump;
+      world.pass(1_000);
+      world.look();
+    }
+    expect(world.ageOfReplica).toBe(before + 20_000);
+    // The mirror lives, but does not reach the ledger.
+    for (let second = 0; second < 20; second++) {
+      world.age = before + 20_000 + 1_000 * second;
+      world.heartbeat();
+      world.pass(500);
+      world.look();
+      world.pass(500);
+      if (second === 10) world.database -= jump;
+    }
+    expect(world.ageOfReplica).toBeGreaterThanOrEqual(40_000);
+  });
+});
+
+test("a mirror that does not know its age renews nothing", () => {
+  const world = new World();
+  world.live(3);
+  world.age = undefined;
+  const before = world.ageOfReplica;
+  world.live(20);
+  expect(world.ageOfReplica).toBe(before + 20_000);
+  world.age = 0;
+  world.live(2);
+  expect(world.ageOfReplica).toBeLessThan(3_000);
+});
+
+test("after an outage of the database its last heartbeat, which the replica has not seen, does not count as new", () => {
+  const world = new World();
+  world.live(3);
+  world.heartbeat();
+  world.pass(HOUR);
+  world.look();
+  expect(world.ageOfReplica).toBeGreaterThanOrEqual(HOUR);
+});
+
+test("a database that is restored from a backup renews nothing", () => {
+  const world = new World();
+  world.live(3);
+  const backup = world.row;
+  world.live(3);
+  world.row = backup;
+  const before = world.ageOfReplica;
+  world.pass(HOUR);
+  world.look();
+  world.pass(1_000);
+  world.look();
+  expect(world.ageOfReplica).toBe(before + HOUR + 1_000);
+});
+
+describe("the first query", () => {
+  test("takes the age by the database's clock, since there is no other", () => {
+    const world = new World();
+    world.heartbeat();
+    world.pass(45_000);
+    world.look();
+    expect(world.ageOfReplica).toBe(45_000);
+  });
+
+  test("knows nothing if that clock was set back, or no heartbeat knew an age, until the next heartbeat", () => {
+    for (const spoil of [
+      (world: World) => void (world.database -= HOUR),
+      (world: World) => void (world.row = undefined),
+    ]) {
+      const world = new World();
+      world.heartbeat();
+      world.pass(45_000);
+      spoil(world);
+      world.look();
+      expect(world.ageOfReplica).toBe(Infinity);
+      world.live(3);
+      expect(world.ageOfReplica).toBeLessThan(3_000);
+    }
+  });
+});
+
+test("a result that arrives late neither renews the age nor makes a heartbeat new again", () => {
+  const world = new World();
+  world.live(3);
+  const late = world.start();
+  world.live(1);
+  const before = world.ageOfReplica;
+  late();
+  expect(world.ageOfReplica).toBe(before);
+  world.pass(10_000);
+  world.look();
+  expect(world.ageOfReplica).toBe(before + 10_000);
+});
