@@ -37,11 +37,19 @@ export interface Body {
   encodings: unknown[] | undefined;
 }
 
-/** The body of a contract. Throws for one that no store has returned, which a registry module may have made. */
+/** The body of a contract. Throws for one whose body was not taken, or that a registry module may have made. */
 export function bodyOf(contract: Contract): Body {
-  const { body } = contract as Partial<StoredContract>;
+  const body = peekBody(contract);
   if (body !== undefined) return body;
   throw new Error(`contract ${contract.contractId} is not one of the view, but the registry disclosed it`);
+}
+
+/** The body of a contract; undefined if it is not in memory now. */
+export const peekBody = (contract: Contract): Body | undefined => (contract as Partial<StoredContract>).body;
+
+/** Gives a contract its body, or takes it away. For the cache of bodies only. */
+export function setBody(contract: Contract, body: Body | undefined): void {
+  (contract as { body?: Body | undefined }).body = body;
 }
 
 /** A contract that is not stored: only its supply contribution is kept. It cannot be found. */

@@ -1,6 +1,15 @@
-import { NotReady, type StoreReader, StoreUnavailable, type View } from "../state/port.js";
+import type { Contract } from "../domain/contract.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness, HoldingSource } from "../domain/ledger.js";
+import {
+  type BodySource,
+  NotReady,
+  type Position,
+  StateMovedOn,
+  type StoreReader,
+  StoreUnavailable,
+  type View,
+} from "../state/port.js";
 import type { History } from "./sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { HoldingsNeeded, type Preparation, QueryContext, Recording } from "./recorder.js";
@@ -18,18 +27,71 @@ export interface Basis {
 export const generationName = (generation: string, configurationId: string): string =>
   configurationId === "" ? generation : `${generation}.${configurationId}`;
 
+/** How often a query runs again because the state has moved on under the bodies that it needs. */
+const MAX_MOVES = 2;
+
 /** The result of a query with what it rests on. */
 export class Answer<T> {
+  readonly #origin: AnswerOrigin<T> | undefined;
+
   constructor(
     readonly value: T,
     /** Undefined for a result that rests on no state, such as that of a health check. */
     readonly basis: Basis | undefined,
-  ) {}
+    origin?: AnswerOrigin<T>,
+  ) {
+    this.#origin = origin;
+  }
 
   /** The answer with a result made of this one. `convert` must depend on nothing else. */
   convert<U>(convert: (value: T) => U): Answer<U> {
-    return new Answer(convert(this.value), this.basis);
+    const again = async (run: () => Promise<Answer<T>>) => (await run()).convert(convert);
+    const origin = this.#origin;
+    return new Answer(
+      convert(this.value),
+      this.basis,
+      origin && { bodies: origin.bodies, state: origin.state, again: () => again(origin.again) },
+    );
   }
+
+  /** Whether contracts of the result have their bodies, until the next turn. */
+  hasBodies(contracts: readonly Contract[]): boolean {
+    return this.#origin === undefined || this.#origin.bodies.has(contracts);
+  }
+
+  /**
+   * Fetches the bodies of the contracts that the result discloses. Resolves with a function that gives them to the contracts and
+   * returns the answer, a later one if the state has moved on; call it right before they are used. Rejects with RegistryError.
+   */
+  async takeBodies(contractsOf: (value: T) => readonly Contract[], moves = 0): Promise<() => Answer<T>> {
+    const origin = this.#origin;
+    if (origin === undefined) return () => this;
+    try {
+      const give = await origin.bodies.take(contractsOf(this.value), origin.state);
+      return () => {
+        give();
+        return this;
+      };
+    } catch (error) {
+      if (!(error instanceof StateMovedOn)) throw asUnavailable(error);
+    }
+    if (moves === MAX_MOVES)
+      throw unavailable("the contracts of the answer change faster than they can be read; retry later");
+    await origin.bodies.moveOn().catch(throwUnavailable);
+    return (await origin.again()).takeBodies(contractsOf, moves + 1);
+  }
+
+  /** To be called after the bodies of contracts were used, which may have new encodings. */
+  usedBodies(contracts: readonly Contract[]): void {
+    this.#origin?.bodies.used(contracts);
+  }
+}
+
+/** Where the bodies of a result come from, and how to get a result of a later state. */
+interface AnswerOrigin<T> {
+  readonly bodies: BodySource;
+  readonly state: Pick<Position, "generation" | "offset">;
+  readonly again: () => Promise<Answer<T>>;
 }
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
@@ -183,12 +245,18 @@ export class QueryExecutor {
       const recorder = recording?.begin(view, preparation.now);
       try {
         const value = this.#run(query, new QueryContext(view, preparation, recorder));
-        return new Answer(value, this.#basisOf(view));
+        return new Answer(value, this.#basisOf(view), this.#originOf(query, view, recording));
       } catch (error) {
         const mayBeAhead = !preparation.hasReachedEnd && recorder?.missedUnarchived() === true;
         throw mayBeAhead && isNotFound(error) ? new ContractMissed(error) : error;
       }
     });
+  }
+
+  #originOf<T>(query: Query<T>, { generation, offset }: View, recording?: Recording): AnswerOrigin<T> | undefined {
+    const { bodies } = this.#reader;
+    if (bodies === undefined) return undefined;
+    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording) };
   }
 
   /** One object for each state, mostly. */
@@ -216,6 +284,10 @@ class ContractMissed extends Error {
   constructor(readonly failure: RegistryError) {
     super(failure.message);
   }
+}
+
+function throwUnavailable(error: unknown): never {
+  throw asUnavailable(error);
 }
 
 function asUnavailable(error: unknown): unknown {

@@ -19,6 +19,32 @@ export interface StoreReader {
    * data cannot be fetched.
    */
   read<T>(use: (view: View) => T): T | Promise<T>;
+  /** Absent where every contract that a view returns has its body. */
+  readonly bodies?: BodySource | undefined;
+}
+
+/** Where the bodies of a view's contracts come from, if the contracts have none of their own. */
+export interface BodySource {
+  /** Whether contracts have their bodies, until the next turn. */
+  has(contracts: readonly Contract[]): boolean;
+  /**
+   * Fetches the bodies of contracts of a state. Resolves with a function that gives them to the contracts, to be called right
+   * before they are used: what is kept may be dropped at any time. Rejects with StoreUnavailable, and with StateMovedOn if one is
+   * not active any more.
+   */
+  take(contracts: readonly Contract[], state: Pick<Position, "generation" | "offset">): Promise<() => void>;
+  /** To be called after bodies were used, since their encodings are kept with them. */
+  used(contracts: readonly Contract[]): void;
+  /** Brings the store to the state that comes after the one of StateMovedOn. Rejects with StoreUnavailable. */
+  moveOn(): Promise<void>;
+}
+
+/** The state that contracts come from has been replaced where their bodies are: read again. */
+export class StateMovedOn extends Error {
+  constructor() {
+    super("the state has moved on while the bodies of its contracts were fetched");
+    this.name = "StateMovedOn";
+  }
 }
 
 /**
