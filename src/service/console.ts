@@ -153,8 +153,9 @@ export async function getContract(
   contractId: string,
   packageVersion: PackageVersion,
 ): Promise<MessageInitShape<typeof GetContractResponseSchema>> {
-  const { value } = await executor.execute((registry, context) => findContract(registry, context, contractId));
-  const { contract, isArchived, calls } = value;
+  const found = await executor.execute((registry, context) => findContract(registry, context, contractId));
+  const give = await found.takeBodies(({ contract }) => (contract === undefined ? [] : [contract]));
+  const { contract, isArchived, calls } = give().value;
   if (contract === undefined) return { archived: isArchived };
   return {
     contract: contractMessage(contract, packageVersion),

@@ -3,6 +3,7 @@ import { type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild
 import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { bodyOf, type StoredContract } from "../domain/contract.js";
 import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
 import { Recording } from "../registry/recorder.js";
 import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
@@ -86,13 +87,14 @@ function decoded(decode: () => Message): Message | ConnectError {
 type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
 
 async function run(
-  { call, encode, method }: Operation,
+  { call, takeBodies, encode, method }: Operation,
   request: Message | ConnectError,
   recording: Recording,
 ): Promise<Outcome> {
   try {
     if (request instanceof ConnectError) throw request;
-    const result = await call(request, recording);
+    const called = await call(request, recording);
+    const result = (await takeBodies(called, request))?.() ?? called;
     // The bytes that REST sends.
     const answer = JSON.parse(encode(result, request, "json").toBuffer().toString()) as JsonObject;
     const context = hasContext(method.output) ? contextOf(result.value as ContextResult) : undefined;
@@ -103,7 +105,12 @@ async function run(
   }
 }
 
-const contextOf = (result: ContextResult): ExplainedContext => ({ ...result, factoryId: result.factoryId });
+/** With contracts that keep their bodies. */
+const contextOf = (result: ContextResult): ExplainedContext => ({
+  ...result,
+  disclosed: result.disclosed.map((contract): StoredContract => ({ ...contract, body: bodyOf(contract) })),
+  factoryId: result.factoryId,
+});
 
 const requestJson = ({ method }: Operation, request: Message): JsonObject =>
   // The JSON of a message that is not of a well-known type is an object.

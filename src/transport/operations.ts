@@ -5,7 +5,7 @@ import type { Recording } from "../registry/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
 import type { ChunkList } from "./encoding/chunks.js";
-import { createMessage, encoderOf, hasContext } from "./encoding/encoders.js";
+import { createMessage, disclosedOf, encoderOf, hasContext } from "./encoding/encoders.js";
 import { noteRefusal, toConnectError } from "./errors.js";
 import { isHealth } from "./hooks.js";
 
@@ -22,6 +22,12 @@ export interface Operation {
    * Rejects with ConnectError only.
    */
   readonly call: (request: Message, recording?: Recording) => Answer<object> | Promise<Answer<object>>;
+  /**
+   * Fetches the bodies of the contracts of a result; undefined if they are in memory. The function that it resolves with gives them
+   * to the contracts and returns the answer to encode, a later one if the state has moved on. Rejects with ConnectError.
+   */
+  readonly takeBodies: (answer: Answer<object>, request: Message) => Promise<() => Answer<object>> | undefined;
+  /** The contracts must have their bodies. */
   readonly encode: (answer: Answer<object>, request: Message, encoding: Encoding) => ChunkList;
   /** The entity tag of a result, which is the same in all encodings. */
   readonly etag: (answer: Answer<object>, request: Message) => string;
@@ -44,11 +50,13 @@ export function operations(
       // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message, recording?: Recording) => object | Promise<object>;
       const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), input);
-      const toResult = hasContext(output) ? (value: object) => value : (value: object) => createMessage(output, value);
-      const toAnswer = (returned: object): Answer<object> =>
-        returned instanceof Answer
-          ? new Answer(toResult(returned.value as object), returned.basis)
-          : new Answer(toResult(returned), undefined);
+      const isContext = hasContext(output);
+      const contractsOf = isContext ? disclosedOf : () => [];
+      const toMessage = (value: object) => createMessage(output, value);
+      const toAnswer = (returned: object): Answer<object> => {
+        const answer = returned instanceof Answer ? (returned as Answer<object>) : new Answer(returned, undefined);
+        return isContext ? answer : answer.convert(toMessage);
+      };
       const checkRules = ruleCheck(input);
       const checkArguments = argumentLimitCheck(input, limits);
       const shed = isHealth(name) ? () => undefined : overload;
@@ -80,7 +88,18 @@ export function operations(
             throw noteRefusal(toError(error), input, request);
           }
         },
-        encode: ({ value }, request, encoding) => orError(() => encoderFor(request)[encoding](value)),
+        takeBodies(answer, request) {
+          if (answer.hasBodies(contractsOf(answer.value))) return undefined;
+          return answer.takeBodies(contractsOf).catch((error: unknown) => {
+            throw noteRefusal(toError(error), input, request);
+          });
+        },
+        encode: (answer, request, encoding) =>
+          orError(() => {
+            const encoded = encoderFor(request)[encoding](answer.value);
+            answer.usedBodies(contractsOf(answer.value));
+            return encoded;
+          }),
         etag: ({ value }, request) => orError(() => encoderFor(request).etag(value)),
       };
     }),

@@ -58,10 +58,12 @@ export function answer(call: UnaryCall, message: Message): void | Promise<void> 
   const recording = recordingFor(request.raw);
   const result = operation.call(message, recording);
   if (!(result instanceof Promise)) return send(call, message, result, recording);
-  // The work itself goes on.
-  const inTime = deadline === undefined ? result : withTimeout(result, remainingMs, failLate);
-  return inTime.then((late) => send(call, message, late, recording));
+  return inTime(call, result).then((late) => send(call, message, late, recording));
 }
+
+/** Rejects at the deadline. The work itself goes on. */
+const inTime = <T>({ deadline }: UnaryCall, result: Promise<T>): Promise<T> =>
+  deadline === undefined ? result : withTimeout(result, deadline - performance.now(), failLate);
 
 const deadlineExceeded = () => rejection("DEADLINE_EXCEEDED", "the operation timed out");
 const failLate = (): never => {
@@ -76,6 +78,9 @@ function send(
 ): void | Promise<void> {
   const { operation, request, reply, carrier, compresses } = call;
   const { headers, known } = validate(operation, message, result, recording, request.raw);
+  // What the client has needs no bodies.
+  const taken = known === undefined ? operation.takeBodies(result, message) : undefined;
+  if (taken !== undefined) return inTime(call, taken).then((give) => send(call, message, give(), recording));
   reply.headers(headers);
   // A cache has to ask before each use whether the response is still the same. It must not keep an empty message, which is
   // the response to one client.

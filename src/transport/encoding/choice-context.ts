@@ -3,7 +3,7 @@
  * those of the library: JSON as of `toJson`, protobuf as of `toBinary`.
  */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { memoizeByContract } from "../../domain/contract.js";
+import { type Contract, memoizeByContract, peekBody } from "../../domain/contract.js";
 import type {
   AnyValue,
   ContextAnswer,
@@ -100,7 +100,7 @@ function addValueJson(chunks: ChunkList, value: AnyValue): void {
 const quoted = (value: string | boolean): BinaryString => utf8(JSON.stringify(value));
 const nameJson = boundedMemoize((name) => bytes(`${quoted(name)}:`));
 const contractIdJson = (contractId: string): BinaryString => `{"tag":"AV_ContractId","value":${quoted(contractId)}},`;
-const referenceJson = memoizeByContract(({ contractId }) => bytes(contractIdJson(contractId)));
+const referenceJson = ofReferences(({ contractId }) => bytes(contractIdJson(contractId)));
 
 /** Field numbers of ChoiceContext, FactoryWithChoiceContext and TransferFactoryWithChoiceContext. */
 const CHOICE_CONTEXT_DATA = 1;
@@ -190,11 +190,17 @@ function addPayload(chunks: ChunkList, value: AnyValue): void {
 const tagField = boundedMemoize((tag) => flatten(text(TAG, tag)));
 const keyField = boundedMemoize((name) => flatten(text(ENTRY_KEY, name)));
 /** Encoding each reference of a settlement anew would cost 40 % of its encoding. */
-const referenceBinary = memoizeByContract(({ contractId }) => {
+const referenceBinary = ofReferences(({ contractId }) => {
   const chunks = new ChunkList();
   addTaggedStruct(chunks, { tag: "AV_ContractId", value: contractId });
   return chunks.toBuffer();
 });
+
+/** Kept with the body, where the contract is disclosed as well. */
+function ofReferences(make: (contract: Contract) => Uint8Array): (contract: Contract) => Uint8Array {
+  const memoized = memoizeByContract(make);
+  return (contract) => (peekBody(contract) === undefined ? make(contract) : memoized(contract));
+}
 
 /** In the order of a JavaScript object, as the library writes them: names that look like integers come first. */
 function inObjectOrder(values: readonly NamedValue[]): readonly NamedValue[] {

@@ -61,6 +61,9 @@ const UTILITY_CONTEXTS: ReadonlySet<DescMessage> = new Set([UtilityChoiceContext
 export const hasContext = (output: DescMessage): boolean =>
   STANDARD_CONTEXTS.has(output) || UTILITY_CONTEXTS.has(output);
 
+/** The contracts whose bodies a choice context is encoded from. */
+export const disclosedOf = (result: object): ContextResult["disclosed"] => (result as ContextResult).disclosed;
+
 /** Selects the encoder for the results of an operation by its request. */
 export function encoderOf(output: DescMessage): (request: Message) => Encoder {
   if (STANDARD_CONTEXTS.has(output)) {
