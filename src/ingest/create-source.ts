@@ -46,7 +46,7 @@ export function createSource(
     participant === undefined
       ? undefined
       : connectParticipant(participant, limits, templates, decoder, now, clock, end.signal);
-  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder);
+  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder, database === undefined);
   if (database === undefined) return memorySource(ingestor, connection, end);
   return databaseSource({
     ...database,

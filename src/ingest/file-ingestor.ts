@@ -2,19 +2,20 @@ import { unwatchFile, watchFile } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
 import type { Decoder } from "../ledger/decode.js";
-import { formatProblems, indexSnapshot } from "../ledger/file/snapshot.js";
+import { formatProblems, holdSnapshot, type IndexedSnapshot, indexSnapshot } from "../ledger/file/snapshot.js";
 import type { StoreWriter } from "../state/port.js";
 import type { Ingestor } from "./source.js";
 
 const POLL_MS = 1_000;
 
-export function fileIngestor(path: string, decoder: Decoder): Ingestor {
+/** `isHeld`: whether the writer keeps all contracts in memory; otherwise the file is read twice, so that they are not. */
+export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): Ingestor {
   return {
     name: path,
     origin: `file ${path}`,
     reconnects: () => undefined,
     start(writer, log, signal) {
-      const file = new SnapshotFile(path, decoder, writer);
+      const file = new SnapshotFile(path, decoder, writer, isHeld);
       let isLoaded = false;
       const loaded = file.start(POLL_MS, {
         onReplaced: (contracts) => log.info({ path, contracts }, "changed snapshot file loaded"),
@@ -62,13 +63,15 @@ export class SnapshotFile {
   readonly #path: string;
   readonly #decoder: Decoder;
   readonly #writer: Pick<StoreWriter, "replace">;
+  readonly #read: (...of: Parameters<typeof indexSnapshot>) => Promise<IndexedSnapshot>;
   #loading: Promise<void> = Promise.resolve();
   #listener: (() => void) | undefined;
 
-  constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">) {
+  constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">, isHeld: boolean) {
     this.#path = path;
     this.#decoder = decoder;
     this.#writer = writer;
+    this.#read = isHeld ? holdSnapshot : indexSnapshot;
   }
 
   /**
@@ -79,7 +82,7 @@ export class SnapshotFile {
     const file = await this.#reading(() => open(this.#path));
     try {
       const { mtimeMs, size } = await this.#reading(() => file.stat());
-      const { index, contracts } = await this.#reading(() => indexSnapshot(() => chunksOf(file), this.#decoder));
+      const { index, contracts } = await this.#reading(() => this.#read(() => chunksOf(file), this.#decoder));
       if (index.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, index.problems));
       const unchanged = async () => {
         const now = await file.stat();
@@ -153,7 +156,7 @@ const chunksOf = (file: FileHandle): AsyncIterable<string> =>
   file.createReadStream({ start: 0, autoClose: false, encoding: "utf8" }) as AsyncIterable<string>;
 
 /** `check` throws if the whole must not be used, which may also be why an item cannot be read. */
-async function* checked<T>(items: AsyncIterable<T>, check: () => Promise<void>): AsyncGenerator<T> {
+async function* checked<T>(items: Iterable<T> | AsyncIterable<T>, check: () => Promise<void>): AsyncGenerator<T> {
   try {
     yield* items;
   } catch (error) {

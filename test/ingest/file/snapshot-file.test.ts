@@ -34,10 +34,14 @@ interface Watched {
   readonly rejected: string[];
 }
 
-/** A file that is not started yet, with a store of its own, optionally wrapped. */
-function createSnapshotFile(path: string, wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
+/** A file that is not started yet, with a store of its own, optionally wrapped; read in one pass if it is `isHeld`. */
+function createSnapshotFile(
+  path: string,
+  wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">,
+  isHeld = true,
+): Watched {
   const store = new MemoryStore();
-  const file = new SnapshotFile(path, new Decoder(templates), wrap?.(store) ?? store);
+  const file = new SnapshotFile(path, new Decoder(templates), wrap?.(store) ?? store, isHeld);
   onTestFinished(() => file.close());
   return { file, store, swapped: [], rejected: [] };
 }
@@ -67,9 +71,9 @@ const untilRejected = (watched: Watched, count: number): Promise<void> =>
   until(`${count} changes have been rejected`, () => watched.rejected.length >= count, BOUND_MS);
 
 describe("at the start", () => {
-  test("the file is in the store when start resolves, and is reported", async () => {
+  test.each([true, false])("the file is in the store when start resolves, and is reported (%s)", async (isHeld) => {
     await writeFile(at("file"), content("a", "b"));
-    const watched = createSnapshotFile(at("file"));
+    const watched = createSnapshotFile(at("file"), undefined, isHeld);
     expect(await start(watched)).toBe(2);
     expect(await idsIn(watched)).toEqual(["a", "b"]);
     expect(watched.store.checkpoint?.offset).toBe(10);
