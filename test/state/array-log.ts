@@ -76,7 +76,7 @@ export class ArrayLog implements StateLog {
   #generations = 0;
   readonly #listeners = new Map<LogNotices, () => void>();
   /** The mirror that leads: what it does with the id of a request. */
-  onCatchUpRequest: (id: string) => void = () => undefined;
+  onCatchUpRequest: (id: string) => unknown = () => undefined;
 
   constructor({
     origin = "tests",
