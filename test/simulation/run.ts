@@ -41,11 +41,16 @@ const HOUR_MS = 3_600_000;
 /** The supply of one holding. */
 const HOLDING = 10n ** 10n;
 
+/**
+ * How often a state was served, and how often none was; what requests got, and how often not to find a contract was because it
+ * was archived, or the ledger's end was reached; how many states were compared; how many clients resumed, and how many were
+ * told that everything may have changed.
+ */
 const NONE = {
   served: 0,
   refused: 0,
   found: 0,
-  notFound: 0,
+  archived: 0,
   reached: 0,
   unavailable: 0,
   states: 0,
@@ -267,7 +272,6 @@ class Run {
       this.#counts.unavailable++;
       return outcome;
     }
-    this.#counts[outcome === "found" ? "found" : "notFound"]++;
     const { state, leftOut } = seen.value;
     if (outcome === "not found" && seen.hasReachedEnd) {
       this.#counts.reached++;
@@ -275,7 +279,10 @@ class Run {
         this.#found(
           `${process.name} has caught up for a request of ${asked - this.#start} ms with ${this.#against(state)}`,
         );
-    } else if (!this.#isRecent(state, leftOut, seen.at)) {
+      return outcome;
+    }
+    this.#counts[outcome === "found" ? "found" : "archived"]++;
+    if (!this.#isRecent(state, leftOut, seen.at)) {
       this.#found(`${process.name} answers from ${this.#against(state)}`);
     }
     return outcome;
@@ -394,12 +401,16 @@ class Run {
     }
   }
 
-  /** A contract of the ledger, one that may have been, or one that never was. */
+  /** A contract of the ledger, the latest of it, one that was archived, or one that never was. */
   #anyId(which: number): string {
     const stored = [...this.#ledger.contracts.keys()].filter(isStored);
-    const active = stored[which % Math.max(1, stored.length)];
-    if (which % 3 !== 0 && active !== undefined) return which % 3 === 1 ? active : (stored.at(-1) ?? active);
-    return which % 2 === 0 ? "offer-never" : `offer-${which % 30}`;
+    const archived = [...(this.#log.latest?.archived.keys() ?? [])].filter(isStored);
+    const ids = [
+      stored[which % Math.max(1, stored.length)],
+      stored.at(-1),
+      archived[which % Math.max(1, archived.length)],
+    ];
+    return ids[which % 4] ?? "offer-never";
   }
 
   #processAt(index: number): MirrorProcess | FollowerProcess | undefined {

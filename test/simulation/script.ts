@@ -90,8 +90,8 @@ const plain =
 
 /** How often each step comes. */
 const steps: readonly (readonly [weight: number, Make])[] = [
-  [9, (random) => ({ do: "create", what: Array.from({ length: 1 + random.below(3) }, () => random.of(creatable)) })],
-  [4, change("archive")],
+  [12, (random) => ({ do: "create", what: Array.from({ length: 1 + random.below(3) }, () => random.of(creatable)) })],
+  [8, change("archive")],
   [2, change("unassign")],
   [3, change("assign")],
   [1, change("assignEarly")],
@@ -146,7 +146,7 @@ export const QUIET_START: readonly Step[] = [
 
 export function scriptOf(seed: number): readonly Step[] {
   const random = new Random(seed);
-  const script = Array.from({ length: 5 + random.below(35) }, () => random.of(weighted)(random));
+  const script = Array.from({ length: 5 + random.below(55) }, () => random.of(weighted)(random));
   return random.below(4) === 0 ? script : [...QUIET_START, ...script];
 }
 

@@ -81,10 +81,10 @@ export class Witness {
         continue;
       }
       this.counts.resumed++;
-      const told = new Set(changes.flatMap(({ tags }) => [...tags]));
+      const isTold = (tag: Tag) => changes.some(({ tags }) => tags.has(tag));
       const [old, current] = [this.#resultsOf(from), this.#resultsOf(now)];
       const missed = [...new Set([...old.keys(), ...current.keys()])].find(
-        (tag) => old.get(tag) !== current.get(tag) && !told.has(tag),
+        (tag) => old.get(tag) !== current.get(tag) && !isTold(tag),
       );
       if (missed !== undefined)
         return `a client that resumes at ${keyOf(from)} is not told at ${keyOf(now)} that ${old.get(missed) ?? "nothing"} is now ${current.get(missed) ?? "nothing"}`;
