@@ -41,7 +41,8 @@ export interface FollowerStatus {
 export class Follower implements StoreReader {
   readonly #options: FollowerOptions;
   readonly #changes = new ChangeLog();
-  readonly #confirmation = new Confirmation();
+  /** Of the loaded state, and what steps have made of it. */
+  #confirmation = new Confirmation();
   readonly #retries: Retries;
   readonly #moved = new Notifier();
   readonly #refresh = new SingleFlight(() => this.#moveToHead());
@@ -137,6 +138,8 @@ export class Follower implements StoreReader {
       const state = new State(String(head.generation), head.offset, head.asOf);
       const known = this.#served?.head.origin === head.origin ? this.#served.state : undefined;
       await state.load(logged, known);
+      // A restored log has an earlier state than what was known to equal the ledger.
+      this.#confirmation = new Confirmation();
       this.#serve(state, head, startedAt);
       this.#changes.reset({ generation: state.generation, offset: state.offset, asOf: state.asOf });
     });
@@ -190,32 +193,51 @@ export class Follower implements StoreReader {
 
   /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
   async *catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
-    const { pause } = this.#options;
-    const expired = pause(timeoutMs).then(() => "gave up" as const);
-    let moved = this.#moved.next;
-    const reached = this.#request.run(timeoutMs).then(
-      ({ caughtUp }) => caughtUp.then(() => "reached" as const),
-      // The poll reports that the log is unavailable.
-      () => "gave up" as const,
-    );
-    for (;;) {
-      const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
-      // What moves it while the caller looks at the state ends the next wait.
-      moved = this.#moved.next;
-      if (progress === "gave up") return;
-      if (progress === "reached") break;
-      yield "advanced";
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<"gave up">((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, "gave up");
+    });
+    try {
+      let moved = this.#moved.next;
+      const reached = this.#request.run(timeoutMs).then(
+        ({ caughtUp }) => caughtUp.then(() => "reached" as const),
+        // The poll reports that the log is unavailable.
+        () => "gave up" as const,
+      );
+      for (;;) {
+        const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
+        // What moves it while the caller looks at the state ends the next wait.
+        moved = this.#moved.next;
+        if (progress === "gave up") return;
+        if (progress === "reached") break;
+        yield "advanced";
+      }
+      // The mirror has committed what it has reached.
+      if (await this.#tryRefresh()) yield "reached";
+    } finally {
+      clearTimeout(timer);
     }
-    // The mirror has committed what it has reached.
-    if (await this.#tryRefresh()) yield "reached";
   }
 
   async #requestCatchUp(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
-    const { log, pause } = this.#options;
     const id = randomUUID();
-    const caughtUp = new Promise<void>((resolve) => this.#onCaughtUp.set(id, resolve));
-    void pause(timeoutMs).then(() => this.#onCaughtUp.delete(id));
-    await log.requestCatchUp(id);
+    const forget = () => {
+      clearTimeout(timer);
+      this.#onCaughtUp.delete(id);
+    };
+    const timer = setTimeout(forget, timeoutMs);
+    const caughtUp = new Promise<void>((resolve) => {
+      this.#onCaughtUp.set(id, () => {
+        forget();
+        resolve();
+      });
+    });
+    try {
+      await this.#options.log.requestCatchUp(id);
+    } catch (error) {
+      forget();
+      throw error;
+    }
     return { caughtUp };
   }
 }
