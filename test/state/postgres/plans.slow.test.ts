@@ -6,7 +6,7 @@ import { contentHash } from "../../../src/state/lookup-hash.js";
 import { sampleStatement } from "../../../src/state/postgres/content-id.js";
 import type { Statement } from "../../../src/state/postgres/database.js";
 import { fetchStatement, idsStatement } from "../../../src/state/postgres/fetch.js";
-import { applyStatement } from "../../../src/state/postgres/apply.js";
+import { applyStatement } from "../../../src/state/postgres/lookup-tables.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
