@@ -1,5 +1,6 @@
 /** The contracts at one offset, as rules see them: by id, index key and template, with counts and sums. */
 import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import {
   bodyOf,
   type Change,
@@ -260,8 +261,12 @@ export class State {
 async function* sharing(contracts: AsyncIterable<Contract>, known: State): AsyncGenerator<Contract> {
   for await (const contract of contracts) {
     const other = known.byId(contract.contractId);
+    // A file may have changed under an id, unlike a ledger.
     const isEqual =
-      other?.synchronizerId === contract.synchronizerId && other?.reassignmentCounter === contract.reassignmentCounter;
+      other?.synchronizerId === contract.synchronizerId &&
+      other?.reassignmentCounter === contract.reassignmentCounter &&
+      other.template === contract.template &&
+      isDeepStrictEqual(other.fields, contract.fields);
     yield isEqual ? other : contract;
   }
 }

@@ -248,7 +248,8 @@ export function readCases(subject: Subject): void {
       const given = await read((view) => [{ id: "a" }, { label: "red" }, undefined].map((by) => find(view, apple, by)));
       await subject.writer.apply([active("d"), { archived: "b" }, unassigned("a", 1)], 6);
       await replace([], 7);
-      expect(given).toEqual([[three[0]], three.slice(0, 2), three.slice(0, 2)]);
+      const [a, b] = three.map((contract) => subject.viewed(contract));
+      expect(given).toEqual([[a], [a, b], [a, b]]);
     });
 
     test("throws when it is used after an update", async () => {
@@ -303,7 +304,7 @@ export function readCases(subject: Subject): void {
         reassignmentCounter: 3,
       });
       const back = await storedForms(subject, given);
-      expect(back).toEqual([given, given, given]);
+      expect(back).toEqual(Array(3).fill(subject.viewed(given)));
       for (const { template, indexKeys } of back) {
         expect(template).toBe(apple);
         expect(indexKeys).toEqual([byLabel("sweet"), byLabel("red")]);
@@ -312,7 +313,8 @@ export function readCases(subject: Subject): void {
       expect(moving.map(({ synchronizerId }) => synchronizerId)).toEqual([undefined, undefined, undefined]);
     });
 
-    test("has empty slots at first and after each reassignment", async () => {
+    test("has empty slots at first and after each reassignment", async ({ skip }) => {
+      skip(subject.keepsBodiesApart);
       await replace([fruit("a")]);
       expect(await takeEncodings(subject)).toEqual([]);
       await subject.writer.apply([unassigned("a", 1)], 6);

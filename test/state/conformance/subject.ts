@@ -1,6 +1,6 @@
 /** The store of the current case, and the fruits that it holds. */
 import { afterEach, beforeEach } from "vitest";
-import type { Change, Contract } from "../../../src/domain/contract.js";
+import type { Change, Contract, StoredContract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import type { StoreReader, StoreWriter, TemplateCount, View } from "../../../src/state/port.js";
 import { apple, byLabel, type Fruit, fruit, type FruitOptions, pear as plainPear } from "../../fixtures/fruits.js";
@@ -9,6 +9,8 @@ import { apple, byLabel, type Fruit, fruit, type FruitOptions, pear as plainPear
 export interface StoreUnderTest {
   readonly reader: StoreReader;
   readonly writer: StoreWriter;
+  /** Whether bodies are read by contract id, so that a view's contracts have none. */
+  readonly keepsBodiesApart?: boolean;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,14 @@ export function createSubject(makeStore: MakeStore) {
   return {
     get writer() {
       return current.writer;
+    },
+    get keepsBodiesApart() {
+      return current.keepsBodiesApart === true;
+    },
+    /** A contract as a view returns it. */
+    viewed(given: StoredContract<Fruit>): Contract<Fruit> {
+      const { body: _body, ...contract } = given;
+      return current.keepsBodiesApart === true ? contract : given;
     },
     /** Reads with a promise, whether the store is synchronous or not. */
     read,

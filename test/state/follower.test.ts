@@ -1,0 +1,248 @@
+/** A follower of a log in memory. test/simulation shows it together with a mirror, and with faults. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Change } from "../../src/domain/contract.js";
+import { Follower } from "../../src/state/follower.js";
+import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
+import { NotReady, type StoreReader, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
+import { byLabel, counted, fruit } from "../fixtures/fruits.js";
+import { until } from "../fixtures/wait.js";
+import { ArrayLog } from "./array-log.js";
+import { storeConformance } from "./conformance/conformance.js";
+import { active, apple, GROWER, on, pear } from "./conformance/subject.js";
+
+const silent = () => undefined;
+
+function follow(log: ArrayLog, options: Partial<ConstructorParameters<typeof Follower>[0]> = {}) {
+  const { signal } = new AbortController();
+  const pause = () => new Promise<void>(() => undefined);
+  return new Follower({
+    log,
+    clock: () => performance.now(),
+    pause,
+    signal,
+    onLost: silent,
+    onRecovered: silent,
+    ...options,
+  });
+}
+
+storeConformance("a follower of a log", async () => {
+  const log = new ArrayLog();
+  const follower = follow(log);
+  const writer = log.begin();
+  const reader: StoreReader = {
+    async read(use) {
+      await follower.refresh();
+      return follower.read(use);
+    },
+  };
+  const following: StoreWriter = {
+    get checkpoint() {
+      return writer.checkpoint;
+    },
+    async replace(...args) {
+      await writer.replace(...args);
+      await follower.refresh();
+    },
+    async apply(...args) {
+      await writer.apply(...args);
+      await follower.refresh();
+    },
+  };
+  return { reader, writer: following, keepsBodiesApart: true, close: async () => {} };
+});
+
+/** A log that can be made to fail, and a follower of it whose pauses last until `wake`. */
+function setup() {
+  /** How many calls to the log pass before one fails. */
+  const failing = { after: Infinity };
+  const pass = async () => {
+    if (failing.after-- <= 0) throw new StoreUnavailable("of the test");
+  };
+  const log = new ArrayLog({ pass });
+  const events: string[] = [];
+  const pauses: (() => void)[] = [];
+  const end = new AbortController();
+  const follower = follow(log, {
+    pause: () => new Promise((resolve) => void pauses.push(resolve)),
+    signal: end.signal,
+    onLost: (error) => void events.push(`lost: ${String(error)}`),
+    onRecovered: () => void events.push("recovered"),
+  });
+  const wake = () => {
+    for (const resolve of pauses.splice(0)) resolve();
+  };
+  onTestFinished(() => {
+    end.abort();
+    log.endSessions();
+    wake();
+  });
+  const ids = () => follower.read((view) => view.all(apple).map(({ contractId }) => contractId));
+  return { log, writer: log.begin(), follower, failing, events, wake, end, ids };
+}
+
+const archive = (id: string): Change => ({ archived: id });
+const at = (offset: number, generation = "1") => ({ generation, offset, asOf: undefined });
+
+describe("a reload", () => {
+  const places = [
+    fruit("a"),
+    fruit("b", on("B", 1)),
+    fruit("c", { synchronizerId: undefined, reassignmentCounter: 1 }),
+  ];
+
+  async function objects({ follower }: ReturnType<typeof setup>) {
+    await follower.refresh();
+    return follower.read((view) => ["a", "b", "c"].map((id) => view.byId(apple, id)));
+  }
+
+  test("keeps the contracts that are the same", async () => {
+    const { writer, ...rest } = setup();
+    await writer.replace(places, 5);
+    const before = await objects({ writer, ...rest });
+    await writer.replace([fruit("a"), fruit("b", on("C", 1)), fruit("c", on("B", 1)), fruit("d")], 7);
+    const after = await objects({ writer, ...rest });
+    expect(after[0]).toBe(before[0]);
+    expect(after.map((one) => one?.synchronizerId)).toEqual(["sync-A", "sync-C", "sync-B"]);
+    expect(before.map((one) => one?.synchronizerId)).toEqual(["sync-A", "sync-B", undefined]);
+  });
+
+  test("keeps none of another origin", async () => {
+    const context = setup();
+    await context.writer.replace(places, 5);
+    const before = await objects(context);
+    await context.log.begin("another ledger").replace(places, 5);
+    const after = await objects(context);
+    expect(after).toEqual(before);
+    for (const [index, one] of after.entries()) expect(one).not.toBe(before[index]);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])("that fails keeps the state, and is repeated: after %i calls", async (after) => {
+    const { log, writer, follower, failing, ids } = setup();
+    await writer.replace([fruit("a")], 5);
+    await follower.refresh();
+    await writer.replace([fruit("b")], 3);
+    await writer.apply([active("c"), archive("b")], 4, undefined, "update-4");
+    failing.after = after;
+    await expect(follower.refresh()).rejects.toThrow(StoreUnavailable);
+    expect([ids(), follower.status.offset, follower.changes.position]).toEqual([["a"], 5, at(5)]);
+    expect(follower.status.failure).toBeInstanceOf(StoreUnavailable);
+    failing.after = Infinity;
+    await follower.refresh();
+    expect([ids(), follower.status, follower.changes.position]).toMatchObject([["c"], { offset: 4 }, at(4, "2")]);
+    expect(follower.status.failure).toBeUndefined();
+    expect(log.latest?.generation).toBe(2);
+  });
+});
+
+test("a follower of an empty log has no state, until there is one", async () => {
+  const { writer, follower } = setup();
+  await follower.refresh();
+  expect(() => follower.read(() => "read")).toThrow(NotReady);
+  expect([follower.status.offset, follower.changes.position]).toEqual([undefined, undefined]);
+  await writer.replace([], 0);
+  await follower.refresh();
+  expect(follower.read(({ offset }) => offset)).toBe(0);
+});
+
+test("the feed has the tags of all updates of a step, and begins again at a reload", async () => {
+  const { writer, follower } = setup();
+  const seen: (number | undefined)[] = [];
+  follower.changes.subscribe(() => seen.push(follower.read(({ offset }) => offset)));
+  await writer.replace([fruit("a"), fruit("u", { template: pear })], 5);
+  await follower.refresh();
+  await writer.apply([active("b", { labels: ["green"] })], 6, undefined, "6");
+  await writer.apply([archive("b"), archive("u")], 7, undefined, "7");
+  await writer.apply([{ active: counted("c", 5n) }], 8, undefined, "8");
+  await follower.refresh();
+  const tags = [
+    ...["a", "b", "u"].map(idHash),
+    ...["red", "green"].map((label) => indexKeyHash(byLabel(label))),
+    ...[apple, pear].map(templateHash),
+    registrarHash(GROWER),
+    sumHash("USD"),
+  ].map(tagOf);
+  const [change, ...more] = follower.changes.since(at(5)) ?? [];
+  expect([change?.offset, more]).toEqual([8, []]);
+  expect(tags.filter((tag) => change?.tags.has(tag) !== true)).toEqual([tagOf(idHash("a"))]);
+  // A client that another follower has brought to an update within the step.
+  expect(follower.changes.since(at(6))).toEqual([change]);
+  expect([follower.changes.since(at(8)), follower.changes.since(at(4))]).toEqual([[], undefined]);
+  await writer.replace([fruit("a")], 8);
+  await follower.refresh();
+  expect([follower.changes.since(at(8)), follower.changes.since(at(8, "2"))]).toEqual([undefined, []]);
+  expect(seen).toEqual([5, 8, 8]);
+});
+
+describe("catch-up", () => {
+  /** A follower that runs, and what it makes of a request. */
+  async function running() {
+    const context = setup();
+    await context.writer.replace([fruit("a")], 5);
+    const ended = context.follower.run();
+    await until("it follows", () => context.follower.status.offset === 5);
+    onTestFinished(async () => {
+      context.end.abort();
+      context.wake();
+      await ended;
+    });
+    const ask = async () => {
+      const progress: string[] = [];
+      for await (const one of context.follower.catchUp(1_000)) progress.push(`${one} ${context.ids().join(" ")}`);
+      return progress;
+    };
+    return { ...context, ask };
+  }
+
+  test("ends when the mirror has committed, and requests at once share one", async () => {
+    const { log, writer, ask } = await running();
+    const requests: string[] = [];
+    log.onCatchUpRequest = async (id) => {
+      requests.push(id);
+      await writer.apply([active("b")], 6, undefined, "update-6");
+      await log.caughtUp(id);
+    };
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, ask));
+    for (const progress of [first, ...others]) expect(progress?.at(-1)).toBe("reached a b");
+    expect(requests.length).toBeLessThanOrEqual(2);
+  });
+
+  test("tells of each move until then", async () => {
+    const { log, writer, ask } = await running();
+    let finish: () => void = () => undefined;
+    log.onCatchUpRequest = (id) => {
+      finish = () => void log.caughtUp(id);
+      void writer.apply([active("b")], 6, undefined, "update-6");
+    };
+    const progress: string[] = [];
+    const asking = ask().then((all) => progress.push(...all));
+    await until("the follower has moved", () => log.latest?.offset === 6);
+    finish();
+    await asking;
+    expect(progress).toEqual(["advanced a b", "reached a b"]);
+  });
+
+  test("gives up after its time, and if the log is away", async () => {
+    const { log, failing, ask, wake } = await running();
+    let isAsked = false;
+    log.onCatchUpRequest = () => {
+      isAsked = true;
+    };
+    const asking = ask();
+    await until("the mirror is asked", () => isAsked);
+    wake();
+    expect(await asking).toEqual([]);
+    failing.after = 0;
+    expect(await ask()).toEqual([]);
+  });
+
+  test("does not end if what the mirror has committed cannot be read", async () => {
+    const { log, failing, ask, events } = await running();
+    log.onCatchUpRequest = async (id) => {
+      await log.caughtUp(id);
+      failing.after = 0;
+    };
+    expect(await ask()).toEqual([]);
+    expect(events).toEqual(["lost: StoreUnavailable: of the test"]);
+  });
+});

@@ -1,0 +1,519 @@
+/** Holds a log and its writer to src/state/log.ts: every promise has a case. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Change, Contract, StoredContract } from "../../src/domain/contract.js";
+import type { Template } from "../../src/domain/template.js";
+import {
+  type LoggedState,
+  type LogHead,
+  type LogNotices,
+  type LogPosition,
+  type LogStep,
+  MAX_BODIES,
+  MAX_STEP_ROWS,
+  type StateLog,
+} from "../../src/state/log.js";
+import {
+  anyRegistrarHash,
+  idHash,
+  indexKeyHash,
+  type LookupHash,
+  registrarHash,
+  sumHash,
+  tagOf,
+  templateHash,
+} from "../../src/state/lookup-hash.js";
+import type { StoreWriter } from "../../src/state/port.js";
+import { byLabel, counted, fruit } from "../fixtures/fruits.js";
+import { until } from "../fixtures/wait.js";
+import { active, apple, GROWER, on, pear, templates, unassigned, worth } from "./conformance/subject.js";
+
+/** A log in which nothing has been committed. */
+export interface LogUnderTest {
+  readonly log: StateLog;
+  readonly writer: StoreWriter;
+  /** A writer of contracts of another origin. No other writes any more. */
+  otherWriter(): Promise<StoreWriter>;
+  /** What the mirror says: for how many milliseconds it has not known the state to equal the ledger, undefined if never. */
+  heartbeat(age: number | undefined, otherHistory?: string): Promise<void>;
+  /** Makes the log forget what came after offsets below this one. */
+  trim(offset: number): Promise<void>;
+  /** Makes a backup. The returned function restores it, and returns a writer that goes on there. */
+  backup(): Promise<() => Promise<StoreWriter>>;
+  /** Has the mirror answer each request to catch up. */
+  answerRequests(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes a log for contracts of the given templates. Called once for each case. */
+export type MakeLog = (templates: readonly Template[]) => Promise<LogUnderTest>;
+
+interface Loaded {
+  readonly head: LogHead;
+  readonly contracts: readonly Contract[];
+  readonly archived: readonly (readonly [string, LookupHash | undefined])[];
+  readonly sums: ReadonlyMap<LookupHash, bigint>;
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+async function read({ head, contracts, archived, sums }: LoggedState): Promise<Loaded> {
+  const all = byId(await collect(contracts));
+  const graves = (await collect(archived)).map(({ contractId, registrar }) => [contractId, registrar] as const);
+  const amounts = (await collect(sums)).filter(({ amount }) => amount !== 0n);
+  return {
+    head,
+    contracts: all,
+    archived: graves,
+    sums: new Map(amounts.map(({ sum, amount }) => [sum, amount])),
+  };
+}
+
+const byId = <T extends { readonly contractId: string }>(items: readonly T[]): T[] =>
+  items.toSorted((a, b) => (a.contractId < b.contractId ? -1 : 1));
+
+/** What a reader gets of a contract. */
+const readable = ({ body: _body, ...contract }: StoredContract): Contract => contract;
+
+/** Those of the lookups that find a red fruit, and of its registrar. */
+const tagsOf = (id: string, template: Template, registrar: LookupHash, ...sums: readonly string[]) =>
+  [idHash(id), templateHash(template), registrar, indexKeyHash(byLabel("red")), ...sums.map(sumHash)].map(tagOf);
+
+const archive = (id: string): Change => ({ archived: id });
+const pearOf = (id: string) => fruit(id, { template: pear });
+
+/** "ids archived; ids active, with place and counter; amounts of USD and EUR", where they have changed. */
+function describeStep(step: LogStep | undefined): string {
+  if (step === undefined) return "reload";
+  const places = byId(step.active).map(
+    ({ contractId, synchronizerId = "sync--", reassignmentCounter }) =>
+      `${contractId}@${synchronizerId.slice(5)}${reassignmentCounter}`,
+  );
+  const names = new Map(["USD", "EUR"].map((name) => [sumHash(name), name]));
+  const sums = step.sums.map(({ sum, amount }) => `${names.get(sum) ?? sum} ${amount}`).toSorted();
+  return [
+    byId(step.archived)
+      .map(({ contractId }) => contractId)
+      .join(" "),
+    places.join(" "),
+    sums.join(" "),
+  ].join("; ");
+}
+
+export function logConformance(name: string, makeLog: MakeLog): void {
+  describe(`log conformance: ${name}`, () => {
+    let subject: LogUnderTest;
+    beforeEach(async () => {
+      subject = await makeLog(templates);
+    });
+    afterEach(() => subject.close());
+
+    const progress = async (since: LogPosition | undefined) => {
+      const made = await subject.log.progress(since);
+      if (made === "empty") throw new Error("the log is empty");
+      return made;
+    };
+    const head = async (): Promise<LogHead> => (await progress(undefined)).head;
+    const stepFrom = async (since: LogPosition) => describeStep((await progress(since)).step);
+    const tombstonesFrom = async (since: LogPosition) => (await progress(since)).step?.archived ?? [];
+    const load = () =>
+      subject.log.load(async (state) => {
+        if (state === undefined) throw new Error("the log is empty");
+        return read(state);
+      });
+    const apply = (changes: readonly Change[], offset: number, updateId = `update-${offset}`) =>
+      subject.writer.apply(changes, offset, offset * 10, updateId);
+
+    test("nothing has been committed", async () => {
+      expect(await subject.log.progress(undefined)).toBe("empty");
+      expect(await subject.log.load(async (state) => state)).toBeUndefined();
+      expect(await subject.log.bodies(["a"])).toEqual({ head: undefined, bodies: new Map() });
+    });
+
+    describe("the head", () => {
+      test("is the latest commit, with its time", async () => {
+        await subject.writer.replace([], 5, 50);
+        const snapshot = await head();
+        expect(snapshot).toMatchObject({ offset: 5, updateId: undefined, asOf: 50 });
+        await apply([active("a")], 7);
+        await subject.writer.apply([], 8, undefined, "update-8");
+        const { generation, origin } = snapshot;
+        const last = { generation, origin, offset: 8, updateId: "update-8", asOf: 70 };
+        expect(await head()).toMatchObject(last);
+        expect((await load()).head).toMatchObject(last);
+        expect((await subject.log.bodies([])).head).toMatchObject({ generation, offset: 8, updateId: "update-8" });
+      });
+
+      test("has another generation after each replacement, and the origin of its writer", async () => {
+        await subject.writer.replace([], 5);
+        const first = await head();
+        await subject.writer.replace([], 5);
+        const second = await head();
+        await (await subject.otherWriter()).replace([], 5);
+        const other = await head();
+        expect(new Set([first, second, other].map(({ generation }) => generation)).size).toBe(3);
+        expect([second.origin === first.origin, other.origin === first.origin]).toEqual([true, false]);
+      });
+
+      test("has what the mirror says last", async () => {
+        await subject.writer.replace([], 5);
+        expect(await head()).toMatchObject({ otherHistory: undefined });
+        await subject.heartbeat(2_000, "restored");
+        const { heartbeat, otherHistory } = await head();
+        expect(otherHistory).toBe("restored");
+        // Both times are of one reading of the clock.
+        expect((heartbeat?.writtenAt ?? 0) - (heartbeat?.confirmedAt ?? 0)).toBeCloseTo(2_000, 0);
+        expect(heartbeat?.elapsed).toBeGreaterThanOrEqual(1_999);
+        // A mirror that has just begun does not know.
+        await subject.heartbeat(undefined);
+        expect(await head()).toMatchObject({
+          otherHistory: "restored",
+          heartbeat: { confirmedAt: heartbeat?.confirmedAt },
+        });
+        await subject.heartbeat(0);
+        expect((await head()).otherHistory).toBeUndefined();
+      });
+    });
+
+    describe("a step", () => {
+      test("to where it begins has no changes", async () => {
+        await subject.writer.replace([fruit("a"), counted("c", 5n)], 5);
+        expect(await stepFrom(await head())).toBe("; ; ");
+        await apply([active("b"), archive("a")], 6);
+        expect(await stepFrom(await head())).toBe("; ; ");
+      });
+
+      test("is what has changed since each earlier position", async () => {
+        await subject.writer.replace([fruit("a", worth(5n)), fruit("b"), fruit("m")], 5);
+        const positions = [await head()];
+        const updates: readonly (readonly Change[])[] = [
+          [active("c"), archive("a")],
+          [],
+          [unassigned("m", 1), archive("never stored")],
+          [active("m", on("B", 1)), { active: counted("d", 7n) }, active("e", worth(20n))],
+          // Late, and older than what is stored.
+          [unassigned("m", 1), active("m", on("A", 0))],
+          [archive("c"), archive("d")],
+        ];
+        for (const [index, update] of updates.entries()) {
+          await apply(update, 6 + 2 * index);
+          positions.push(await head());
+        }
+        const steps: string[] = [];
+        for (const position of positions) steps.push(await stepFrom(position));
+        expect(steps).toEqual([
+          "a c d never stored; e@A0 m@B1; USD 20",
+          "c d never stored; e@A0 m@B1; USD 20",
+          "c d never stored; e@A0 m@B1; USD 20",
+          "c d; e@A0 m@B1; USD 20",
+          "c d; ; USD 20",
+          "c d; ; USD 20",
+          "; ; ",
+        ]);
+      });
+
+      test("leads on from an update without an id", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        await subject.writer.apply([active("b")], 6);
+        const since = await head();
+        await subject.writer.apply([active("c")], 7);
+        expect(await stepFrom(since)).toBe("; c@A0; ");
+      });
+
+      test("has contracts with all their fields, as they are at the head", async () => {
+        const fields = { name: "é \u2028 😀 '\"\\", labels: ["sweet", "red"] };
+        const given = fruit(`00${"ab".repeat(68)}`, {
+          ...fields,
+          ...on("B", 3),
+          templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
+          supply: { sum: "USD", amount: 10n ** 30n },
+          createdAt: "2026-01-05T09:00:00.123456789Z",
+          createdMicros: 1_767_603_600_123_456,
+        });
+        await subject.writer.replace([], 5);
+        const since = await head();
+        await apply([{ active: given }], 6);
+        const [stepped] = (await progress(since)).step?.active ?? [];
+        const [loaded] = (await load()).contracts;
+        for (const got of [stepped, loaded]) {
+          expect(got).toMatchObject(readable(given));
+          expect(got?.template).toBe(apple);
+          expect(got?.indexKeys).toEqual([byLabel("sweet"), byLabel("red")]);
+        }
+        await apply([unassigned(given.contractId, 4)], 7);
+        const [moving] = (await progress(since)).step?.active ?? [];
+        expect(moving).toMatchObject({ ...readable(given), synchronizerId: undefined, reassignmentCounter: 4 });
+      });
+
+      test("has a sum that has changed and is what it was, and one that is 0 again", async () => {
+        await subject.writer.replace([counted("a", 5n), counted("b", 7n, "EUR")], 5);
+        const since = await head();
+        await apply([{ active: counted("c", 1n) }, archive("b")], 6);
+        await apply([archive("c")], 7);
+        expect(await stepFrom(since)).toBe("b c; ; EUR 0 USD 5");
+        expect((await load()).sums).toEqual(new Map([[sumHash("USD"), 5n]]));
+      });
+    });
+
+    describe("a tombstone", () => {
+      const none = anyRegistrarHash;
+      const grower = registrarHash(GROWER);
+
+      test("has the registrar of the contract, and the tags of all lookups that found it", async () => {
+        await subject.writer.replace([fruit("a", worth(5n)), pearOf("p"), counted("c", 5n)], 5);
+        const since = await head();
+        await apply([archive("a")], 6);
+        await apply([archive("p"), archive("c"), archive("unknown")], 7);
+        const tombstones = new Map((await tombstonesFrom(since)).map((one) => [one.contractId, one]));
+        expect([...tombstones.values()].map(({ registrar }) => registrar)).toEqual([
+          none,
+          grower,
+          undefined,
+          undefined,
+        ]);
+        expect(tombstones.get("a")?.tags).toEqual(expect.arrayContaining(tagsOf("a", apple, none, "USD")));
+        expect(tombstones.get("p")?.tags).toEqual(expect.arrayContaining(tagsOf("p", pear, grower)));
+        for (const id of ["c", "unknown"]) expect(tombstones.get(id)?.tags).toContain(tagOf(idHash(id)));
+      });
+
+      test("has them also of a contract that the step does not begin or end with", async () => {
+        await subject.writer.replace([], 5);
+        const since = await head();
+        await apply([{ active: pearOf("p") }, active("a"), archive("a")], 6);
+        await apply([archive("p")], 7);
+        const tombstones = new Map((await tombstonesFrom(since)).map((one) => [one.contractId, one.tags]));
+        expect(tombstones.get("p")).toEqual(expect.arrayContaining(tagsOf("p", pear, grower)));
+        expect(tombstones.get("a")).toEqual(expect.arrayContaining(tagsOf("a", apple, none)));
+      });
+
+      test("is in the step with a contract that is active again, and counts again when it is archived again", async () => {
+        await subject.writer.replace([pearOf("p")], 5);
+        const start = await head();
+        await apply([archive("p")], 6);
+        const between = await head();
+        await apply([{ active: { ...pearOf("p"), ...on("B", 1) } }], 7);
+        const again = await head();
+        expect([await stepFrom(start), await stepFrom(between)]).toEqual(["p; p@B1; ", "; p@B1; "]);
+        expect(await load()).toMatchObject({ contracts: [{ contractId: "p" }], archived: [["p", grower]] });
+        await apply([archive("p")], 8);
+        for (const since of [start, between, again]) {
+          expect(await tombstonesFrom(since)).toMatchObject([{ contractId: "p", registrar: grower }]);
+          const [tombstone] = await tombstonesFrom(since);
+          expect(tombstone?.tags).toEqual(expect.arrayContaining(tagsOf("p", pear, grower)));
+        }
+        // Once more, of one that is not there.
+        const dead = await head();
+        await apply([archive("p"), archive("q")], 9);
+        const last = byId(await tombstonesFrom(dead));
+        expect(last).toMatchObject([{ contractId: "p", registrar: grower }, { contractId: "q" }]);
+        expect(new Map((await load()).archived)).toEqual(
+          new Map([
+            ["p", grower],
+            ["q", undefined],
+          ]),
+        );
+      });
+    });
+
+    describe("no step leads to the head", () => {
+      test("for a follower without a state", async () => {
+        await subject.writer.replace([], 5);
+        expect((await progress(undefined)).step).toBeUndefined();
+      });
+
+      test("from another generation", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const since = await head();
+        await subject.writer.replace([fruit("a")], 5);
+        expect(await stepFrom(since)).toBe("reload");
+      });
+
+      test("from an offset at which nothing was committed, or one after the head", async () => {
+        await subject.writer.replace([], 5);
+        await apply([active("a")], 7);
+        const at = await head();
+        expect(await stepFrom({ ...at, offset: 6, updateId: "update-6" })).toBe("reload");
+        expect(await stepFrom({ ...at, offset: 8, updateId: "update-8" })).toBe("reload");
+        expect(await stepFrom({ ...at, updateId: "another" })).toBe("reload");
+        expect(await stepFrom({ ...at, updateId: undefined })).toBe("reload");
+      });
+
+      test("from what a restored log does not have", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        await apply([active("b")], 6);
+        const kept = await head();
+        const restore = await subject.backup();
+        await apply([active("c"), archive("a")], 7);
+        const lost = await head();
+        const writer = await restore();
+        expect([await stepFrom(kept), await stepFrom(lost)]).toEqual(["; ; ", "reload"]);
+        expect(await head()).toMatchObject({ generation: kept.generation, offset: 6, updateId: "update-6" });
+        await writer.apply([active("d")], 7, 70, "other-7");
+        expect([await stepFrom(kept), await stepFrom(lost)]).toEqual(["; d@A0; ", "reload"]);
+        await writer.apply([active("e")], 8, 80, "other-8");
+        expect([await stepFrom(kept), await stepFrom(lost)]).toEqual(["; d@A0 e@A0; ", "reload"]);
+        expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["a", "b", "d", "e"]);
+      });
+
+      test("from below what the log remembers", async () => {
+        await subject.writer.replace([fruit("a"), fruit("b")], 5);
+        const positions = [await head()];
+        for (const offset of [6, 7, 8]) {
+          await apply([active(`n${offset}`), archive(offset === 6 ? "a" : "b")], offset);
+          positions.push(await head());
+        }
+        await subject.trim(7);
+        const steps: string[] = [];
+        for (const position of positions) steps.push(await stepFrom(position));
+        expect(steps).toEqual(["reload", "reload", "b; n8@A0; ", "; ; "]);
+        expect((await load()).contracts).toHaveLength(3);
+      });
+
+      test(`with more than ${MAX_STEP_ROWS} changes`, async () => {
+        await subject.writer.replace([], 5);
+        const since = await head();
+        const many = (count: number, from: number) => Array.from({ length: count }, (_, at) => active(`n${from + at}`));
+        await apply(many(MAX_STEP_ROWS - 1, 0), 6);
+        await apply(many(1, MAX_STEP_ROWS), 7);
+        const { step } = await progress(since);
+        expect(step?.active).toHaveLength(MAX_STEP_ROWS);
+        await apply(many(1, MAX_STEP_ROWS + 1), 8);
+        expect((await progress(since)).step).toBeUndefined();
+      });
+    });
+
+    describe("a load", () => {
+      test("has contracts, the archived, and sums", async () => {
+        await subject.writer.replace([fruit("a", worth(5n)), pearOf("p"), fruit("m"), counted("c", 7n, "EUR")], 5);
+        await apply([archive("p"), unassigned("m", 1), active("b", worth(20n))], 6);
+        await apply([archive("unknown")], 7);
+        const loaded = await load();
+        const ab = [fruit("a", worth(5n)), fruit("b", worth(20n))];
+        const m = fruit("m", { synchronizerId: undefined, reassignmentCounter: 1 });
+        expect(loaded.contracts).toMatchObject([...ab, m].map(readable));
+        expect(loaded.archived).toEqual([
+          ["p", registrarHash(GROWER)],
+          ["unknown", undefined],
+        ]);
+        expect(loaded.sums).toEqual(
+          new Map([
+            [sumHash("USD"), 25n],
+            [sumHash("EUR"), 7n],
+          ]),
+        );
+      });
+
+      test("is of one state, whatever is committed meanwhile", async () => {
+        await subject.writer.replace([fruit("a"), fruit("b", worth(5n)), fruit("c")], 5);
+        await apply([archive("a")], 6);
+        const loaded = await subject.log.load(async (state) => {
+          if (state === undefined) throw new Error("the log is empty");
+          await apply([archive("b"), active("d", worth(1n))], 7);
+          const contracts = collect(state.contracts);
+          const ids = byId(await contracts).map(({ contractId }) => contractId);
+          await subject.writer.replace([fruit("e")], 4);
+          const archived = (await collect(state.archived)).map(({ contractId }) => contractId);
+          await subject.writer.apply([active("f")], 5, 50, "update-5");
+          const sums = (await collect(state.sums)).filter(({ amount }) => amount !== 0n);
+          return [state.head.offset, ids, archived, sums];
+        });
+        expect(loaded).toEqual([6, ["b", "c"], ["a"], [{ sum: sumHash("USD"), amount: 5n }]]);
+        expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["e", "f"]);
+      });
+
+      test("rethrows what its user throws, and the next one works", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const reason = new Error("of the user");
+        const failing = subject.log.load(async (state) => {
+          for await (const _contract of state?.contracts ?? []) throw reason;
+        });
+        await expect(failing).rejects.toBe(reason);
+        expect((await load()).contracts).toHaveLength(1);
+      });
+
+      test("leads on by steps from its head", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const { head: since } = await load();
+        await apply([active("b")], 6);
+        expect(await stepFrom(since)).toBe("; b@A0; ");
+      });
+    });
+
+    test("bodies are those of the active contracts, by id", async () => {
+      const ids = Array.from({ length: MAX_BODIES }, (_, index) => `n${index}`);
+      const body = (id: string) => ({
+        payload: JSON.stringify({ name: id, é: null }),
+        createdEventBlob: Buffer.from(id).toString("base64"),
+      });
+      await subject.writer.replace(
+        ids.map((id) => fruit(id, { body: { ...body(id), encodings: undefined } })),
+        5,
+      );
+      expect((await subject.log.bodies(ids)).bodies).toEqual(new Map(ids.map((id) => [id, body(id)])));
+      await apply([archive("n1"), unassigned("n2", 1)], 6);
+      const { head: at, bodies } = await subject.log.bodies(["n1", "n2", "n2", "unknown"]);
+      expect([at?.offset, bodies]).toEqual([6, new Map([["n2", body("n2")]])]);
+    });
+
+    describe("notices", () => {
+      /** Counts them until `stop`. */
+      function listen() {
+        const counts = { listening: 0, committed: 0 };
+        const caughtUp: string[] = [];
+        const end = new AbortController();
+        const notices: LogNotices = {
+          listening: () => void counts.listening++,
+          committed: () => void counts.committed++,
+          caughtUp: (id) => void caughtUp.push(id),
+        };
+        const ended = subject.log.listen(notices, end.signal);
+        const stop = () => {
+          end.abort();
+          return ended;
+        };
+        return { counts, caughtUp, stop };
+      }
+
+      test("come for snapshots, updates and heartbeats, until the end", async () => {
+        const { counts, stop } = listen();
+        await until("it listens", () => counts.listening === 1);
+        const writes = [
+          () => subject.writer.replace([], 5),
+          () => apply([active("a")], 6),
+          () => apply([], 7),
+          () => subject.heartbeat(0),
+        ];
+        for (const write of writes) {
+          const before = counts.committed;
+          await write();
+          await until("a notice comes", () => counts.committed > before);
+        }
+        await stop();
+        expect(counts.listening).toBe(1);
+      });
+
+      test("tell who has asked that the mirror has caught up", async () => {
+        await subject.writer.replace([], 5);
+        await subject.answerRequests();
+        const [first, second] = [listen(), listen()];
+        await until("both listen", () => first.counts.listening + second.counts.listening === 2);
+        await subject.log.requestCatchUp("a request");
+        await until("it is answered", () => first.caughtUp.length > 0);
+        expect(first.caughtUp).toEqual(["a request"]);
+        await first.stop();
+        await second.stop();
+      });
+
+      test("end at once if they were not wanted", async () => {
+        const end = new AbortController();
+        end.abort();
+        const silent = () => undefined;
+        const ended = subject.log.listen({ listening: silent, committed: silent, caughtUp: silent }, end.signal);
+        await expect(ended).resolves.toBeUndefined();
+      });
+    });
+  });
+}
