@@ -1,4 +1,4 @@
-import type { Client, QueryResultRow } from "pg";
+import type { Client } from "pg";
 import { withTimeout } from "../../util/async.js";
 import type { Body, Contract } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
@@ -79,23 +79,21 @@ export class PostgresLog implements StateLog {
 
   async load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T> {
     const session = await orUnavailable(this.#database.openSession());
-    const query: Query = async <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => {
-      const answer = session.query<R>(text, values && [...values]);
+    const query: Query = async (text, values) => {
+      const answer = session.query<LoadRow>(text, values && [...values]);
       const { rows } = await orUnavailable(withTimeout(answer, FETCH_TIMEOUT_MS, throwTimeout));
       return rows;
     };
     try {
       await query(BEGIN_LOAD);
-      const [row] = await query<{ state: string }>(READ_HEAD, [this.#contentHash]);
+      const [row] = await query(READ_HEAD, [this.#contentHash]);
       if (row === undefined) return await use(undefined);
       const head = headOf(JSON.parse(row.state) as StateJson);
-      const all = <R extends QueryResultRow, I>(name: keyof typeof ALL_OF_A_STATE, decode: (row: R) => I) =>
-        readAll(query, name, head.generation, decode);
       return await use({
         head,
-        contracts: all("contracts", (one: ContractRow) => this.#decoder.decode(one)),
-        archived: all("tombstones", tombstoneOf),
-        sums: all("sums", sumOf),
+        contracts: readAll(query, "contracts", head, (one) => this.#decoder.decode(one)),
+        archived: readAll(query, "tombstones", head, tombstoneOf),
+        sums: readAll(query, "sums", head, sumOf),
       });
     } finally {
       // This ends the transaction, too.
@@ -127,8 +125,8 @@ export class PostgresLog implements StateLog {
       const ended = endOf(session, signal);
       session.on("notification", ({ channel, payload = "" }) => {
         if (channel !== channels.caughtUp) return committed();
-        const [content, id] = payload.split(" ", 2);
-        if (content === this.#contentHash && id !== undefined) caughtUp(id);
+        const ours = `${this.#contentHash} `;
+        if (payload.startsWith(ours)) caughtUp(payload.slice(ours.length));
       });
       await orUnavailable(session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`));
       listening();
@@ -321,19 +319,21 @@ SELECT * FROM (
   sums: "SELECT m.sum_hash, m.amount FROM offledger.log_sums m WHERE m.generation = $1::bigint AND m.amount <> 0",
 };
 
-/** In the transaction of a load. */
-type Query = <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<R[]>;
+/** A row of a query of a load, which has the columns that it asks for. */
+type LoadRow = ContractRow & TombstoneRow & SumRow & { readonly state: string };
+
+type Query = (text: string, values?: readonly unknown[]) => Promise<LoadRow[]>;
 
 /** By a cursor: a state may be larger than the memory has room for twice. */
-async function* readAll<R extends QueryResultRow, I>(
+async function* readAll<T>(
   query: Query,
   name: keyof typeof ALL_OF_A_STATE,
-  generation: number,
-  decode: (row: R) => I,
-): AsyncGenerator<I> {
+  { generation }: LogHead,
+  decode: (row: LoadRow) => T,
+): AsyncGenerator<T> {
   await query(`DECLARE ${name} NO SCROLL CURSOR FOR ${ALL_OF_A_STATE[name]}`, [generation]);
   for (;;) {
-    const rows = await query<R>(`FETCH ${FETCH_ROWS} FROM ${name}`);
+    const rows = await query(`FETCH ${FETCH_ROWS} FROM ${name}`);
     for (const row of rows) yield decode(row);
     if (rows.length < FETCH_ROWS) return;
   }
