@@ -126,15 +126,18 @@ export class PostgresWriter implements StoreWriter {
     await this.#write(async () => {
       const { apply } = this.#tables;
       // Before the transaction, whose failures are those of the database.
-      const updates = batchChanges(changes).map((batch, index) => [
-        this.#scope.epoch,
-        position.generation,
-        index === 0 ? position.offset : offset,
-        offset,
-        asOf ?? null,
-        updateId ?? null,
-        ...this.#tables.toParameters(batch),
-      ]);
+      const updates = batchChanges(changes).map((batch, index) => {
+        const expected = index === 0 ? position.offset : offset;
+        const common: unknown[] = [
+          this.#scope.epoch,
+          position.generation,
+          expected,
+          offset,
+          asOf ?? null,
+          updateId ?? null,
+        ];
+        return common.concat(this.#tables.toParameters(batch));
+      });
       const [first, ...more] = updates;
       if (first === undefined) return;
       if (more.length === 0) {

@@ -28,7 +28,7 @@ async function nextWriter(origin = "tests"): Promise<{ epoch: number; writer: Po
 }
 
 logConformance("PostgreSQL", async (templates) => {
-  const { database, sql } = schema;
+  const { database } = schema;
   let { epoch, writer } = await nextWriter();
   const next = async (origin?: string) => {
     ({ epoch, writer } = await nextWriter(origin));
@@ -41,26 +41,29 @@ logConformance("PostgreSQL", async (templates) => {
     writer,
     otherWriter: () => next("another ledger"),
     async heartbeat(age, otherHistory) {
-      await sql(HEARTBEAT_STATEMENT, [epoch, age ?? null, otherHistory ?? null, contentHash(CONTENT)]);
+      await schema.sql(HEARTBEAT_STATEMENT, [epoch, age ?? null, otherHistory ?? null, contentHash(CONTENT)]);
     },
     async trim(offset) {
-      await sql("UPDATE offledger.state SET watermark = $1", [offset]);
-      await sql("DELETE FROM offledger.log_commits WHERE ledger_offset < $1", [offset]);
-      await sql("DELETE FROM offledger.log_tombstones WHERE ledger_offset < $1", [offset]);
+      await schema.sql("UPDATE offledger.state SET watermark = $1", [offset]);
+      await schema.sql("DELETE FROM offledger.log_commits WHERE ledger_offset < $1", [offset]);
+      await schema.sql("DELETE FROM offledger.log_tombstones WHERE ledger_offset < $1", [offset]);
     },
     async backup() {
-      for (const table of stored) await sql(`CREATE TABLE backup_${table} AS TABLE offledger.${table}`);
+      for (const table of stored) await schema.sql(`CREATE TABLE backup_${table} AS TABLE offledger.${table}`);
       return async () => {
         for (const table of stored) {
-          await sql(`DELETE FROM offledger.${table}`);
-          await sql(`INSERT INTO offledger.${table} TABLE backup_${table}`);
-          await sql(`DROP TABLE backup_${table}`);
+          await schema.sql(`DELETE FROM offledger.${table}`);
+          await schema.sql(`INSERT INTO offledger.${table} TABLE backup_${table}`);
+          await schema.sql(`DROP TABLE backup_${table}`);
         }
         return next();
       };
     },
     async answerRequests() {
-      session.on("notification", ({ payload }) => void sql("SELECT pg_notify($1, $2)", [channels.caughtUp, payload]));
+      session.on(
+        "notification",
+        ({ payload }) => void schema.sql("SELECT pg_notify($1, $2)", [channels.caughtUp, payload]),
+      );
       await session.query(`LISTEN ${channels.catchUpRequested}`);
     },
     async close() {
