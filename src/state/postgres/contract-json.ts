@@ -15,7 +15,7 @@ interface Parsed {
 
 /** Throws UnstorableContract if the fields would not be the same after they were read. */
 export function encodeParsed({ template, contractId, fields, indexKeys, supply }: Contract): string {
-  const foreign = findForeign(fields, 0);
+  const foreign = findForeign(fields ?? null, 0);
   if (foreign !== undefined) {
     throw new UnstorableContract(
       `template ${template.packageName}:${template.qualifiedName}: fields${foreign.path} of contract ${contractId} is ` +
