@@ -13,6 +13,7 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
 const isolated = [
   "test/client/caching/stream.test.ts",
   "test/ingest/**/*.test.ts",
+  "test/simulation/**/*.test.ts",
   "test/ledger/{shared-strings,participant/http}.test.ts",
   "test/transport/{sockets,limits}/**/*.test.ts",
 ];

@@ -41,7 +41,8 @@ export interface FollowerStatus {
 export class Follower implements StoreReader {
   readonly #options: FollowerOptions;
   readonly #changes = new ChangeLog();
-  readonly #confirmation = new Confirmation();
+  /** Of the loaded state, and what steps have made of it. */
+  #confirmation = new Confirmation();
   readonly #retries: Retries;
   readonly #moved = new Notifier();
   readonly #refresh = new SingleFlight(() => this.#moveToHead());
@@ -137,6 +138,8 @@ export class Follower implements StoreReader {
       const state = new State(String(head.generation), head.offset, head.asOf);
       const known = this.#served?.head.origin === head.origin ? this.#served.state : undefined;
       await state.load(logged, known);
+      // A restored log has an earlier state than what was known to equal the ledger.
+      this.#confirmation = new Confirmation();
       this.#serve(state, head, startedAt);
       this.#changes.reset({ generation: state.generation, offset: state.offset, asOf: state.asOf });
     });

@@ -19,7 +19,7 @@ import { NOT_MODIFIED, recordingFor, validate } from "../../src/transport/send.j
 import { clock, type Schema } from "../fixtures/postgres-schema.js";
 import type { Call } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
-import { VirtualClock } from "../ingest/mirror/virtual/clock.js";
+import { VirtualClock } from "../simulation/clock.js";
 import { NOW } from "../rules/model/contract-arbitraries.js";
 import type { Clocks, HttpResponse, ServerSentEvent } from "./documented-client.js";
 import type { DatabaseStep } from "./steps.js";

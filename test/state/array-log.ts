@@ -41,6 +41,8 @@ export interface ArrayLogOptions {
   readonly pass?: () => Promise<void>;
   /** On the way of a notice, which it may deliver late or never. */
   readonly deliver?: (notice: () => void) => void;
+  /** Called with each commit, and the one before it; undefined for a snapshot. */
+  readonly onCommit?: (committed: Committed, before: Committed | undefined) => void;
 }
 
 /** One commit: the whole state after it, and what it has touched. None is ever changed. */
@@ -83,8 +85,14 @@ export class ArrayLog implements StateLog {
     now = () => 0,
     pass = () => Promise.resolve(),
     deliver = (notice) => notice(),
+    onCommit = () => undefined,
   }: ArrayLogOptions = {}) {
-    this.#options = { origin, now, pass, deliver };
+    this.#options = { origin, now, pass, deliver, onCommit };
+  }
+
+  /** That of the writer which may write. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get latest(): Committed | undefined {
@@ -172,7 +180,7 @@ export class ArrayLog implements StateLog {
       if (signal.aborted) return resolve();
       signal.addEventListener("abort", end);
       this.#listeners.set(notices, end);
-      this.#tell(notices, ({ listening }) => listening());
+      notices.listening();
     });
   }
 
@@ -191,7 +199,11 @@ export class ArrayLog implements StateLog {
   async write(epoch: number, change: (content: Content, now: number) => Content): Promise<void> {
     await this.#options.pass();
     if (epoch !== this.#epoch) throw new LeaseLost();
+    const { latest: before } = this;
     this.#content = change(this.#content, this.#options.now());
+    const { latest } = this;
+    if (latest !== undefined && latest !== before)
+      this.#options.onCommit(latest, latest.generation === before?.generation ? before : undefined);
     this.#tellAll(({ committed }) => committed());
     await this.#options.pass();
   }
@@ -249,6 +261,8 @@ export class ArrayWriter implements StoreWriter {
   readonly #log: ArrayLog;
   readonly #origin: string;
   readonly #epoch: number;
+  /** Of its latest snapshot. */
+  generation: number | undefined;
 
   constructor(log: ArrayLog, origin: string, epoch: number) {
     this.#log = log;
@@ -272,6 +286,7 @@ export class ArrayWriter implements StoreWriter {
       else counted.set(contractId, one);
     }
     const generation = this.#log.nextGeneration();
+    this.generation = generation;
     const none = { archived: new Map(), died: new Map(), touchedSums: new Set<LookupHash>() };
     const snapshot = {
       generation,

@@ -174,6 +174,70 @@ test("the feed has the tags of all updates of a step, and begins again at a relo
   expect(seen).toEqual([5, 8, 8]);
 });
 
+describe("the age", () => {
+  /** A log and a follower with clocks of their own, and a mirror that says that it is current. */
+  async function aging() {
+    const clocks = { log: Date.UTC(2026, 0, 5), follower: 5_000 };
+    const log = new ArrayLog({ now: () => clocks.log });
+    const follower = follow(log, { clock: () => clocks.follower });
+    const writer = log.begin();
+    await writer.replace([fruit("a")], 5);
+    const pass = (ms: number) => {
+      clocks.log += ms;
+      clocks.follower += ms;
+    };
+    const live = async (seconds: number, mirror = writer) => {
+      for (let second = 0; second < seconds; second++) {
+        await mirror.heartbeat(0);
+        pass(500);
+        await follower.refresh();
+        pass(500);
+      }
+    };
+    await live(3);
+    return { log, follower, writer, pass, live, clocks };
+  }
+
+  test("of a state that is loaded from a restored log is that of the backup", async () => {
+    const { log, follower, writer, live, pass } = await aging();
+    const backup = log.backup();
+    await writer.apply([active("b")], 6, undefined, "update-6");
+    await live(60);
+    expect(follower.status.age).toBeLessThan(3_000);
+    log.restore(backup);
+    const next = log.begin();
+    // The mirror that goes on there does not know its age yet.
+    await next.heartbeat(undefined);
+    await follower.refresh();
+    expect(follower.status.offset).toBe(5);
+    expect(follower.status.age).toBeGreaterThan(60_000);
+    pass(1_000);
+    await next.apply([active("b")], 6, undefined, "update-6");
+    await live(2, next);
+    expect(follower.status.age).toBeLessThan(3_000);
+  });
+
+  test("of the next generation is known at once", async () => {
+    const { follower, writer, live } = await aging();
+    for (let generation = 0; generation < 5; generation++) {
+      await writer.replace([fruit("b")], 4 + generation);
+      await follower.refresh();
+      expect(follower.status.age).toBeLessThan(3_000);
+      await live(1);
+    }
+  });
+
+  test("of the next generation is not younger after the clock of the log was set back", async () => {
+    const { follower, writer, live, clocks } = await aging();
+    clocks.log -= 3_600_000;
+    await writer.replace([fruit("b")], 4);
+    await follower.refresh();
+    expect(follower.status.age ?? Infinity).toBeGreaterThanOrEqual(1_000);
+    await live(2);
+    expect(follower.status.age).toBeLessThan(3_000);
+  });
+});
+
 describe("catch-up", () => {
   /** A follower that runs, and what it makes of a request. */
   async function running() {

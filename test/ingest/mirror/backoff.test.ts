@@ -1,8 +1,8 @@
 /** A stream that breaks again and again is opened ever more rarely, and so are snapshots taken. In virtual time. */
 import { expect, test } from "vitest";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import { mirrored } from "./virtual/mirrored.js";
-import { offer } from "./virtual/script.js";
+import { mirrored } from "../../simulation/mirrored.js";
+import { offer } from "../../simulation/script.js";
 
 const MINUTE = 60_000;
 

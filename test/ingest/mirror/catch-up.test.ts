@@ -9,10 +9,10 @@ import { gate } from "../../fixtures/wait.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Random } from "../database/random.js";
 import { mirrorOn } from "./run-mirror.js";
-import { VirtualClient } from "./virtual/client.js";
-import { VirtualClock } from "./virtual/clock.js";
-import { VirtualParticipant } from "./virtual/participant.js";
-import { offer, operator } from "./virtual/script.js";
+import { VirtualClient } from "../../simulation/client.js";
+import { VirtualClock } from "../../simulation/clock.js";
+import { VirtualParticipant } from "../../simulation/participant.js";
+import { offer, operator } from "../../simulation/script.js";
 
 const packageName = "utility-registry-app-v0";
 const READ_WAIT_MS = 1_000;

@@ -7,7 +7,7 @@ import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Random } from "../database/random.js";
 import { participantOn, type RunningMirror, startMirror } from "./run-mirror.js";
-import { attempt, isStored, scriptOf, settle, take } from "./virtual/script.js";
+import { attempt, isStored, scriptOf, settle, take } from "../../simulation/script.js";
 
 const SCRIPTS = 200;
 const FIRST = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 1);

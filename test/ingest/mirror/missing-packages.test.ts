@@ -1,7 +1,7 @@
 /** A participant that lacks a package is followed without it, which is looked for beside. In virtual time. */
 import { expect, test } from "vitest";
-import { mirrored } from "./virtual/mirrored.js";
-import { offer } from "./virtual/script.js";
+import { mirrored } from "../../simulation/mirrored.js";
+import { offer } from "../../simulation/script.js";
 
 const APP = "utility-registry-app-v0";
 const HOLDING = "utility-registry-holding-v0";

@@ -10,7 +10,7 @@ import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Tokens } from "../../scripted-participant/tokens.js";
 import { operator, type RunningMirror, startMirror } from "./run-mirror.js";
-import { creation, offer } from "./virtual/script.js";
+import { creation, offer } from "../../simulation/script.js";
 
 async function participantWith(options: Parameters<typeof Participant.start>[0] = {}): Promise<Participant> {
   const participant = await Participant.start({ checkpointMs: 20, ...options });

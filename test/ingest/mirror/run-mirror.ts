@@ -55,6 +55,7 @@ export function mirrorOn(
   limits: StalenessLimits,
   options: Pick<MirrorOptions, "writer" | "readWait" | "now" | "clock" | "random" | "pause" | "signal">,
   log: (line: string) => void,
+  decoder = new Decoder(mirrored),
 ) {
   const note = (level: string) => (details: object, message: string) =>
     log(`${level} ${message} ${JSON.stringify(details)}`);
@@ -62,7 +63,7 @@ export function mirrorOn(
   const mirror = new Mirror({
     ...options,
     ledger,
-    decoder: new Decoder(mirrored),
+    decoder,
     lag,
     log: { info: note("info"), warn: note("warn"), error: note("error") },
   });

@@ -14,7 +14,7 @@ import { Issuer } from "../../scripted-participant/oidc.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Tokens } from "../../scripted-participant/tokens.js";
 import { participantOn } from "./run-mirror.js";
-import { creation, offer, operator } from "./virtual/script.js";
+import { creation, offer, operator } from "../../simulation/script.js";
 
 const A = "sync-A::1220";
 const B = "sync-B::1220";

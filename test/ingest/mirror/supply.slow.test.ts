@@ -11,7 +11,7 @@ import { until } from "../../fixtures/wait.js";
 import { type Creation, ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
 import type { Participant } from "../../scripted-participant/participant.js";
 import { participantOn } from "./run-mirror.js";
-import { creation } from "./virtual/script.js";
+import { creation } from "../../simulation/script.js";
 
 const { operator } = parties;
 const B = "sync-B::1220";

@@ -1,11 +1,11 @@
 /** A mirror in virtual time, with what it has logged. */
 import { onTestFinished } from "vitest";
-import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
-import { templates } from "../../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../../src/state/memory-store.js";
-import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Random } from "../../database/random.js";
-import { mirrorOn } from "../run-mirror.js";
+import type { UpdateStream } from "../../src/ledger/participant/client.js";
+import { templates } from "../../src/registry/utility/templates.js";
+import { MemoryStore } from "../../src/state/memory-store.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Random } from "../ingest/database/random.js";
+import { mirrorOn } from "../ingest/mirror/run-mirror.js";
 import { VirtualClient } from "./client.js";
 import { VirtualClock } from "./clock.js";
 import { VirtualParticipant } from "./participant.js";

@@ -1,5 +1,5 @@
 /** What the ledger held, and when: the states that may be served. Computed from the script alone. */
-import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import type { ScriptedLedger } from "../scripted-participant/ledger.js";
 
 /** The visible contracts of each package, as text. */
 export type State = ReadonlyMap<string, string>;

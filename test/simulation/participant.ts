@@ -1,11 +1,11 @@
 /** A participant and its connections in virtual time. Answers come from the scripted participant. */
-import { type Calls, Calls as ScriptedCalls } from "../../../scripted-participant/calls.js";
-import { Refusal, withNulls } from "../../../scripted-participant/errors.js";
-import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import type { UpdateStream } from "../../../../src/ledger/participant/client.js";
-import { LedgerError, messageError, responseError } from "../../../../src/ledger/participant/errors.js";
-import type { Random } from "../../database/random.js";
+import { type Calls, Calls as ScriptedCalls } from "../scripted-participant/calls.js";
+import { Refusal, withNulls } from "../scripted-participant/errors.js";
+import type { ScriptedLedger } from "../scripted-participant/ledger.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { UpdateStream } from "../../src/ledger/participant/client.js";
+import { LedgerError, messageError, responseError } from "../../src/ledger/participant/errors.js";
+import type { Random } from "../ingest/database/random.js";
 import type { VirtualClock } from "./clock.js";
 
 /** What may happen to a call. */

@@ -1,9 +1,9 @@
 /** Random scripts of changes and faults, the same for the same seed, and what their steps do to a ledger. */
-import type { JsonObject } from "../../../../src/domain/json.js";
-import { element, parties, payload, type Template } from "../../../fixtures/elements.js";
-import { creationsOf } from "../../../scripted-participant/elements.js";
-import type { Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { Random } from "../../database/random.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { element, parties, payload, type Template } from "../fixtures/elements.js";
+import { creationsOf } from "../scripted-participant/elements.js";
+import type { Creation, ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Random } from "../ingest/database/random.js";
 import type { CallFault } from "./participant.js";
 
 export const { operator } = parties;
@@ -40,13 +40,9 @@ export type LedgerStep =
 
 export type StreamFault = "cut" | "error" | "close" | "silence" | "dead" | "unreadable";
 
-export type Step =
-  | LedgerStep
+/** A step that a participant takes alone. */
+export type ParticipantStep =
   | { readonly do: "upload" | "stop" | "start" }
-  /** A request misses a contract, and waits until the store has caught up. */
-  | { readonly do: "ask" }
-  /** The process of the mirror is killed, and another starts on its store. */
-  | { readonly do: "kill" }
   /** The participant comes back empty, with the first so many of its packages. */
   | { readonly do: "clear"; readonly packages: number }
   /** Another history behind the same address, while the old connections are dead. */
@@ -56,32 +52,66 @@ export type Step =
   | { readonly do: "search"; readonly fault: "unanswered" | "cut"; readonly times: number }
   /** The next snapshot takes longer. */
   | { readonly do: "slowSnapshot"; readonly ms: number }
-  | { readonly do: "stream"; readonly fault: StreamFault; readonly streams: "open" | "next" }
-  | { readonly do: "wait"; readonly ms: number };
+  | { readonly do: "stream"; readonly fault: StreamFault; readonly streams: "open" | "next" };
+
+/** A step of the log, and of the processes that mirror and answer. */
+export type ServiceStep =
+  /** A request for a contract: one of the ledger, one that was, or one that never was. */
+  | { readonly do: "ask"; readonly follower: number; readonly which: number }
+  /** A process is killed, and another starts after a time. */
+  | { readonly do: "kill"; readonly process: number; readonly ms: number }
+  /** A process is frozen, or does not reach the log, for a time. */
+  | { readonly do: "freeze" | "cut"; readonly process: number; readonly ms: number }
+  /** The log is slow, away, or loses notices, for a time. */
+  | { readonly do: "slowLog"; readonly ms: number; readonly forMs: number }
+  | { readonly do: "stopLog" | "deafen"; readonly ms: number }
+  | { readonly do: "backUpLog" }
+  /** The log is away for a time, and comes back as it was at the latest backup. */
+  | { readonly do: "restoreLog"; readonly ms: number }
+  /** The log forgets a part of what leads to its head. */
+  | { readonly do: "trimLog"; readonly share: number }
+  /** The clock of the log, which tells the time, is set. */
+  | { readonly do: "setClock"; readonly hours: number };
+
+export type Step = LedgerStep | ParticipantStep | ServiceStep | { readonly do: "wait"; readonly ms: number };
+
+/** The processes of a run: mirrors first. */
+export const MIRRORS = 2;
+export const FOLLOWERS = 3;
+const PROCESSES = MIRRORS + FOLLOWERS;
 
 type Make = (random: Random) => Step;
 const change =
   (what: Changing): Make =>
   (random) => ({ do: what, which: random.below(1_000) });
 const plain =
-  (what: "checkpoint" | "elsewhere" | "ask" | "upload" | "stop" | "start" | "kill"): Make =>
+  (what: "checkpoint" | "elsewhere" | "upload" | "stop" | "start" | "backUpLog"): Make =>
   () => ({ do: what });
 
 /** How often each step comes. */
 const steps: readonly (readonly [weight: number, Make])[] = [
-  [9, (random) => ({ do: "create", what: Array.from({ length: 1 + random.below(3) }, () => random.of(creatable)) })],
-  [4, change("archive")],
+  [12, (random) => ({ do: "create", what: Array.from({ length: 1 + random.below(3) }, () => random.of(creatable)) })],
+  [8, change("archive")],
   [2, change("unassign")],
   [3, change("assign")],
   [1, change("assignEarly")],
   [2, change("unassignLate")],
   [1, plain("checkpoint")],
   [2, plain("elsewhere")],
-  [4, plain("ask")],
+  [6, (random) => ({ do: "ask", follower: random.below(FOLLOWERS), which: random.below(1_000) })],
   [2, plain("upload")],
   [1, plain("stop")],
   [2, plain("start")],
-  [1, plain("kill")],
+  [2, (random) => ({ do: "kill", process: random.below(PROCESSES), ms: random.below(random.of([10, 5_000])) })],
+  [2, (random) => ({ do: "freeze", process: random.below(PROCESSES), ms: random.below(random.of([2_000, 40_000])) })],
+  [2, (random) => ({ do: "cut", process: random.below(PROCESSES), ms: random.below(random.of([10, 3_000, 40_000])) })],
+  [1, (random) => ({ do: "slowLog", ms: random.of([100, 2_000]), forMs: random.below(10_000) })],
+  [1, (random) => ({ do: "stopLog", ms: random.below(random.of([100, 30_000])) })],
+  [1, (random) => ({ do: "deafen", ms: random.below(20_000) })],
+  [2, plain("backUpLog")],
+  [1, (random) => ({ do: "restoreLog", ms: 1_000 + random.below(5_000) })],
+  [1, (random) => ({ do: "trimLog", share: random.next() })],
+  [1, (random) => ({ do: "setClock", hours: random.below(5) - 2 })],
   [1, (random) => ({ do: "prune", share: random.next() })],
   [1, (random) => ({ do: "restore", share: random.next() })],
   [1, (random) => ({ do: "clear", packages: random.below(3) })],
@@ -116,17 +146,24 @@ export const QUIET_START: readonly Step[] = [
 
 export function scriptOf(seed: number): readonly Step[] {
   const random = new Random(seed);
-  const script = Array.from({ length: 5 + random.below(35) }, () => random.of(weighted)(random));
+  const script = Array.from({ length: 5 + random.below(55) }, () => random.of(weighted)(random));
   return random.below(4) === 0 ? script : [...QUIET_START, ...script];
 }
 
-let created = 0;
+/** How many contracts each ledger has seen. */
+const created = new WeakMap<ScriptedLedger, number>();
+
+function nextName(ledger: ScriptedLedger, what: string): string {
+  const count = created.get(ledger) ?? 0;
+  created.set(ledger, count + 1);
+  return `${what}-${count}`;
+}
 
 /** Takes a step, if it is valid now; an invalid step changes nothing. Returns whether it was. */
 export function take(ledger: ScriptedLedger, step: LedgerStep, hasPackage = (_name: string) => true): boolean {
   switch (step.do) {
     case "create": {
-      const contracts = step.what.map((what) => creations[what](`${what}-${created++}`));
+      const contracts = step.what.map((what) => creations[what](nextName(ledger, what)));
       const possible = contracts.filter(
         ({ packageName }) => packageName === "other-package" || hasPackage(packageName),
       );

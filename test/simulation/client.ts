@@ -1,16 +1,11 @@
 /** What ParticipantClient is over sockets, in virtual time. */
-import type { UpdatesRequest } from "../../../scripted-participant/messages.js";
-import type { UpdateFormat, EventFormat } from "../../../scripted-participant/messages.js";
-import { checkpoint } from "../../../scripted-participant/updates.js";
-import type { JsonValue } from "../../../../src/domain/json.js";
-import type { Template } from "../../../../src/domain/template.js";
-import { LedgerError } from "../../../../src/ledger/participant/errors.js";
-import {
-  eventFormat,
-  KnownTemplates,
-  type Ledger,
-  type UpdateStream,
-} from "../../../../src/ledger/participant/client.js";
+import type { UpdatesRequest } from "../scripted-participant/messages.js";
+import type { UpdateFormat, EventFormat } from "../scripted-participant/messages.js";
+import { checkpoint } from "../scripted-participant/updates.js";
+import type { JsonValue } from "../../src/domain/json.js";
+import type { Template } from "../../src/domain/template.js";
+import { LedgerError } from "../../src/ledger/participant/errors.js";
+import { eventFormat, KnownTemplates, type Ledger, type UpdateStream } from "../../src/ledger/participant/client.js";
 import { lastMessage, type VirtualParticipant, Wire } from "./participant.js";
 
 const MESSAGE_MS = 60_000;
