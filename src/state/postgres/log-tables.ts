@@ -167,33 +167,32 @@ const COMPLETING_STATEMENTS = [
   "INSERT INTO offledger.log_commits (generation, ledger_offset) VALUES ($1, $2)",
 ];
 
-/** Those that are trimmed have led some minutes, for followers that were paused for less. */
+/** A follower that was paused for fewer goes on by a step. */
 const MAX_COMMITS = 20_000;
 
-/** In one statement: a follower from whose offset on something is deleted has to see that it is. */
+/**
+ * A commit from which a step would lack a tombstone goes with it, in one statement: a position is known if its commit is.
+ */
 const TRIM: Statement = {
   name: "trim-log",
   text: `
-WITH archived AS MATERIALIZED (
-  SELECT ledger_offset FROM offledger.log_tombstones WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS - 1} LIMIT 1
+WITH fence AS (
+  SELECT s.generation FROM offledger.state s WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
 ),
-committed AS MATERIALIZED (
-  SELECT ledger_offset FROM offledger.log_commits WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${MAX_COMMITS - 1} LIMIT 1
-),
-trimmed AS (
-  UPDATE offledger.state s
-  SET watermark = greatest(s.watermark, (SELECT ledger_offset FROM archived), (SELECT ledger_offset FROM committed))
-  WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
-  RETURNING s.generation, s.watermark
+oldest AS MATERIALIZED (
+  SELECT f.generation,
+    (SELECT ledger_offset FROM offledger.log_commits c WHERE c.generation = f.generation
+     ORDER BY ledger_offset DESC OFFSET ${MAX_COMMITS - 1} LIMIT 1) AS committed,
+    (SELECT ledger_offset FROM offledger.log_tombstones t WHERE t.generation = f.generation
+     ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS - 1} LIMIT 1) AS archived
+  FROM fence f
 ),
 deleted_commits AS (
-  DELETE FROM offledger.log_commits c USING trimmed t
-  WHERE c.generation = t.generation AND c.ledger_offset < t.watermark
+  DELETE FROM offledger.log_commits c USING oldest o
+  WHERE c.generation = o.generation AND c.ledger_offset < greatest(o.committed, o.archived)
 )
-DELETE FROM offledger.log_tombstones a USING trimmed t, archived d
-WHERE a.generation = t.generation AND a.ledger_offset < d.ledger_offset`,
+DELETE FROM offledger.log_tombstones t USING oldest o
+WHERE t.generation = o.generation AND t.ledger_offset < o.archived`,
 };
 
 export const logTables: ContentTables = {

@@ -205,11 +205,11 @@ export const progressStatement: Statement = {
   name: "progress",
   text: `
 WITH known AS MATERIALIZED (
-  SELECT s.*, coalesce(
-    s.generation = $2::bigint AND s.watermark <= $3::bigint AND EXISTS (
-      SELECT FROM offledger.log_commits t
-      WHERE t.generation = $2::bigint AND t.ledger_offset = $3::bigint AND t.update_id IS NOT DISTINCT FROM $4::text
-    ), false) AS is_known
+  SELECT s.*, EXISTS (
+    SELECT FROM offledger.log_commits t
+    WHERE t.generation = $2::bigint AND t.generation = s.generation AND t.ledger_offset = $3::bigint
+      AND t.update_id IS NOT DISTINCT FROM $4::text
+  ) AS is_known
   FROM offledger.state s WHERE s.content_hash = $1::uuid AND s.generation > 0
 ),
 state AS MATERIALIZED (

@@ -229,7 +229,7 @@ const SWAP_GENERATION: Statement = {
 WITH swapped AS (
   UPDATE offledger.state
   SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, origin = $6::text,
-    invalidations_from = $3::bigint, watermark = $3::bigint
+    invalidations_from = $3::bigint
   WHERE epoch = $1::bigint AND content_hash = $5::uuid AND loading = $2::bigint
   RETURNING generation
 )

@@ -46,7 +46,6 @@ logConformance("PostgreSQL", async (templates) => {
       await schema.sql(HEARTBEAT_STATEMENT, [epoch, age ?? null, otherHistory ?? null, contentHash(CONTENT)]);
     },
     async trim(offset) {
-      await schema.sql("UPDATE offledger.state SET watermark = $1", [offset]);
       await schema.sql("DELETE FROM offledger.log_commits WHERE ledger_offset < $1", [offset]);
       await schema.sql("DELETE FROM offledger.log_tombstones WHERE ledger_offset < $1", [offset]);
     },

@@ -2,10 +2,8 @@
 -- before, and go one release later. In each table `ledger_offset` is that of the commit that has changed the row last.
 -- Hashes and tags are made by lookup-hash.ts.
 
--- What has changed after an offset below this one is no longer known.
-ALTER TABLE offledger.state ADD COLUMN watermark bigint NOT NULL DEFAULT 0;
-
--- A snapshot, whose update id is NULL, and the updates that follow it, as far as they are known.
+-- A snapshot, whose update id is NULL, and the updates that follow it. What has changed since a commit is known while the
+-- commit is there.
 CREATE TABLE offledger.log_commits (
   generation bigint NOT NULL,
   ledger_offset bigint NOT NULL,
