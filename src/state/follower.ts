@@ -193,32 +193,51 @@ export class Follower implements StoreReader {
 
   /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
   async *catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
-    const { pause } = this.#options;
-    const expired = pause(timeoutMs).then(() => "gave up" as const);
-    let moved = this.#moved.next;
-    const reached = this.#request.run(timeoutMs).then(
-      ({ caughtUp }) => caughtUp.then(() => "reached" as const),
-      // The poll reports that the log is unavailable.
-      () => "gave up" as const,
-    );
-    for (;;) {
-      const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
-      // What moves it while the caller looks at the state ends the next wait.
-      moved = this.#moved.next;
-      if (progress === "gave up") return;
-      if (progress === "reached") break;
-      yield "advanced";
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<"gave up">((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, "gave up");
+    });
+    try {
+      let moved = this.#moved.next;
+      const reached = this.#request.run(timeoutMs).then(
+        ({ caughtUp }) => caughtUp.then(() => "reached" as const),
+        // The poll reports that the log is unavailable.
+        () => "gave up" as const,
+      );
+      for (;;) {
+        const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
+        // What moves it while the caller looks at the state ends the next wait.
+        moved = this.#moved.next;
+        if (progress === "gave up") return;
+        if (progress === "reached") break;
+        yield "advanced";
+      }
+      // The mirror has committed what it has reached.
+      if (await this.#tryRefresh()) yield "reached";
+    } finally {
+      clearTimeout(timer);
     }
-    // The mirror has committed what it has reached.
-    if (await this.#tryRefresh()) yield "reached";
   }
 
   async #requestCatchUp(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
-    const { log, pause } = this.#options;
     const id = randomUUID();
-    const caughtUp = new Promise<void>((resolve) => this.#onCaughtUp.set(id, resolve));
-    void pause(timeoutMs).then(() => this.#onCaughtUp.delete(id));
-    await log.requestCatchUp(id);
+    const forget = () => {
+      clearTimeout(timer);
+      this.#onCaughtUp.delete(id);
+    };
+    const timer = setTimeout(forget, timeoutMs);
+    const caughtUp = new Promise<void>((resolve) => {
+      this.#onCaughtUp.set(id, () => {
+        forget();
+        resolve();
+      });
+    });
+    try {
+      await this.#options.log.requestCatchUp(id);
+    } catch (error) {
+      forget();
+      throw error;
+    }
     return { caughtUp };
   }
 }

@@ -3,35 +3,21 @@
  * served what it must not serve, or did not serve what it must.
  */
 import { createHash } from "node:crypto";
-import type { Contract } from "../../src/domain/contract.js";
 import type { StateLog } from "../../src/state/log.js";
-import type { View } from "../../src/state/port.js";
-import { templates } from "../../src/registry/utility/templates.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
 import { Random } from "../ingest/database/random.js";
 import { ArrayLog, type Committed, sumsOf } from "../state/array-log.js";
 import { VirtualClock } from "./clock.js";
 import { mend, takeAt } from "./faults.js";
-import { FollowerProcess, type FollowerWorld, type Reply } from "./followers.js";
+import { FollowerProcess, type FollowerWorld } from "./followers.js";
+import { Judge, mirrored } from "./judge.js";
 import { Lease, MirrorProcess, type MirrorWorld } from "./mirrors.js";
 import { Network } from "./network.js";
 import { VirtualParticipant } from "./participant.js";
 import { FOLLOWERS, isStored, MIRRORS, scriptOf, type ServiceStep, settle, type Step } from "./script.js";
-import { isEqual, type State, stateOf, Truth } from "./truth.js";
 import { Witness } from "./witness.js";
 
 const PACKAGES = ["utility-registry-app-v0", "utility-registry-holding-v0"];
-/** Those of the contracts in the scripts. */
-const mirrored = templates.filter(({ qualifiedName }) =>
-  /:(AllocationFactory|TransferOffer|Holding)$/.test(qualifiedName),
-);
-const templateOf = (contractId: string) => {
-  const name = { factory: "AllocationFactory", offer: "TransferOffer" }[contractId.split("-")[0] ?? ""] ?? "Holding";
-  const template = mirrored.find(({ qualifiedName }) => qualifiedName.endsWith(`:${name}`));
-  if (template === undefined) throw new Error(`no template of ${contractId}`);
-  return template;
-};
-
 const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000 };
 /** Longer than some round trips of the slowest participant. */
 const READ_WAIT_MS = 10_000;
@@ -91,23 +77,19 @@ class Run {
   readonly #random: Random;
   readonly #ledger = new ScriptedLedger();
   readonly #participant: VirtualParticipant;
-  readonly #truth = new Truth(isStored);
   readonly #network: Network;
   readonly #log: ArrayLog;
   readonly #lease = new Lease();
   readonly #witness: Witness;
+  readonly #judge: Judge;
   readonly #world: MirrorWorld & FollowerWorld;
   readonly #mirrors: MirrorProcess[];
   readonly #followers: FollowerProcess[];
-  /** What each follower holds; absent after a move. */
-  readonly #states = new Map<FollowerProcess, State>();
-  #committed: { readonly commit: Committed; readonly state: State } | undefined;
   #backup: ReturnType<ArrayLog["backup"]>;
   #clockSet = 0;
   readonly #logged: string[] = [];
   readonly #digest = createHash("sha256");
   readonly #start: number;
-  readonly #counts = { ...NONE };
   #ending: Promise<unknown> = Promise.resolve();
   #isOver = false;
   #wrong: string | undefined;
@@ -139,6 +121,13 @@ class Run {
       readLog,
       note: (line) => this.#note(line),
     };
+    this.#judge = new Judge({
+      now: () => clock.now,
+      limits: LIMITS,
+      leftOut: this.#world.leftOut,
+      maxLatency: () => network.maxLatency,
+      found: (wrong) => this.#found(wrong),
+    });
     this.#record();
     this.#ledger.log.listen(
       () => this.#record(),
@@ -156,7 +145,7 @@ class Run {
       this.#record();
     }
     if (this.#wrong === undefined) await this.#recover();
-    const counts = { ...this.#counts, ...this.#witness.counts };
+    const counts = { ...this.#judge.counts, ...this.#witness.counts };
     return { wrong: this.#wrong, logged: this.#logged, digest: this.#digest.digest("hex"), counts };
   }
 
@@ -183,7 +172,7 @@ class Run {
 
   /** Follows each move of a follower, also of one that is not served because it is too old. */
   #moved(process: FollowerProcess): void {
-    this.#states.delete(process);
+    this.#judge.moved(process);
     const { follower, name } = process;
     const { changes } = follower;
     const isOfLedger = ({ offset, updateId }: Committed) =>
@@ -211,80 +200,15 @@ class Run {
     return this.#clock.advance(ms, () => this.#check());
   }
 
-  /** An answer must be of a state that the ledger had within the limit. */
   #check(): void {
     if (this.#wrong !== undefined) return;
-    for (const process of this.#followers) {
-      if (!process.isServing) {
-        this.#counts.refused++;
-        continue;
-      }
-      this.#counts.served++;
-      const { state, leftOut } = this.#held(process);
-      if (!this.#isRecent(state, leftOut)) this.#found(`${process.name} serves ${this.#against(state)}`);
-    }
-    this.#checkMirror();
+    for (const process of this.#followers) this.#judge.checkFollower(process);
+    this.#judge.checkMirror(this.#lease, this.#log);
   }
 
-  /** A process that mirrors and answers has the state that it has written. */
-  #checkMirror(): void {
-    const { term } = this.#lease;
-    const { latest, epoch } = this.#log;
-    if (latest === undefined || term?.epoch !== epoch || term.following?.lag.staleReason() !== undefined) return;
-    if (this.#committed?.commit !== latest) {
-      const contracts = [...latest.contracts.values()];
-      this.#committed = { commit: latest, state: stateOf(contracts.map(stored)) };
-    }
-    const { state } = this.#committed;
-    const leftOut = this.#world.leftOut.get(latest.generation) ?? [];
-    if (!this.#truth.hadWithin(LIMITS.staleAfter, this.#clock.now, state, leftOut))
-      this.#found(`the mirror serves ${this.#against(state)}`);
-  }
-
-  /** A heartbeat is older by its way to the log than it says. */
-  #isRecent(state: State, leftOut: readonly string[], at = this.#clock.now): boolean {
-    const { now } = this.#truth;
-    return (
-      isEqual(now, state) || this.#truth.hadWithin(LIMITS.staleAfter + this.#network.maxLatency, at, state, leftOut)
-    );
-  }
-
-  #against = (state: State): string => `${text(state)}, and the ledger has ${text(this.#truth.now)}`;
-
-  #held(process: FollowerProcess): { readonly state: State; readonly leftOut: readonly string[] } {
-    return process.follower.read((view) => {
-      let state = this.#states.get(process);
-      if (state === undefined) this.#states.set(process, (state = readState(view)));
-      return { state, leftOut: this.#world.leftOut.get(Number(view.generation)) ?? [] };
-    });
-  }
-
-  /** A request. Where it says that there is no such contract, the state must be one that the ledger had since it came. */
-  async #ask(process: FollowerProcess, contractId: string): Promise<Reply<unknown>["outcome"]> {
-    const asked = this.#clock.now;
-    const reply = await process.request(templateOf(contractId), contractId, (view) => ({
-      state: readState(view),
-      leftOut: this.#world.leftOut.get(Number(view.generation)) ?? [],
-    }));
-    const { outcome, seen } = reply;
+  async #ask(process: FollowerProcess, contractId: string): Promise<string> {
+    const outcome = await this.#judge.ask(process, contractId);
     this.#note(`${process.name} says of ${contractId}: ${outcome}`);
-    if (outcome === "unavailable" || seen === undefined) {
-      this.#counts.unavailable++;
-      return outcome;
-    }
-    const { state, leftOut } = seen.value;
-    if (outcome === "not found" && seen.hasReachedEnd) {
-      this.#counts.reached++;
-      if (!this.#truth.hadWithin(seen.at - asked, seen.at, state, leftOut))
-        this.#found(
-          `${process.name} has caught up for a request of ${asked - this.#start} ms with ${this.#against(state)}`,
-        );
-      return outcome;
-    }
-    this.#counts[outcome === "found" ? "found" : "archived"]++;
-    if (!this.#isRecent(state, leftOut, seen.at)) {
-      this.#found(`${process.name} answers from ${this.#against(state)}`);
-    }
     return outcome;
   }
 
@@ -317,12 +241,7 @@ class Run {
     const reason = term.following.mirror.notReadyReason();
     if (reason !== undefined) return `the mirror is not ready: ${reason}`;
     if (term.client.missing.length > 0) return `${term.client.missing.join(", ")} are missing`;
-    for (const process of this.#followers) {
-      if (!process.isServing) return `${process.name} does not serve`;
-      const { state } = this.#held(process);
-      if (!isEqual(this.#truth.now, state)) return `${process.name} has ${this.#against(state)}`;
-    }
-    return undefined;
+    return this.#followers.map((process) => this.#judge.lacking(process)).find((lacking) => lacking !== undefined);
   }
 
   async #findAll(process: FollowerProcess): Promise<void> {
@@ -342,7 +261,7 @@ class Run {
   }
 
   #record(): void {
-    this.#truth.record(this.#ledger, this.#participant.packageNames, this.#clock.now);
+    this.#judge.record(this.#ledger, this.#participant.packageNames);
   }
 
   #take(step: Exclude<Step, { do: "wait" }>): void {
@@ -430,23 +349,14 @@ class Run {
   }
 }
 
-const readState = (view: View): State =>
-  stateOf(mirrored.flatMap((template) => view.all(template)).map((contract) => stored(contract)));
-
-const stored = ({ contractId, synchronizerId, reassignmentCounter, template }: Contract) => ({
-  packageName: template.packageName,
-  contractId,
-  synchronizerId,
-  reassignmentCounter,
-});
-
-const text = (state: State): string => JSON.stringify(Object.fromEntries(state));
-
 export interface Failure {
   readonly seed: number;
   readonly wrong: string;
   readonly logged: readonly string[];
 }
+
+export const describeFailure = ({ seed, wrong, logged }: Failure): string =>
+  `seed ${seed}: ${wrong}\n  ${logged.join("\n  ")}`;
 
 /** Runs random scripts, one for each seed. */
 export async function runAll(first: number, seeds: number, options: RunOptions = {}, maxFailures = seeds) {

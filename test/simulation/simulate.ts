@@ -1,5 +1,5 @@
 /** Runs many seeds: `npm run simulate`. OFFLEDGER_TEST_SEEDS says how many, OFFLEDGER_TEST_SEED the first. */
-import { runAll } from "./run.js";
+import { describeFailure, runAll } from "./run.js";
 
 const SEEDS = Number(process.env["OFFLEDGER_TEST_SEEDS"] ?? 10_000);
 const FIRST = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 1);
@@ -14,7 +14,7 @@ for (let first = FIRST; first < FIRST + SEEDS && failures < MAX_FAILURES; first 
   const { failed, counts } = await runAll(first, Math.min(STEP, FIRST + SEEDS - first));
   for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
   failures += failed.length;
-  for (const { seed, wrong, logged } of failed) console.error(`seed ${seed}: ${wrong}\n  ${logged.join("\n  ")}`);
+  for (const failure of failed) console.error(describeFailure(failure));
 }
 const seconds = Math.round((performance.now() - begun) / 1000);
 console.log(`${SEEDS} seeds from ${FIRST} in ${seconds} s: ${JSON.stringify(sums)}, ${failures} failed`);

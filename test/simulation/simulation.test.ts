@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { LogProgress, LogStep, StateLog } from "../../src/state/log.js";
-import { run, runAll } from "./run.js";
+import { describeFailure, run, runAll } from "./run.js";
 import { QUIET_START, scriptOf, type Step } from "./script.js";
 
 /** What random scripts have found, in its shortest form. */
@@ -74,7 +74,7 @@ const SEEDS = 50;
 
 test(`holds over ${SEEDS} random scripts`, async () => {
   const { failed, counts } = await runAll(1, SEEDS);
-  expect(failed.map(({ seed, wrong }) => `seed ${seed}: ${wrong}`)).toEqual([]);
+  expect(failed.map(describeFailure)).toEqual([]);
   // Everything happens.
   for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(0);
 });

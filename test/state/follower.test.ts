@@ -5,7 +5,7 @@ import { Follower } from "../../src/state/follower.js";
 import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
 import { NotReady, type StoreReader, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
-import { until } from "../fixtures/wait.js";
+import { MAX_WAIT_MS, until } from "../fixtures/wait.js";
 import { ArrayLog } from "./array-log.js";
 import { storeConformance } from "./conformance/conformance.js";
 import { active, apple, GROWER, on, pear } from "./conformance/subject.js";
@@ -78,7 +78,7 @@ function setup() {
     wake();
   });
   const ids = () => follower.read((view) => view.all(apple).map(({ contractId }) => contractId));
-  return { log, writer: log.begin(), follower, failing, events, wake, end, ids };
+  return { log, writer: log.begin(), follower, failing, events, pauses, wake, end, ids };
 }
 
 const archive = (id: string): Change => ({ archived: id });
@@ -250,25 +250,28 @@ describe("catch-up", () => {
       context.wake();
       await ended;
     });
-    const ask = async () => {
+    const ask = async (timeoutMs = MAX_WAIT_MS) => {
       const progress: string[] = [];
-      for await (const one of context.follower.catchUp(1_000)) progress.push(`${one} ${context.ids().join(" ")}`);
+      for await (const one of context.follower.catchUp(timeoutMs)) progress.push(`${one} ${context.ids().join(" ")}`);
       return progress;
     };
     return { ...context, ask };
   }
 
   test("ends when the mirror has committed, and requests at once share one", async () => {
-    const { log, writer, ask } = await running();
+    const { log, writer, ask, pauses } = await running();
     const requests: string[] = [];
     log.onCatchUpRequest = async (id) => {
       requests.push(id);
       await writer.apply([active("b")], 6, undefined, "update-6");
       await log.caughtUp(id);
     };
-    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, ask));
+    const pausing = pauses.length;
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => ask()));
     for (const progress of [first, ...others]) expect(progress?.at(-1)).toBe("reached a b");
     expect(requests.length).toBeLessThanOrEqual(2);
+    // Each would listen to the signal of the process until its time is over.
+    expect(pauses).toHaveLength(pausing);
   });
 
   test("tells of each move until then", async () => {
@@ -287,15 +290,10 @@ describe("catch-up", () => {
   });
 
   test("gives up after its time, and if the log is away", async () => {
-    const { log, failing, ask, wake } = await running();
-    let isAsked = false;
-    log.onCatchUpRequest = () => {
-      isAsked = true;
-    };
-    const asking = ask();
-    await until("the mirror is asked", () => isAsked);
-    wake();
-    expect(await asking).toEqual([]);
+    const { log, failing, ask } = await running();
+    let asked = 0;
+    log.onCatchUpRequest = () => asked++;
+    expect([await ask(20), asked]).toEqual([[], 1]);
     failing.after = 0;
     expect(await ask()).toEqual([]);
   });
