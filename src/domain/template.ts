@@ -37,7 +37,10 @@ export interface SupplyContribution {
 }
 
 export interface ParsedPayload<F> {
-  /** The fields that the rules use. They must not be changed; a store may copy them if they are a plain object. */
+  /**
+   * The fields that the rules use. They must not be changed. A database stores them as JSON, and refuses others than plain
+   * objects, lists, texts, finite numbers, booleans and null. A member that is undefined reads as one that is absent.
+   */
   readonly fields: F;
   /** Every key that finds the contract; see `indexKey`. */
   readonly indexKeys: readonly string[];

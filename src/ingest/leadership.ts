@@ -309,7 +309,7 @@ function aborted(signal: AbortSignal): Promise<void> {
  * replicas are told: on a quiet ledger nothing else tells them that the store is still current. `confirmed_at` and `led_at` come
  * from one reading of the database's clock, so that their difference is the age, whatever becomes of that clock.
  */
-const HEARTBEAT_STATEMENT = `
+export const HEARTBEAT_STATEMENT = `
 WITH state AS (
   UPDATE offledger.state
   SET confirmed_at = coalesce(statement_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),

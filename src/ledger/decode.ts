@@ -3,6 +3,7 @@ import { readReassignmentCounter, requireBase64, requireObject, requireString } 
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
+import { SharedStrings } from "../domain/shared-strings.js";
 import { type Template, unreadableTemplate } from "../domain/template.js";
 
 /** The state of a contract in one element. Several elements may describe the same contract. */
@@ -11,16 +12,11 @@ export interface DecodedContract {
   readonly offset: number;
 }
 
-const MAX_SHARED = 25_000;
-/** Longer strings are contract ids and the like, which occur once. */
-const MAX_SHARED_LENGTH = 128;
-
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
-  /** Parties, packages and synchronizers are in every contract: to share them saves a seventh of the heap. */
-  readonly #strings = new Map<string, string>();
+  readonly #strings = new SharedStrings();
 
   /**
    * With `countsSupply`, contracts that are not stored still contribute to the supply. With `keepsOptional`, contracts
@@ -78,7 +74,7 @@ export class Decoder {
     const event = requireObject(created, "createdEvent");
     const template = this.#templates.get(readTemplateKey(event));
     if (template === undefined) return undefined;
-    const payload = this.#shareStrings(requireObject(event.createArgument, "createArgument")) as JsonObject;
+    const payload = this.#strings.shareIn(requireObject(event.createArgument, "createArgument")) as JsonObject;
     const parsed = template.parse(payload);
     const supply = this.#countsSupply ? template.supplyContribution?.(payload) : undefined;
     const contractId = requireString(event, "contractId");
@@ -90,11 +86,11 @@ export class Decoder {
     return {
       fields: parsed.fields,
       template,
-      synchronizerId: synchronizerId === undefined ? undefined : this.#share(synchronizerId),
+      synchronizerId: synchronizerId === undefined ? undefined : this.#strings.share(synchronizerId),
       indexKeys: parsed.indexKeys,
       supply,
       contractId,
-      templateId: this.#share(requireString(event, "templateId")),
+      templateId: this.#strings.share(requireString(event, "templateId")),
       body: {
         payload: JSON.stringify(payload),
         createdEventBlob: requireBase64(
@@ -108,24 +104,6 @@ export class Decoder {
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
-  }
-
-  /** Shares equal strings of a parsed value, in place. */
-  #shareStrings(value: JsonValue): JsonValue {
-    if (typeof value === "string") return this.#share(value);
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = this.#shareStrings(item);
-    else if (typeof value === "object" && value !== null)
-      for (const [name, field] of Object.entries(value)) value[name] = this.#shareStrings(field ?? null);
-    return value;
-  }
-
-  #share(text: string): string {
-    if (text.length > MAX_SHARED_LENGTH) return text;
-    const shared = this.#strings.get(text);
-    if (shared !== undefined) return shared;
-    if (this.#strings.size === MAX_SHARED) this.#strings.clear();
-    this.#strings.set(text, text);
-    return text;
   }
 
   /**

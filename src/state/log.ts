@@ -79,7 +79,7 @@ export interface LoggedState {
   readonly head: LogHead;
   readonly contracts: AsyncIterable<Contract>;
   /** The latest MAX_ARCHIVED_IDS, oldest first. */
-  readonly archived: AsyncIterable<Tombstone>;
+  readonly archived: AsyncIterable<Pick<Tombstone, "contractId" | "registrar">>;
   readonly sums: AsyncIterable<LoggedSum>;
 }
 

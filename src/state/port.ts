@@ -186,8 +186,10 @@ export class StoreUnavailable extends Error {
   constructor(
     message: string,
     readonly exceeded?: { readonly limit: string; readonly maximum: number },
+    /** The cause is for the operator. */
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
     this.name = "StoreUnavailable";
   }
 }

@@ -211,11 +211,12 @@ const flagsAt = (payload: JsonValue, flags: Readonly<Record<string, string>>): R
     ),
   );
 
-/** A number or a time as a number. */
+/** A number or a time as a number: the nearest that is finite. */
 function rankAt(payload: JsonValue, path: string): number | undefined {
   const text = textAt(payload, path);
   if (text === undefined) return undefined;
-  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : parseLedgerTime(text);
+  if (!/^-?\d+(?:\.\d+)?$/.test(text)) return parseLedgerTime(text);
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text)));
 }
 
 /** Every combination of the values at the paths; none for a contract that lacks one. */

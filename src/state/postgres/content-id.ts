@@ -4,17 +4,28 @@ import type { Template } from "../../domain/template.js";
 import { indexKeyHash, type LookupHash, templateHash } from "../lookup-hash.js";
 import type { Database, Statement } from "./database.js";
 
-/** Raise this when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
-const CONTENT_VERSION = 6;
+/** Raise these when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
+const LOOKUP_VERSION = 6;
+const LOG_VERSION = 7;
 
 /** Identifies what a store holds and how it is read. Processes with different content ids cannot share a database. */
-export function contentId(templates: readonly Template[], countsSupply: boolean, keepsOptional = false): string {
+export const contentId = (templates: readonly Template[], countsSupply: boolean, keepsOptional = false): string =>
+  identify(LOOKUP_VERSION, templates, countsSupply, keepsOptional);
+
+/**
+ * As contentId, for a log. It holds what `parse` gave, so the content id is all that says which parser it was: this version
+ * for the templates of this program, the revision for others.
+ */
+export const logContentId = (templates: readonly Template[], countsSupply: boolean, keepsOptional = false): string =>
+  identify(LOG_VERSION, templates, countsSupply, keepsOptional);
+
+function identify(version: number, templates: readonly Template[], countsSupply: boolean, keepsOptional: boolean) {
   const names = templates
     .map(({ packageName, qualifiedName, revision }) =>
       [`${packageName}#${qualifiedName}`, ...(revision === undefined ? [] : [revision])].join("@"),
     )
     .toSorted((a, b) => (a < b ? -1 : 1));
-  return JSON.stringify({ version: CONTENT_VERSION, countsSupply, keepsOptional, templates: names });
+  return JSON.stringify({ version, countsSupply, keepsOptional, templates: names });
 }
 
 /** Contracts of each template whose keys are compared: what a change of the keys means shows in most of them. */

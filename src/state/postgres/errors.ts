@@ -89,11 +89,12 @@ function asConnectionError(error: Error, code: string): DatabaseError {
   return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`, remedy);
 }
 
-/** What a query returns. For callers it throws StoreUnavailable, without details. */
+/** What a query returns. For callers it throws StoreUnavailable, without details; its cause is the DatabaseError. */
 export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
-  } catch {
-    throw new StoreUnavailable("the required contracts cannot be read at the moment; try again later");
+  } catch (error) {
+    const message = "the required contracts cannot be read at the moment; try again later";
+    throw new StoreUnavailable(message, undefined, { cause: asDatabaseError(error) });
   }
 }

@@ -1,12 +1,14 @@
 import type { Change } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
-import { type Checkpoint, type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../port.js";
+import { type Checkpoint, type Contracts, NotReady, type StoreWriter } from "../port.js";
 import { contentHash } from "../lookup-hash.js";
-import { applyStatement, batchChanges, type ChangeBatch, toParameters } from "./apply.js";
+import { batchChanges } from "./batches.js";
 import { hasSameKeys } from "./content-id.js";
+import type { ContentTables } from "./content-tables.js";
 import { channels, type Database, type Statement } from "./database.js";
 import { DatabaseError } from "./errors.js";
 import { loadGeneration } from "./load-generation.js";
+import { lookupTables } from "./lookup-tables.js";
 
 /** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
 export interface ContentIdentity {
@@ -14,7 +16,12 @@ export interface ContentIdentity {
   readonly contentId: string;
   /** Which ledger they come from, as an opaque string. */
   readonly origin: string;
-  /** The templates whose index keys must be the stored ones; none are compared without it. */
+  /** Where they are written; without it to those from which replicas execute lookups. */
+  readonly tables?: ContentTables;
+  /**
+   * The templates whose index keys must be the stored ones; none are compared without it. A log needs none: it holds what a
+   * parser gave, which the content id identifies.
+   */
   readonly templates?: readonly Template[];
 }
 
@@ -41,6 +48,7 @@ interface StorePosition {
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #scope: WriterScope;
+  readonly #tables: ContentTables;
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
   #replacing: Promise<void> = Promise.resolve();
@@ -48,6 +56,7 @@ export class PostgresWriter implements StoreWriter {
   private constructor(database: Database, scope: WriterScope) {
     this.#database = database;
     this.#scope = scope;
+    this.#tables = scope.content.tables ?? lookupTables;
   }
 
   /**
@@ -96,7 +105,7 @@ export class PostgresWriter implements StoreWriter {
       const [next] = await this.#database.query<{ generation: string }>(BEGIN_GENERATION, [epoch, contentKey]);
       if (next === undefined) throw leaseLost();
       const generation = Number(next.generation);
-      await loadGeneration(this.#database, generation, contracts, signal);
+      await loadGeneration(this.#database, this.#tables, generation, contracts, offset, signal);
       const swapped = await this.#database.query(SWAP_GENERATION, [
         epoch,
         generation,
@@ -114,29 +123,30 @@ export class PostgresWriter implements StoreWriter {
     const position = this.#position;
     if (position === undefined) throw new NotReady();
     if (offset <= position.offset) return;
-    const batches = batchChanges(changes);
     await this.#write(async () => {
-      const parameters = (batch: ChangeBatch, expectedOffset: number) => [
-        this.#scope.epoch,
-        position.generation,
-        expectedOffset,
-        offset,
-        asOf ?? null,
-        updateId ?? null,
-        ...toParameters(batch),
-      ];
-      const [first, ...more] = batches;
+      const { apply } = this.#tables;
+      // Before the transaction, whose failures are those of the database.
+      const updates = batchChanges(changes).map((batch, index) => {
+        const expected = index === 0 ? position.offset : offset;
+        const common: unknown[] = [
+          this.#scope.epoch,
+          position.generation,
+          expected,
+          offset,
+          asOf ?? null,
+          updateId ?? null,
+        ];
+        return common.concat(this.#tables.toParameters(batch));
+      });
+      const [first, ...more] = updates;
       if (first === undefined) return;
       if (more.length === 0) {
-        const applied = await this.#database.query(applyStatement, parameters(first, position.offset));
+        const applied = await this.#database.query(apply, first);
         if (applied.length === 0) throw leaseLost();
       } else {
         await this.#database.transaction(async (client) => {
-          for (const [index, batch] of batches.entries()) {
-            const { rowCount } = await client.query({
-              ...applyStatement,
-              values: parameters(batch, index === 0 ? position.offset : offset),
-            });
+          for (const values of updates) {
+            const { rowCount } = await client.query({ ...apply, values });
             if (rowCount === 0) throw leaseLost();
           }
         });
@@ -153,7 +163,7 @@ export class PostgresWriter implements StoreWriter {
     await this.#database.query(DELETE_STATES, [contentHash(this.#scope.content.contentId)]);
     await this.#deleteUnused();
     const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
-    for (const statement of TRIM_STATEMENTS) {
+    for (const statement of this.#tables.trims) {
       if (this.#failure === undefined) await this.#database.query(statement, parameters);
     }
   }
@@ -231,9 +241,8 @@ const leaseLost = (): DatabaseError =>
 
 /** Keeps each statement short, so that it blocks nothing for long. */
 const MAX_ROWS = 5_000;
-/** No reader uses more than the latest MAX_UPDATES_BEHIND of them; see fetch.ts. */
-const MAX_INVALIDATIONS = 20_000;
 
+/** Also those of the release before, whose generations nobody else deletes any more. */
 const TABLES = [
   "contracts",
   "index_keys",
@@ -242,6 +251,11 @@ const TABLES = [
   "template_counts",
   "archived_contracts",
   "invalidations",
+  "log_commits",
+  "log_contracts",
+  "log_counted_only",
+  "log_sums",
+  "log_tombstones",
 ];
 
 /**
@@ -281,31 +295,3 @@ const DELETE_STATES: Statement = {
 DELETE FROM offledger.state
 WHERE content_hash <> $1::uuid AND led_at < clock_timestamp() - interval '${UNLED_AFTER}'`,
 };
-
-const TRIM_STATEMENTS: readonly Statement[] = [
-  {
-    name: "trim-invalidations",
-    text: `
-WITH cutoff AS (
-  SELECT ledger_offset FROM offledger.invalidations WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${MAX_INVALIDATIONS} LIMIT 1
-),
-updated AS (
-  UPDATE offledger.state s SET invalidations_from = greatest(s.invalidations_from, cutoff.ledger_offset) FROM cutoff
-  WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
-  RETURNING s.generation
-)
-DELETE FROM offledger.invalidations i USING cutoff, updated
-WHERE i.generation = updated.generation AND i.ledger_offset <= cutoff.ledger_offset`,
-  },
-  {
-    name: "trim-archived",
-    text: `
-DELETE FROM offledger.archived_contracts a USING (
-  SELECT ledger_offset FROM offledger.archived_contracts WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
-) cutoff
-WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
-  AND EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint)`,
-  },
-];

@@ -6,7 +6,9 @@ import { contentHash } from "../../../src/state/lookup-hash.js";
 import { sampleStatement } from "../../../src/state/postgres/content-id.js";
 import type { Statement } from "../../../src/state/postgres/database.js";
 import { fetchStatement, idsStatement } from "../../../src/state/postgres/fetch.js";
-import { applyStatement } from "../../../src/state/postgres/apply.js";
+import { bodiesStatement, progressStatement } from "../../../src/state/postgres/log.js";
+import { applyToLogStatement } from "../../../src/state/postgres/log-tables.js";
+import { applyStatement } from "../../../src/state/postgres/lookup-tables.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
@@ -37,6 +39,17 @@ const FILL = [
    SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n FROM generate_series(1, 100000) n`,
   `INSERT INTO offledger.invalidations
    SELECT ${GENERATION}, ${OFFSET} - n, ARRAY[md5('key ' || n)::uuid] FROM generate_series(0, 19999) n`,
+  `INSERT INTO offledger.log_contracts
+   SELECT g, 'id-' || to_char(n, 'FM000000'), CASE WHEN n <= 100 THEN ${OFFSET} - n ELSE 5 END, md5('template')::uuid, 'pkg-1:M:E',
+     '2026-01-05T09:00:00Z', n, 'sync', 0, '{"fields":{},"indexKeys":[]}', md5('sum 0')::uuid, 1, md5('registrar')::uuid,
+     ARRAY['12345678'], '{}', 'AAAA'
+   FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
+  `INSERT INTO offledger.log_counted_only SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
+  `INSERT INTO offledger.log_sums
+   SELECT ${GENERATION}, md5('sum ' || n)::uuid, ${OFFSET} - n, n FROM generate_series(0, 10000) n`,
+  `INSERT INTO offledger.log_tombstones
+   SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n, NULL, ARRAY['12345678'] FROM generate_series(0, 99999) n`,
+  `INSERT INTO offledger.log_commits SELECT ${GENERATION}, ${OFFSET} - n, 'update-' || n FROM generate_series(0, 19999) n`,
   `UPDATE offledger.state SET generation = ${GENERATION}, ledger_offset = ${OFFSET}, epoch = 1`,
 ];
 
@@ -95,12 +108,44 @@ const applyParameters: unknown[] = [
   range(0, 40, () => hashOf("registrar")),
 ];
 
+/** As applyParameters. */
+const applyToLogParameters: unknown[] = [
+  1,
+  GENERATION,
+  OFFSET,
+  OFFSET + 1,
+  7,
+  "update",
+  [...range(1_000, 20, idOf), ...range(1, 5, (n) => `counted-${n}`)],
+  range(0, 25, () => "12345678"),
+  range(2_000, 20, idOf),
+  range(2_000, 20, () => 1),
+  [...range(3_000, 20, idOf), ...range(0, 20, (n) => `new-${n}`)],
+  range(0, 40, () => hashOf("template")),
+  range(0, 40, () => "pkg-1:M:E"),
+  range(0, 40, () => "2026-01-05T09:00:00Z"),
+  range(0, 40, () => 1),
+  range(0, 40, () => "sync-2"),
+  range(0, 40, () => 1),
+  range(0, 40, () => "{}"),
+  range(0, 40, () => hashOf("sum 3")),
+  range(0, 40, () => 5),
+  range(0, 40, () => hashOf("registrar")),
+  range(0, 40, () => "{12345678}"),
+  range(0, 40, () => "{}"),
+  range(0, 40, () => "AAAA"),
+  range(0, 5, (n) => `new-counted-${n}`),
+  range(0, 5, () => hashOf("sum 4")),
+  range(0, 5, () => 1),
+];
+
 let schema: Schema;
 
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
-  for (const { name, text } of [fetchStatement, idsStatement, sampleStatement, applyStatement])
-    await client.query(`PREPARE "${name}" AS ${text}`);
+  const statements = [fetchStatement, idsStatement, sampleStatement, applyStatement];
+  const ofALog = [progressStatement, bodiesStatement, applyToLogStatement];
+  for (const { name, text } of [...statements, ...ofALog]) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
 }
@@ -144,6 +189,15 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     10 + 20,
   ],
   ["an update", applyStatement, applyParameters, 1],
+  [
+    "a step of a log",
+    progressStatement,
+    [contentHash(CONTENT), GENERATION, OFFSET - 50, "update-50"],
+    1 + 49 + 50 + 50,
+  ],
+  ["a step of a log to where it begins", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET, "update-0"], 1],
+  ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"]], 400],
+  ["an update of a log", applyToLogStatement, applyToLogParameters, 1],
 ];
 
 const whens = [
@@ -175,7 +229,7 @@ beforeAll(async () => {
   const late = await prepared();
   await runAll(late, whens[0]);
   // As after loading a snapshot.
-  await analyze(["contracts", "index_keys", "counted_only"]);
+  await analyze(["contracts", "index_keys", "counted_only", "log_contracts", "log_counted_only"]);
   await runAll(early, whens[1]);
   await analyze(tables);
   await runAll(late, whens[2]);

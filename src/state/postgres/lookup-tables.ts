@@ -1,4 +1,5 @@
-import { type Change, type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
+/** The tables from which replicas execute lookups. They go one release after the log. */
+import { isStored, type StoredContract } from "../../domain/contract.js";
 import {
   anyRegistrarHash,
   idHash,
@@ -8,6 +9,9 @@ import {
   sumHash,
   templateHash,
 } from "../lookup-hash.js";
+import { MAX_ARCHIVED_IDS } from "../port.js";
+import type { ChangeBatch } from "./batches.js";
+import type { Columns, ContentTables, Copy } from "./content-tables.js";
 import { channels, type Statement } from "./database.js";
 
 /**
@@ -139,47 +143,8 @@ inserted_invalidations AS (
 SELECT pg_notify('${channels.stateChanged}', '') FROM fence`,
 };
 
-/** Changes to different contracts, by type. */
-export interface ChangeBatch {
-  readonly archived: string[];
-  readonly unassigned: { readonly contractId: string; readonly counter: number }[];
-  readonly active: StoredContract[];
-  readonly countedOnly: CountedOnly[];
-}
-
-/** Keeps a statement well below its timeout. */
-const MAX_CHANGES = 2_000;
-
-/** Splits changes into at least one batch, to apply in order. A batch has at most one change for each contract. */
-export function batchChanges(changes: readonly Change[]): ChangeBatch[] {
-  const batches: ChangeBatch[] = [emptyBatch()];
-  const sizes: number[] = [0];
-  /** The first batch that the next change to a contract may join. */
-  const nextIndexes = new Map<string, number>();
-  for (const change of changes) {
-    const contractId = contractIdOf(change);
-    let index = nextIndexes.get(contractId) ?? 0;
-    while ((sizes[index] ?? 0) >= MAX_CHANGES) index++;
-    nextIndexes.set(contractId, index + 1);
-    sizes[index] = (sizes[index] ?? 0) + 1;
-    const batch = (batches[index] ??= emptyBatch());
-    if ("archived" in change) batch.archived.push(contractId);
-    else if ("unassigned" in change) batch.unassigned.push({ contractId, counter: change.reassignmentCounter });
-    else if (isStored(change.active)) batch.active.push(change.active);
-    else batch.countedOnly.push(change.active);
-  }
-  return batches;
-}
-
-const emptyBatch = (): ChangeBatch => ({ archived: [], unassigned: [], active: [], countedOnly: [] });
-
-function contractIdOf(change: Change): string {
-  if ("archived" in change) return change.archived;
-  return "unassigned" in change ? change.unassigned : change.active.contractId;
-}
-
 /** The parameters of applyStatement from $7 on. */
-export function toParameters({ archived, unassigned, active, countedOnly }: ChangeBatch): unknown[] {
+function toParameters({ archived, unassigned, active, countedOnly }: ChangeBatch): unknown[] {
   const keys = active.flatMap(({ contractId, indexKeys }) =>
     indexKeys.map((key) => ({ contractId, hash: indexKeyHash(key) })),
   );
@@ -216,3 +181,103 @@ export function toParameters({ archived, unassigned, active, countedOnly }: Chan
     active.map(registrarHashOf),
   ];
 }
+
+const COPIES: readonly Copy[] = [
+  {
+    statement:
+      "COPY offledger.contracts (generation, contract_id, template_hash, template_id, payload, created_event_blob, " +
+      "created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount, registrar_hash) " +
+      "FROM STDIN",
+    rowsOf: (contract) => (isStored(contract) ? [contractColumns(contract)] : []),
+  },
+  {
+    statement: "COPY offledger.index_keys (generation, index_key_hash, contract_id) FROM STDIN",
+    rowsOf: (contract) =>
+      isStored(contract) ? [...new Set(contract.indexKeys)].map((key) => [indexKeyHash(key), contract.contractId]) : [],
+  },
+  {
+    statement: "COPY offledger.counted_only (generation, contract_id, sum_hash, amount) FROM STDIN",
+    rowsOf: (contract) => {
+      const { contractId, supply } = contract;
+      return isStored(contract) || supply === undefined
+        ? []
+        : [[contractId, sumHash(supply.sum), String(supply.amount)]];
+    },
+  },
+];
+
+const contractColumns = (contract: StoredContract): Columns => [
+  contract.contractId,
+  templateHash(contract.template),
+  contract.templateId,
+  contract.body.payload,
+  contract.body.createdEventBlob,
+  contract.createdAt,
+  String(contract.createdMicros),
+  contract.synchronizerId ?? null,
+  String(contract.reassignmentCounter),
+  contract.supply === undefined ? null : `\\x${Buffer.from(contract.supply.sum).toString("hex")}`,
+  contract.supply?.amount.toString() ?? null,
+  registrarHashOf(contract),
+];
+
+const AGGREGATE_STATEMENTS = [
+  `INSERT INTO offledger.template_counts (generation, template_hash, package_id, count)
+   SELECT generation, template_hash, split_part(template_id, ':', 1), count(*) FROM offledger.contracts
+   WHERE generation = $1 GROUP BY 1, 2, 3`,
+  `INSERT INTO offledger.sums (generation, sum_hash, amount)
+   SELECT $1, sum_hash, sum(amount) FROM (
+     SELECT encode(substring(sha256('sum '::bytea || supply_sum) FROM 1 FOR 16), 'hex')::uuid AS sum_hash,
+       supply_amount AS amount
+     FROM offledger.contracts WHERE generation = $1 AND supply_sum IS NOT NULL
+     UNION ALL SELECT sum_hash, amount FROM offledger.counted_only WHERE generation = $1
+   ) contributions GROUP BY 2`,
+];
+
+/** No reader uses more than the latest MAX_UPDATES_BEHIND of them; see fetch.ts. */
+const MAX_INVALIDATIONS = 20_000;
+
+const TRIM_STATEMENTS: readonly Statement[] = [
+  {
+    name: "trim-invalidations",
+    text: `
+WITH cutoff AS (
+  SELECT ledger_offset FROM offledger.invalidations WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_INVALIDATIONS} LIMIT 1
+),
+updated AS (
+  UPDATE offledger.state s SET invalidations_from = greatest(s.invalidations_from, cutoff.ledger_offset) FROM cutoff
+  WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
+  RETURNING s.generation
+)
+DELETE FROM offledger.invalidations i USING cutoff, updated
+WHERE i.generation = updated.generation AND i.ledger_offset <= cutoff.ledger_offset`,
+  },
+  {
+    name: "trim-archived",
+    text: `
+DELETE FROM offledger.archived_contracts a USING (
+  SELECT ledger_offset FROM offledger.archived_contracts WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
+) cutoff
+WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
+  AND EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint)`,
+  },
+];
+
+const COUNTED_TWICE = `
+SELECT c.contract_id FROM offledger.counted_only o JOIN offledger.contracts c USING (generation, contract_id)
+WHERE generation = $1 LIMIT 1`;
+
+export const lookupTables: ContentTables = {
+  apply: applyStatement,
+  toParameters,
+  copies: COPIES,
+  async complete(session, generation) {
+    for (const statement of AGGREGATE_STATEMENTS) await session.query(statement, [generation]);
+    // Without statistics the planner knows nothing about the new rows.
+    await session.query("ANALYZE offledger.contracts, offledger.index_keys, offledger.counted_only");
+  },
+  countedTwice: COUNTED_TWICE,
+  trims: TRIM_STATEMENTS,
+};

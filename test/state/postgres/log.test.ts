@@ -1,0 +1,252 @@
+/** The log of a content in a database, and a follower of it; src/state/postgres/log.ts. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { HEARTBEAT_STATEMENT } from "../../../src/ingest/leadership.js";
+import { contentHash } from "../../../src/state/lookup-hash.js";
+import { peekBody, setBody } from "../../../src/domain/contract.js";
+import { Follower } from "../../../src/state/follower.js";
+import { MAX_BODIES } from "../../../src/state/log.js";
+import { channels, Database } from "../../../src/state/postgres/database.js";
+import { PostgresLog } from "../../../src/state/postgres/log.js";
+import { logTables } from "../../../src/state/postgres/log-tables.js";
+import { PostgresWriter } from "../../../src/state/postgres/writer.js";
+import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { apple, fruit, fruits } from "../../fixtures/fruits.js";
+import { until } from "../../fixtures/wait.js";
+import { storeConformance } from "../conformance/conformance.js";
+import { logConformance } from "../log-conformance.js";
+
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+});
+afterAll(() => schema.drop());
+
+/** A writer in a new epoch. */
+async function nextWriter(origin = "tests"): Promise<{ epoch: number; writer: PostgresWriter }> {
+  const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
+  const epoch = Number(state?.epoch);
+  const content = { contentId: CONTENT, origin, tables: logTables };
+  return { epoch, writer: await PostgresWriter.begin(schema.database, epoch, content, () => undefined) };
+}
+
+logConformance("PostgreSQL", async (templates) => {
+  const { database } = schema;
+  let { epoch, writer } = await nextWriter();
+  const next = async (origin?: string) => {
+    ({ epoch, writer } = await nextWriter(origin));
+    return writer;
+  };
+  const session = await database.openSession();
+  const stored = ["state", ...tables.filter((table) => table.startsWith("log_"))];
+  return {
+    log: new PostgresLog(database, { templates, contentId: CONTENT }),
+    writer,
+    otherWriter: () => next("another ledger"),
+    async heartbeat(age, otherHistory) {
+      await schema.sql(HEARTBEAT_STATEMENT, [epoch, age ?? null, otherHistory ?? null, contentHash(CONTENT)]);
+    },
+    async trim(offset) {
+      await schema.sql("DELETE FROM offledger.log_commits WHERE ledger_offset < $1", [offset]);
+      await schema.sql("DELETE FROM offledger.log_tombstones WHERE ledger_offset < $1", [offset]);
+    },
+    async backup() {
+      for (const table of stored) await schema.sql(`CREATE TABLE backup_${table} AS TABLE offledger.${table}`);
+      return async () => {
+        for (const table of stored) {
+          await schema.sql(`DELETE FROM offledger.${table}`);
+          await schema.sql(`INSERT INTO offledger.${table} TABLE backup_${table}`);
+          await schema.sql(`DROP TABLE backup_${table}`);
+        }
+        return next();
+      };
+    },
+    async answerRequests() {
+      session.on(
+        "notification",
+        ({ payload }) => void schema.sql("SELECT pg_notify($1, $2)", [channels.caughtUp, payload]),
+      );
+      await session.query(`LISTEN ${channels.catchUpRequested}`);
+    },
+    async close() {
+      await session.end();
+      await schema.empty();
+    },
+  };
+});
+
+/** A follower that has the bodies of all contracts. It moves with each write, and refreshes before each read. */
+storeConformance("PostgreSQL by way of a follower", async (templates) => {
+  const { writer } = await nextWriter();
+  const log = new PostgresLog(schema.database, { templates, contentId: CONTENT });
+  const ignore = () => undefined;
+  const follower = new Follower({
+    log,
+    clock,
+    pause: async () => undefined,
+    signal: new AbortController().signal,
+    onLost: ignore,
+    onRecovered: ignore,
+  });
+  const takeBodies = async () => {
+    const lacking = follower.read((view) =>
+      templates.flatMap((template) => view.all(template)).filter((contract) => peekBody(contract) === undefined),
+    );
+    for (let from = 0; from < lacking.length; from += MAX_BODIES) {
+      const some = lacking.slice(from, from + MAX_BODIES);
+      const { bodies } = await log.bodies(some.map(({ contractId }) => contractId));
+      for (const contract of some) {
+        const body = bodies.get(contract.contractId);
+        if (body !== undefined) setBody(contract, { ...body, encodings: undefined });
+      }
+    }
+  };
+  return {
+    writer: {
+      get checkpoint() {
+        return writer.checkpoint;
+      },
+      replace: (...values) => writer.replace(...values),
+      async apply(...values) {
+        await writer.apply(...values);
+        await follower.refresh();
+      },
+    },
+    reader: {
+      async read(use) {
+        await follower.refresh();
+        if (follower.status.offset !== undefined) await takeBodies();
+        return follower.read(use);
+      },
+    },
+    close: () => schema.empty(),
+  };
+});
+
+describe("without a database", () => {
+  const ignore = () => undefined;
+  const notices = { listening: ignore, committed: ignore, caughtUp: ignore };
+  /** What an operator needs to know. */
+  const cause = expect.objectContaining({ kind: "unavailable" });
+  const unavailable = expect.objectContaining({ name: "StoreUnavailable", cause });
+
+  /** Ends the connections to the database of which this holds. */
+  const cut = (condition: string) =>
+    schema.sql(`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`);
+
+  test.each<[string, (log: PostgresLog) => Promise<unknown>]>([
+    ["progress", (log) => log.progress(undefined)],
+    ["a load", (log) => log.load(async () => undefined)],
+    ["bodies", (log) => log.bodies(["a"])],
+    ["listening", (log) => log.listen(notices, new AbortController().signal)],
+    ["a request to catch up", (log) => log.requestCatchUp("id")],
+  ])("%s is unavailable", async (_what, use) => {
+    const database = new Database({ url: "postgres://nobody@127.0.0.1:1/none", maxConnections: 1 });
+    onTestFinished(() => database.close());
+    await expect(use(new PostgresLog(database, { templates: fruits, contentId: CONTENT }))).rejects.toEqual(
+      unavailable,
+    );
+  });
+
+  test("a load that has begun is unavailable, and the next one works", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 5);
+    const log = new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT });
+    const loading = log.load(async (state) => {
+      await cut("state = 'idle in transaction'");
+      for await (const _contract of state?.contracts ?? []) throw new Error("there is a connection");
+    });
+    await expect(loading).rejects.toEqual(unavailable);
+    expect(await log.load(async (state) => state?.head.offset)).toBe(5);
+    await schema.empty();
+  });
+
+  test("listening ends", async () => {
+    const log = new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT });
+    let listens = false;
+    const end = new AbortController();
+    const ended = log.listen({ ...notices, listening: () => (listens = true) }, end.signal);
+    await until("it listens", () => listens);
+    await cut("query LIKE 'LISTEN%'");
+    await ended;
+    expect(end.signal.aborted).toBe(false);
+  });
+});
+
+describe("trimming", () => {
+  const steps = async (log: PostgresLog, generation: number, offsets: readonly number[]) => {
+    const found: unknown[] = [];
+    for (const offset of offsets) {
+      const progress = await log.progress({ generation, offset, updateId: `update-${offset}` });
+      found.push(progress === "empty" ? progress : progress.step?.archived.length);
+    }
+    return found;
+  };
+
+  /** Commits from 6 on, each of which has archived `archived` contracts. */
+  async function trimmed(commits: number, archived: number) {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 5);
+    const [state] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
+    const generation = Number(state?.generation);
+    const last = 5 + commits;
+    await schema.sql(
+      "INSERT INTO offledger.log_commits SELECT $1, n, 'update-' || n FROM generate_series(6, $2::bigint) n",
+      [generation, last],
+    );
+    await schema.sql(
+      `INSERT INTO offledger.log_tombstones SELECT $1, n || '-' || m, n, NULL, '{}'
+       FROM generate_series(6, $2::bigint) n, generate_series(1, $3::bigint) m`,
+      [generation, last, archived],
+    );
+    await schema.sql("UPDATE offledger.state SET ledger_offset = $1, update_id = $2", [last, `update-${last}`]);
+    const resumed = (await nextWriter()).writer;
+    await resumed.cleanUp();
+    const [kept] = await schema.sql(
+      `SELECT (SELECT count(*) FROM offledger.log_commits)::int AS commits,
+         (SELECT count(*) FROM offledger.log_tombstones)::int AS tombstones`,
+    );
+    const log = new PostgresLog(schema.database, { templates: [apple], contentId: CONTENT });
+    onTestFinished(() => schema.empty());
+    return { kept, stepsFrom: (offsets: readonly number[]) => steps(log, generation, offsets), last };
+  }
+
+  test("keeps 20,000 commits, from which steps lead on", async () => {
+    const { kept, stepsFrom, last } = await trimmed(20_500, 1);
+    expect(kept).toEqual({ commits: 20_000, tombstones: 20_500 });
+    expect(await stepsFrom([last - 20_000, last - 19_999, last - 1, last])).toEqual([undefined, 19_999, 1, 0]);
+  });
+
+  test("keeps 100,000 tombstones at least, and all after the first position that is left", async () => {
+    const { kept, stepsFrom, last } = await trimmed(15, 8_000);
+    // The oldest of 100,000 is of a commit that archived 8,000.
+    expect(kept).toEqual({ commits: 13, tombstones: 104_000 });
+    expect(await stepsFrom([last - 13, last - 12, last - 2, last])).toEqual([undefined, undefined, 16_000, 0]);
+    const log = new PostgresLog(schema.database, { templates: [apple], contentId: CONTENT });
+    const loaded = await log.load(async (state) => {
+      const ids: string[] = [];
+      for await (const { contractId } of state?.archived ?? []) ids.push(contractId);
+      return ids;
+    });
+    expect([loaded.length, loaded[0]?.split("-")[0], loaded.at(-1)?.split("-")[0]]).toEqual([
+      100_000,
+      String(last - 12),
+      String(last),
+    ]);
+  });
+
+  test("by a writer of an old epoch deletes nothing", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 5);
+    await schema.sql(
+      "INSERT INTO offledger.log_commits SELECT generation, n FROM offledger.state, generate_series(6, 25000) n",
+    );
+    await nextWriter();
+    await writer.cleanUp();
+    const [{ count } = { count: "" }] = await schema.sql<{ count: string }>(
+      "SELECT count(*) FROM offledger.log_commits",
+    );
+    expect(count).toBe("24996");
+    await schema.empty();
+  });
+});
