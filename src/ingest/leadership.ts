@@ -19,6 +19,7 @@ import {
 } from "../state/postgres/database.js";
 import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
+import type { ContentTables } from "../state/postgres/content-tables.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
 import { backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
@@ -38,7 +39,9 @@ export interface LeaderLoopOptions extends RetriesOptions {
   readonly ingestor: Ingestor;
   /** Identifies what the database holds; see contentId. */
   readonly contents: string;
+  /** See ContentIdentity. */
   readonly templates: readonly Template[];
+  readonly tables: ContentTables;
   readonly log: Logger;
 }
 
@@ -94,8 +97,8 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, templates, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates };
+    const { database, ingestor, contents, templates, tables, log } = this.#options;
+    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates, tables };
     const { epoch, signal } = term;
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);

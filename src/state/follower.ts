@@ -28,6 +28,8 @@ export interface FollowerStatus {
   readonly otherHistory: string | undefined;
   /** What the latest read of the log threw; undefined if it has succeeded. */
   readonly failure: unknown;
+  /** Whether the latest read has found that nothing was ever committed. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -52,6 +54,7 @@ export class Follower implements StoreReader {
   #served: { readonly state: State; readonly head: LogHead } | undefined;
   #queries = 0;
   #failure: unknown;
+  #isEmpty = false;
   #isLost = false;
 
   constructor(options: FollowerOptions) {
@@ -70,6 +73,7 @@ export class Follower implements StoreReader {
       age: at === undefined ? undefined : this.#options.clock() - at,
       otherHistory: this.#served?.head.otherHistory,
       failure: this.#failure,
+      isEmpty: this.#isEmpty,
     };
   }
 
@@ -109,6 +113,7 @@ export class Follower implements StoreReader {
     const startedAt = clock();
     try {
       const progress = await log.progress(this.#served?.head);
+      this.#isEmpty = progress === "empty";
       if (progress === "empty") {
         this.#failure = undefined;
         return;
