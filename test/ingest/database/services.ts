@@ -61,7 +61,8 @@ export const MIRROR: Roles = { mirrors: true, answers: false };
 export const REPLICA: Roles = { mirrors: false, answers: true };
 
 /** Releases before this one have no such setting. */
-const READER = process.env["OFFLEDGER_TEST_DATABASE_READER"] === "index" ? "index" : "lookups";
+const READER: AppConfig["databaseReader"] =
+  process.env["OFFLEDGER_TEST_DATABASE_READER"] === "index" ? "index" : "lookups";
 
 /** Starts a command of a release without waiting for it. */
 export function command(
