@@ -13,7 +13,7 @@ import type { ContextResult } from "./encoding/choice-context.js";
 import { hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
 import { type Operation, operations, type Report } from "./operations.js";
 import { type Binding, servedBindings } from "./rest/http-rules.js";
-import { type Query, requestReader } from "./rest/rest-request.js";
+import { type Query, requestReader } from "./rest/rest.js";
 
 export interface ExplainerOptions {
   /** The services of the public port. */

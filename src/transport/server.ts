@@ -15,12 +15,13 @@ import { addHooks, type HookOptions, recordRequests } from "./hooks.js";
 import { type Budgets, type ConnectionLimits, createBudgets, responseBudgetError } from "./limits.js";
 import { operations } from "./operations.js";
 import { docs, type Documentation } from "./rest/docs.js";
-import { isRoutable, noRoute, ROUTER_OPTIONS, ServedMethods, UNROUTABLE } from "./rest/no-route.js";
+import { noRoute, ServedMethods } from "./rest/no-route.js";
 import { rest } from "./rest/rest.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, Sockets } from "./sockets.js";
 import type { OnRefused } from "./turn.js";
+import { serverSentEvents } from "./watch/server-sent-events.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 /**
@@ -28,6 +29,32 @@ import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
  * it waits for a retransmission, a second or more. Node.js queues 511.
  */
 const BACKLOG = 4_096;
+
+/** In place of a URL that the router cannot read; no route has it. */
+const UNROUTABLE = "/%25";
+
+/** Whether the router can read a URL: an absolute one has a host and no fragment, and the escapes of its path are UTF-8. */
+function isRoutable(url: string): boolean {
+  if (!url.startsWith("/") && /^https?:\/\/(?:$|[/?]|.*#)/is.test(url)) return false;
+  if (!url.includes("%")) return true;
+  const [path = ""] = url.split(/[?#]/, 1);
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
+const MAX_PARAM_LENGTH = 64 * 1024;
+
+/** How paths are matched. Clients join a base URL with a trailing slash and a path with a leading one. */
+const ROUTER_OPTIONS = {
+  maxParamLength: MAX_PARAM_LENGTH,
+  ignoreDuplicateSlashes: true,
+  ignoreTrailingSlash: true,
+} as const;
 
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
@@ -100,7 +127,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   recordRequests(server, options.observers ?? [], budgets, () => isDraining);
   const { hooks, guards = [], documentation, routes } = options;
   await options.gate?.(server, log);
-  const methods = new ServedMethods();
+  const methods = new ServedMethods(ROUTER_OPTIONS);
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
   await addHooks(server, hooks, rejectUnknown);
@@ -115,7 +142,8 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   server.setNotFoundHandler(answerNoRoute);
   await server.register(rpc(served, standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);
-  await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
+  const addStream = watchCalls && ((scope: FastifyInstance) => serverSentEvents(scope, watchCalls));
+  await server.register(rest(served, maxBodyBytes, compresses, report, options.rootRegistrar, addStream));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);
   let url: string | undefined;
