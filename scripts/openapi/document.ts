@@ -1,6 +1,6 @@
 import type { AnyDesc, DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
-import { restFields } from "../../src/transport/rest/rest-request.js";
+import { restFields } from "../../src/transport/rest/rest.js";
 import { typedForms } from "./choice-arguments.js";
 import { readComment } from "./comments.js";
 import { operationIds } from "./names.js";

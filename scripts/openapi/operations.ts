@@ -3,7 +3,7 @@ import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
-import { restFields } from "../../src/transport/rest/rest-request.js";
+import { restFields } from "../../src/transport/rest/rest.js";
 import { formOf } from "./choice-arguments.js";
 import { conditions, isCacheable, notModifiedHeader, validatorHeaders } from "./caching.js";
 import { camel, readComment } from "./comments.js";

@@ -7,7 +7,7 @@ import {
   message as messageOption,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { restFields } from "../../src/transport/rest/rest-request.js";
+import { restFields } from "../../src/transport/rest/rest.js";
 import * as choiceArguments from "./choice-arguments.js";
 import { readComment } from "./comments.js";
 import { elementName, publishedField, publishedName, schemaNames, SHARED_DESCRIPTIONS } from "./names.js";

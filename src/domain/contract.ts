@@ -52,6 +52,12 @@ export function setBody(contract: Contract, body: Body | undefined): void {
   (contract as { body?: Body | undefined }).body = body;
 }
 
+/** The registry discloses only contracts that are not in reassignment. Throws if it failed to. */
+export function synchronizerOf(contract: Contract): string {
+  if (contract.synchronizerId !== undefined) return contract.synchronizerId;
+  throw new Error(`contract ${contract.contractId} is in reassignment, but the registry put it into an answer`);
+}
+
 /** A contract that is not stored: only its supply contribution is kept. It cannot be found. */
 export interface CountedOnly extends Pick<Contract, "contractId" | "synchronizerId" | "reassignmentCounter"> {
   readonly supply: SupplyContribution;

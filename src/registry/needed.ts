@@ -15,12 +15,6 @@ export interface Needed extends CauseFields {
 /** A contract of no particular kind. Entries of a module give the name alone. */
 export const neededContract = (name: string, about: CauseFields = {}): Needed => ({ ...about, name, kind: "contract" });
 
-/** The newest candidate on the synchronizer. Candidates come newest first. */
-export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: string): Contract<F> | undefined {
-  for (const candidate of candidates) if (candidate.synchronizerId === synchronizer) return candidate;
-  return undefined;
-}
-
 /** The "not-found" for a contract that does not exist. */
 export function missing({ name, kind, ...about }: Needed): RegistryError {
   return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
@@ -56,12 +50,6 @@ export function notOnSynchronizer(contract: Contract, synchronizer: string, need
       about: { ...about, contractId, template: template.qualifiedName, synchronizers: [synchronizer, synchronizerId] },
     },
   );
-}
-
-/** The contract's synchronizer. Throws "conflict" if the contract is in reassignment. */
-export function requireSynchronizer(contract: Contract, needed: Needed): string {
-  if (contract.synchronizerId === undefined) throw inReassignment(contract, needed);
-  return contract.synchronizerId;
 }
 
 /**

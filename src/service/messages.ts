@@ -20,6 +20,7 @@ import {
   TransferArgumentsSchema as TransferV2Schema,
 } from "../../gen/offledger/choice_arguments/v2/transfer_pb.js";
 import type { CauseSchema } from "../../gen/offledger/refusal/v1/refusal_pb.js";
+import { synchronizerOf } from "../domain/contract.js";
 import { type Cause, invalid } from "../domain/errors.js";
 import type { AnyValue, ContextAnswer, Contract, NamedValue } from "../registry/sdk/registry.js";
 import {
@@ -33,12 +34,6 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { type Struct, StructSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-
-/** The registry discloses only contracts that are not in reassignment. Throws if it failed to. */
-export function synchronizerOf(contract: Contract): string {
-  if (contract.synchronizerId !== undefined) return contract.synchronizerId;
-  throw new Error(`contract ${contract.contractId} is in reassignment, but the registry put it into an answer`);
-}
 
 export function contractMeta(contract: Contract) {
   const synchronizerId = synchronizerOf(contract);

@@ -5,13 +5,13 @@ import {
   type PrepareResponse,
   PrepareResponseSchema,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
-import { bodyOf } from "../domain/contract.js";
+import { bodyOf, synchronizerOf } from "../domain/contract.js";
 import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import { expectPartyId } from "../domain/party.js";
 import type { Contract, ContextAnswer } from "../registry/sdk/registry.js";
-import { contextJson, synchronizerOf } from "./messages.js";
+import { contextJson } from "./messages.js";
 
 /** The answer to a call that asks for a choice context or a factory. */
 export interface CallContext extends ContextAnswer {

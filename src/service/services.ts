@@ -1,15 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { InstrumentDirectory, type OverridesByInstrument } from "../registry/instrument-directory.js";
 import type { QueryExecutor } from "../registry/executor.js";
-import { allocationInstructions } from "./allocation-instruction.js";
-import { allocations } from "./allocation.js";
 import { burnMintInstructions, burns, mints } from "./issuance.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
 import { metadata } from "./metadata.js";
 import { operators } from "./operator.js";
-import { type TransferCounter, transferInstructions } from "./transfer-instruction.js";
+import { allocationInstructions, allocations, type TransferCounter, transferInstructions } from "./token-standard.js";
 import { transferProofs } from "./transfer-proof.js";
 
 export interface ServiceOptions {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { CatchUpProgress } from "../domain/ledger.js";
 import { ChangeLog } from "./change-log.js";
-import { type ChangeFeed, NotReady, type StoreReader, type StoreScan, type View } from "./port.js";
+import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
 import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { LogHead, StateLog } from "./log.js";
-import { State, StateView } from "./state.js";
+import { State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
@@ -40,7 +40,7 @@ export interface FollowerStatus {
  * - Following -> following: another generation is served, the log was restored, or the follower is too far behind. The state
  *   that it has is served until the next is loaded.
  */
-export class Follower implements StoreReader {
+export class Follower extends StateReader {
   readonly #options: FollowerOptions;
   readonly #changes = new ChangeLog();
   /** Of the loaded state, and what steps have made of it. */
@@ -51,13 +51,15 @@ export class Follower implements StoreReader {
   /** All that come while a request is being sent share the next. */
   readonly #request = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
   readonly #onCaughtUp = new Map<string, () => void>();
-  #served: { readonly state: State; readonly head: LogHead } | undefined;
+  /** Of the state. */
+  #head: LogHead | undefined;
   #queries = 0;
   #failure: unknown;
   #isEmpty = false;
   #isLost = false;
 
   constructor(options: FollowerOptions) {
+    super();
     this.#options = options;
     this.#retries = new Retries(options);
   }
@@ -69,29 +71,12 @@ export class Follower implements StoreReader {
   get status(): FollowerStatus {
     const { at } = this.#confirmation;
     return {
-      offset: this.#served?.head.offset,
+      offset: this.#head?.offset,
       age: at === undefined ? undefined : this.#options.clock() - at,
-      otherHistory: this.#served?.head.otherHistory,
+      otherHistory: this.#head?.otherHistory,
       failure: this.#failure,
       isEmpty: this.#isEmpty,
     };
-  }
-
-  read<T>(use: (view: View) => T): T {
-    return use(new StateView(this.#ready()));
-  }
-
-  /** A scan of the state. It needs no end. */
-  openScan(): StoreScan {
-    return {
-      ids: (template) => ({ ids: [...this.#ready().ofTemplate(template).keys()], isComplete: true }),
-      read: (use) => this.read(use),
-    };
-  }
-
-  #ready(): State {
-    if (this.#served === undefined) throw new NotReady();
-    return this.#served.state;
   }
 
   /** Ends when the signal is aborted. */
@@ -112,15 +97,15 @@ export class Follower implements StoreReader {
     const { log, clock } = this.#options;
     const startedAt = clock();
     try {
-      const progress = await log.progress(this.#served?.head);
+      const progress = await log.progress(this.#head);
       this.#isEmpty = progress === "empty";
       if (progress === "empty") {
         this.#failure = undefined;
         return;
       }
       const { head, step } = progress;
-      if (step === undefined || this.#served === undefined) return await this.#load();
-      const { state } = this.#served;
+      const { state } = this;
+      if (step === undefined || state === undefined) return await this.#load();
       if (head.offset > state.offset) {
         const tags = state.step(step, head.offset, head.asOf);
         this.#changes.append({ offset: head.offset, asOf: head.asOf, tags });
@@ -141,7 +126,7 @@ export class Follower implements StoreReader {
       if (logged === undefined) return;
       const { head } = logged;
       const state = new State(String(head.generation), head.offset, head.asOf);
-      const known = this.#served?.head.origin === head.origin ? this.#served.state : undefined;
+      const known = this.#head?.origin === head.origin ? this.state : undefined;
       await state.load(logged, known);
       // A restored log has an earlier state than what was known to equal the ledger.
       this.#confirmation = new Confirmation();
@@ -151,8 +136,9 @@ export class Follower implements StoreReader {
   }
 
   #serve(state: State, head: LogHead, startedAt: number): void {
-    const hasMoved = this.#served?.state !== state || this.#served.head.offset !== head.offset;
-    this.#served = { state, head };
+    const hasMoved = this.state !== state || this.#head?.offset !== head.offset;
+    this.state = state;
+    this.#head = head;
     this.#failure = undefined;
     this.#confirmation.observe(head.heartbeat, startedAt, ++this.#queries);
     if (hasMoved) this.#moved.notify();

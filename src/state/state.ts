@@ -23,11 +23,43 @@ import {
   tagOf,
   touchedLookups,
 } from "./lookup-hash.js";
-import { type Contracts, MAX_ARCHIVED_IDS, type TemplateCount, type View } from "./port.js";
+import {
+  type Contracts,
+  MAX_ARCHIVED_IDS,
+  NotReady,
+  type StoreReader,
+  type StoreScan,
+  type TemplateCount,
+  type View,
+} from "./port.js";
 import type { LoggedState, LoggedSum, LogStep } from "./log.js";
 
+/** Reads a state in memory, which who extends this replaces and moves. */
+export class StateReader implements StoreReader {
+  /** Undefined before the first. */
+  protected state: State | undefined;
+
+  /** Synchronous. Throws NotReady without a state. */
+  read<T>(use: (view: View) => T): T {
+    return use(new StateView(this.ready()));
+  }
+
+  /** It needs no end. */
+  openScan(): StoreScan {
+    return {
+      ids: (template) => ({ ids: [...this.ready().ofTemplate(template).keys()], isComplete: true }),
+      read: (use) => this.read(use),
+    };
+  }
+
+  protected ready(): State {
+    if (this.state === undefined) throw new NotReady();
+    return this.state;
+  }
+}
+
 /** Throws if it is used after the state has moved on, so that no caller reads a mix of two states. */
-export class StateView implements View {
+class StateView implements View {
   readonly generation: string;
   readonly offset: number;
   readonly asOf: number | undefined;

@@ -26,7 +26,7 @@ import { MemoryStore } from "../state/memory-store.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
 import { bindingsOf } from "../transport/rest/http-rules.js";
-import { type RequestReader, requestReader } from "../transport/rest/rest-request.js";
+import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
 /** A contract with what a test says of it. */
 export interface ShortContract {

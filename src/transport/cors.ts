@@ -33,43 +33,35 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/;
 const MAX_HEADER_NAMES_LENGTH = 4_096;
 
 /**
- * Adds CORS, and the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then read
- * the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies. So a page may send any
- * header that it asks for: as any other program, it gains nothing by those that the service does not read.
- *
- * `notFound` answers OPTIONS that is no preflight.
+ * Adds CORS, without the answers to preflights; nothing for "none". It must run before hooks that reject: a page can then
+ * read the rejection. Credentials are off: the service uses no cookies. So a page may send any header that it asks for: as
+ * any other program, it gains nothing by those that the service does not read.
  */
-export async function addCors(
-  server: FastifyInstance,
-  origins: Origins,
-  notFound: (request: FastifyRequest, reply: FastifyReply) => void,
-): Promise<void> {
-  if (origins !== "none") {
-    await server.register(fastifyCors, {
-      origin: origins === "any" ? "*" : [...origins],
-      methods: METHODS,
-      exposedHeaders: EXPOSED_HEADERS,
-      maxAge: MAX_AGE_S,
-      credentials: false,
-      // The answer to a preflight is here: the plugin would refuse other OPTIONS in a form of its own.
-      preflightContinue: true,
-      strictPreflight: false,
-    });
-  }
-  server.addHook("onRequest", (request, reply, done) => {
-    if (request.method !== "OPTIONS") return done();
-    if (origins === "none" || !isPreflight(request)) return notFound(request, reply);
-    const asked = request.headers["access-control-request-headers"] ?? "";
-    if (asked.length > MAX_HEADER_NAMES_LENGTH || !HEADER_NAMES.test(asked)) {
-      reply.removeHeader("access-control-allow-headers");
-    }
-    void reply.code(204).header("content-length", "0").send();
+export async function addCors(server: FastifyInstance, origins: Origins): Promise<void> {
+  if (origins === "none") return;
+  await server.register(fastifyCors, {
+    origin: origins === "any" ? "*" : [...origins],
+    methods: METHODS,
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: MAX_AGE_S,
+    credentials: false,
+    // answerPreflight answers: the plugin would refuse other OPTIONS in a form of its own.
+    preflightContinue: true,
+    strictPreflight: false,
   });
 }
 
-/** OPTIONS without the headers of a preflight is an unsupported method. */
-const isPreflight = ({ headers }: FastifyRequest): boolean =>
-  headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
+/** Answers OPTIONS. Without the headers of a preflight it is an unsupported method: returns false. */
+export function answerPreflight(origins: Origins, { headers }: FastifyRequest, reply: FastifyReply): boolean {
+  if (origins === "none" || headers.origin === undefined) return false;
+  if (headers["access-control-request-method"] === undefined) return false;
+  const asked = headers["access-control-request-headers"] ?? "";
+  if (asked.length > MAX_HEADER_NAMES_LENGTH || !HEADER_NAMES.test(asked)) {
+    reply.removeHeader("access-control-allow-headers");
+  }
+  void reply.code(204).header("content-length", "0").send();
+  return true;
+}
 
 /** The headers of CORS for an answer that is given before Fastify has the request; without an origin, if it is not known. */
 export function corsHeaders(origins: Origins, { origin }: IncomingHttpHeaders = {}): Record<string, string> {

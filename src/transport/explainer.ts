@@ -10,11 +10,10 @@ import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Expl
 import type { ServiceBinding } from "../service/service-binding.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import type { ContextResult } from "./encoding/choice-context.js";
-import { hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
+import { type ContextResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
 import { type Operation, operations, type Report } from "./operations.js";
 import { type Binding, servedBindings } from "./rest/http-rules.js";
-import { type Query, requestReader } from "./rest/rest-request.js";
+import { type Query, requestReader } from "./rest/rest.js";
 
 export interface ExplainerOptions {
   /** The services of the public port. */

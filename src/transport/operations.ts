@@ -7,7 +7,6 @@ import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/v
 import type { ChunkList } from "./encoding/chunks.js";
 import { createMessage, disclosedOf, encoderOf, hasContext } from "./encoding/encoders.js";
 import { noteRefusal, toConnectError } from "./errors.js";
-import { isHealth } from "./hooks.js";
 
 export type Encoding = "json" | "binary";
 
@@ -107,3 +106,10 @@ export function operations(
 }
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";
+
+const HEALTH_PACKAGES = ["offledger.health.", "grpc.health."];
+
+/** Whether an operation reports health. Limits never apply to those: a probe must get its response. */
+export function isHealth(operation: string): boolean {
+  return HEALTH_PACKAGES.some((prefix) => operation.startsWith(prefix));
+}

@@ -1,3 +1,7 @@
+/** Fastify with its router and its hooks, which every request passes whatever its protocol. */
+import { constants } from "node:http2";
+import { Code } from "@connectrpc/connect";
+import underPressure from "@fastify/under-pressure";
 import {
   fastify,
   type FastifyInstance,
@@ -7,20 +11,31 @@ import {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
-import type { RequestObserver } from "../telemetry/request-record.js";
+import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
 import type { Certificate } from "./certificate.js";
+import { addCors, answerPreflight, type Origins } from "./cors.js";
 import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { addHooks, type HookOptions, recordRequests } from "./hooks.js";
-import { type Budgets, type ConnectionLimits, createBudgets, responseBudgetError } from "./limits.js";
-import { operations } from "./operations.js";
+import { httpError, outcomeOf, rejection } from "./errors.js";
+import {
+  budgetError,
+  type Budgets,
+  type ConnectionLimits,
+  createBudgets,
+  resetOverHttp2,
+  responseBudgetError,
+  Usage,
+} from "./limits.js";
+import { isHealth, operations } from "./operations.js";
+import { pathOf, reject, sendRestError } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
-import { isRoutable, noRoute, ROUTER_OPTIONS, ServedMethods, UNROUTABLE } from "./rest/no-route.js";
+import { noRoute, ServedMethods } from "./rest/no-route.js";
 import { rest } from "./rest/rest.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, Sockets } from "./sockets.js";
 import type { OnRefused } from "./turn.js";
+import { serverSentEvents } from "./watch/server-sent-events.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 /**
@@ -28,6 +43,32 @@ import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
  * it waits for a retransmission, a second or more. Node.js queues 511.
  */
 const BACKLOG = 4_096;
+
+/** In place of a URL that the router cannot read; no route has it. */
+const UNROUTABLE = "/%25";
+
+/** Whether the router can read a URL: an absolute one has a host and no fragment, and the escapes of its path are UTF-8. */
+function isRoutable(url: string): boolean {
+  if (!url.startsWith("/") && /^https?:\/\/(?:$|[/?]|.*#)/is.test(url)) return false;
+  if (!url.includes("%")) return true;
+  const [path = ""] = url.split(/[?#]/, 1);
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
+const MAX_PARAM_LENGTH = 64 * 1024;
+
+/** How paths are matched. Clients join a base URL with a trailing slash and a path with a leading one. */
+const ROUTER_OPTIONS = {
+  maxParamLength: MAX_PARAM_LENGTH,
+  ignoreDuplicateSlashes: true,
+  ignoreTrailingSlash: true,
+} as const;
 
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
@@ -42,6 +83,14 @@ export interface Server {
 
 /** Adds hooks that may reject requests, before the server has routes. */
 export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
+
+export interface HookOptions {
+  readonly corsOrigins: Origins;
+  /** Longest path with its query. */
+  readonly maxPathBytes: number;
+  /** Delay of the event loop, on average over a second, from which on requests are rejected; 0 for no limit. */
+  readonly maxDelayMs: number;
+}
 
 export interface ServerOptions {
   /** Minimum level of the log, where `log` is absent. */
@@ -100,7 +149,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   recordRequests(server, options.observers ?? [], budgets, () => isDraining);
   const { hooks, guards = [], documentation, routes } = options;
   await options.gate?.(server, log);
-  const methods = new ServedMethods();
+  const methods = new ServedMethods(ROUTER_OPTIONS);
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
   await addHooks(server, hooks, rejectUnknown);
@@ -115,7 +164,8 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   server.setNotFoundHandler(answerNoRoute);
   await server.register(rpc(served, standard, watchCalls, maxBodyBytes, compresses, methods));
   server.addHook("onRoute", methods.add);
-  await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
+  const addStream = watchCalls && ((scope: FastifyInstance) => serverSentEvents(scope, watchCalls));
+  await server.register(rest(served, maxBodyBytes, compresses, report, options.rootRegistrar, addStream));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);
   let url: string | undefined;
@@ -150,4 +200,77 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       }
     },
   };
+}
+
+/** Created once, because errors are expensive. */
+const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
+
+/**
+ * Adds the hooks that run before those of guards and routes. `notFound` answers before the body is read; Fastify would
+ * read it first.
+ */
+async function addHooks(
+  server: FastifyInstance,
+  { corsOrigins, maxPathBytes, maxDelayMs }: HookOptions,
+  notFound: (request: FastifyRequest, reply: FastifyReply) => void,
+): Promise<void> {
+  // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
+  const pressure = { maxEventLoopDelay: maxDelayMs, pressureHandler: () => undefined };
+  if (maxDelayMs > 0) await server.register(underPressure, pressure);
+  await addCors(server, corsOrigins);
+  server.addHook("onRequest", (request, reply, done) => {
+    // Before all that rejects: a preflight needs no token.
+    if (request.method === "OPTIONS") {
+      if (!answerPreflight(corsOrigins, request, reply)) notFound(request, reply);
+      return undefined;
+    }
+    if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
+    if (request.is404) return notFound(request, reply);
+    if (isHealth(request.record.operation)) return done();
+    const overBudget = budgetError(request.usage.budgets);
+    if (overBudget !== undefined && resetOverHttp2(request, constants.NGHTTP2_REFUSED_STREAM)) {
+      reply.hijack();
+      return request.record.complete(Code.Unavailable);
+    }
+    const error = overBudget ?? (maxDelayMs > 0 && server.isUnderPressure() ? OVERLOADED : undefined);
+    if (error === undefined) done();
+    else reject(request, reply, error);
+  });
+}
+
+/**
+ * Records and counts each request. Call it before adding other hooks. Code that sends a response past Fastify must complete the
+ * record itself. Responses of HTTP/1.1 close their connections while the service drains.
+ */
+function recordRequests(
+  server: FastifyInstance,
+  observers: readonly RequestObserver[],
+  budgets: Budgets,
+  isDraining: () => boolean,
+): void {
+  // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
+  server.decorateRequest("record").decorateRequest("usage");
+  server.addHook("onRequest", (request, reply, done) => {
+    const record = new RequestRecord(request, observers);
+    record.operation = request.routeOptions.config.operation ?? "";
+    request.record = record;
+    // Where the client has left before its response.
+    request.usage = new Usage(budgets, request.raw, reply.raw, () => record.complete(Code.Canceled));
+    if (isDraining() && request.raw.httpVersionMajor === 1) reply.header("connection", "close");
+    done();
+  });
+  server.addHook("onSend", (request, reply, payload, done) => {
+    const { record, usage } = request;
+    if (typeof payload === "string" || Buffer.isBuffer(payload)) usage.holdResponse(payload.length);
+    reply.header(REQUEST_ID, record.requestId);
+    record.complete(outcomeOf(reply.statusCode));
+    done();
+  });
+}
+
+/** A URL is ASCII, so its length is its size in bytes. */
+function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
+  const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
+  if (request.routeOptions.config.isRpc === true) reject(request, reply, rejection("PATH_TOO_LONG", message));
+  else void sendRestError(reply, httpError(414, message, pathOf(request)));
 }

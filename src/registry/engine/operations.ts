@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { attemptAll, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable } from "../../state/port.js";
-import { type Needed, onOneSynchronizer, requireSynchronizer, unknownInstruction } from "../needed.js";
+import { inReassignment, type Needed, onOneSynchronizer, unknownInstruction } from "../needed.js";
 import type { ChoiceQuery, Considered, ContextAnswer, FactoryAnswer, RequestContext } from "../sdk/registry.js";
 import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "./answer.js";
 import { type ContractSelector, type Group, unreadable } from "./selector.js";
@@ -45,10 +45,15 @@ export function answerOn<S extends ContractSelector>(
   instruction: Contract<TableFields>,
   group: Group,
 ): ContextAnswer {
-  const needed = { name: `the ${definition.label}`, kind: "instruction", registrar: group.registrar };
-  const synchronizer = requireSynchronizer(instruction, needed);
+  const { synchronizerId } = instruction;
+  if (synchronizerId === undefined)
+    throw inReassignment(instruction, {
+      name: `the ${definition.label}`,
+      kind: "instruction",
+      registrar: group.registrar,
+    });
   context.recorder?.answerWith(instruction);
-  return writeContext(context, definition, group, synchronizer, inputsOf(instruction)).build();
+  return writeContext(context, definition, group, synchronizerId, inputsOf(instruction)).build();
 }
 
 /** The instruction with this id, in any of the templates. Throws "unavailable" for one that could not be parsed. */

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { combineErrors, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
-import { activeOn, isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
+import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
 import type { EntryInputs } from "./answer.js";
 
@@ -113,7 +113,8 @@ export class ContractSelector {
 
   /** The newest of the candidates on the synchronizer of the answer; undefined if none is there. */
   newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
-    return activeOn(candidates, this.synchronizer);
+    for (const candidate of candidates) if (candidate.synchronizerId === this.synchronizer) return candidate;
+    return undefined;
   }
 
   /** As `select`, among the candidates of the group. */

@@ -15,7 +15,7 @@ import { plainDecimal } from "../../domain/json.js";
 import { formatValue } from "../../domain/errors.js";
 import { protoPath, rejection, type Violation } from "../errors.js";
 import { checkFieldCount } from "./field-count.js";
-import { EMPTY_BODY, parseJson } from "./json.js";
+import { EMPTY_BODY, isObject, parseJson } from "./json.js";
 import { decodePlainBinary, decodePlainJson } from "./plain.js";
 
 const reading = { ignoreUnknownFields: true } as const;
@@ -151,10 +151,6 @@ function isInt32(value: JsonValue): boolean {
   return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;
 }
 
-export function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /*
  * Decimals as JSON numbers, which the JSON of the ledger takes beside strings. A Struct keeps a number as it is; a field
  * of protobuf that holds a decimal is a string.
@@ -227,6 +223,7 @@ function decimalFields(schema: DescMessage): readonly DecimalField[] {
 
 const isText = (field: DescField): boolean =>
   (field.fieldKind === "scalar" || field.fieldKind === "map") && field.scalar === ScalarType.STRING;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });

@@ -3,8 +3,7 @@
 // compares every byte. Can go when the library encodes a contract in less than a microsecond.
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { type Body, type Contract, memoizeByContract } from "../../domain/contract.js";
-import { synchronizerOf } from "../../service/messages.js";
+import { type Body, type Contract, memoizeByContract, synchronizerOf } from "../../domain/contract.js";
 import { type BinaryString, binaryStringOf, delimited, flatten, text, utf8, written } from "./chunks.js";
 
 /** Encodings made. For tests: each contract counts at most once per form. */

@@ -3,9 +3,8 @@ import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { Exposition } from "../../telemetry/metrics.js";
 import { drainBody } from "../bodies.js";
-import type { HookOptions } from "../hooks.js";
 import { type BudgetLimits, type ConnectionLimits, createBudgets } from "../limits.js";
-import { createServer, type ServerOptions } from "../server.js";
+import { createServer, type HookOptions, type ServerOptions } from "../server.js";
 import { operatorAccess, OperatorToken } from "./access.js";
 
 /** What holds on the public port too. */

@@ -9,22 +9,6 @@ import { connectErrorBody, sendRpcError } from "../rpc/errors.js";
 
 const MAX_SHOWN_URL = 200;
 
-/** In place of a URL that the router cannot read; no route has it. */
-export const UNROUTABLE = "/%25";
-
-/** Whether the router can read a URL: an absolute one has a host and no fragment, and the escapes of its path are UTF-8. */
-export function isRoutable(url: string): boolean {
-  if (!url.startsWith("/") && /^https?:\/\/(?:$|[/?]|.*#)/is.test(url)) return false;
-  if (!url.includes("%")) return true;
-  const [path = ""] = url.split(/[?#]/, 1);
-  try {
-    decodeURI(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Answers requests without a route: unimplemented in gRPC's form; otherwise 405 with `Allow` if the path is served by
  * other methods, else 404.
@@ -35,7 +19,8 @@ export function noRoute(served: ServedMethods) {
     // Clients of gRPC-Web read a 404 as unimplemented.
     if (grpcProtocolOf(request.raw) === "grpc") return rejectUnknownRpc(request, reply);
     const url = originalUrl.length > MAX_SHOWN_URL ? `${originalUrl.slice(0, MAX_SHOWN_URL)}…` : originalUrl;
-    if (!isRoutable(originalUrl)) {
+    // The server has replaced a URL that the router cannot read.
+    if (request.url !== originalUrl) {
       await sendRestError(
         reply,
         httpError(400, `the path ${url} is malformed: check its percent encoding`, originalUrl),
@@ -80,8 +65,13 @@ export interface ServedPath {
 
 /** The router that Fastify uses looks routes up by method and path. This one finds the methods of a path. */
 export class ServedMethods {
-  readonly #router = findMyWay(ROUTER_OPTIONS);
+  readonly #router: findMyWay.Instance<findMyWay.HTTPVersion.V1>;
   readonly #byRoute = new Map<string, ServedPath>();
+
+  /** `options` are those of the router of Fastify. */
+  constructor(options: findMyWay.Config<findMyWay.HTTPVersion.V1>) {
+    this.#router = findMyWay(options);
+  }
 
   /** Adds a route. A hook of type onRoute, for the plugins whose paths count. */
   readonly add: onRouteHookHandler = ({ url, method }) => this.#add(url, [method].flat(), false);
@@ -108,13 +98,3 @@ export class ServedMethods {
     return this.#router.find("GET", url)?.store as ServedPath | undefined;
   }
 }
-
-/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
-const MAX_PARAM_LENGTH = 64 * 1024;
-
-/** How paths are matched. Clients join a base URL with a trailing slash and a path with a leading one. */
-export const ROUTER_OPTIONS = {
-  maxParamLength: MAX_PARAM_LENGTH,
-  ignoreDuplicateSlashes: true,
-  ignoreTrailingSlash: true,
-} as const;

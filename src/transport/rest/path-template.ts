@@ -28,17 +28,6 @@ export function parsePathTemplate(text: string): PathTemplate {
   return new Parser(text).template();
 }
 
-/** The value of a variable, from the decoded parameters of the router. */
-export function valueOf({ parts }: Variable, parameters: Readonly<Record<string, string | undefined>>): string {
-  const [only, second] = parts;
-  if (only !== undefined && second === undefined) return textOf(only, parameters);
-  return parts.map((part) => textOf(part, parameters)).join("/");
-}
-
-function textOf(part: Part, parameters: Readonly<Record<string, string | undefined>>): string {
-  return "literal" in part ? part.literal : (parameters[part.parameter] ?? "");
-}
-
 class Parser {
   readonly #text: string;
   #at = 0;

@@ -11,7 +11,7 @@ import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { responseBudgetError, STREAM_UNITS } from "../limits.js";
 import { bindingsOf } from "../rest/http-rules.js";
-import { type Query, requestReader } from "../rest/rest-request.js";
+import { type Query, requestReader } from "../rest/rest.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
 
 const RETRY_MS = 1_000;

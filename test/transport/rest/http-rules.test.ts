@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
-import { parsePathTemplate, valueOf } from "../../../src/transport/rest/path-template.js";
+import { parsePathTemplate } from "../../../src/transport/rest/path-template.js";
+import { valueOf } from "../../../src/transport/rest/rest.js";
 import { rpcs } from "../../fixtures/services.js";
 
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";

@@ -12,7 +12,7 @@ import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledg
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
 import { parsePathTemplate } from "../../../src/transport/rest/path-template.js";
-import { type Query, queryFields, requestReader } from "../../../src/transport/rest/rest-request.js";
+import { type Query, queryFields, requestReader } from "../../../src/transport/rest/rest.js";
 
 const factory = AllocationService.method.getSettlementFactory;
 const reject = TransferInstructionService.method.getTransferInstructionRejectContext;
