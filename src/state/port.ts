@@ -13,12 +13,10 @@ export const MAX_ARCHIVED_IDS = 100_000;
 /** The side of the store that the registry has. */
 export interface StoreReader {
   /**
-   * Runs `use` on one state, synchronously if everything is in memory. `use` must read all it needs before it returns,
-   * have no side effects, and end on an empty store: a store that has to fetch runs it again, possibly on a later state,
-   * and only the last run counts. Throws what `use` throws, NotReady if there is no state yet, and StoreUnavailable if
-   * data cannot be fetched.
+   * Runs `use` on one state. It must read all it needs before it returns. Throws what `use` throws, and NotReady if there is no
+   * state yet.
    */
-  read<T>(use: (view: View) => T): T | Promise<T>;
+  read<T>(use: (view: View) => T): T;
   /** Absent where every contract that a view returns has its body. */
   readonly bodies?: BodySource | undefined;
 }
