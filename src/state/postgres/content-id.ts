@@ -6,7 +6,7 @@ import type { Database, Statement } from "./database.js";
 
 /** Raise these when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
 const LOOKUP_VERSION = 6;
-const LOG_VERSION = 7;
+const LOG_VERSION = 8;
 
 /** Identifies what a store holds and how it is read. Processes with different content ids cannot share a database. */
 export const contentId = (templates: readonly Template[], countsSupply: boolean, keepsOptional = false): string =>

@@ -18,7 +18,9 @@ export interface ContentTables {
   complete(session: Client, generation: number, offset: number): Promise<void>;
   /** Finds a contract of generation $1 that is stored and counted only. */
   readonly countedTwice: string;
-  /** Delete what no reader needs of generation $1, unless another epoch than $2 has begun. */
+  /**
+   * Delete what no reader needs of generation $1, unless another epoch than $2 has begun. One that returns rows is run again.
+   */
   readonly trims: readonly Statement[];
 }
 
