@@ -119,6 +119,7 @@ class Run {
       readWait: READ_WAIT_MS,
       leftOut: new Map(),
       readLog,
+      lost: (ids) => this.#found(`the log has lost the bodies of ${ids.join(", ")}`),
       note: (line) => this.#note(line),
     };
     this.#judge = new Judge({
@@ -245,10 +246,13 @@ class Run {
   }
 
   async #findAll(process: FollowerProcess): Promise<void> {
-    for (const contractId of [...this.#ledger.contracts.keys()].filter(isStored)) {
-      if ((await this.#ask(process, contractId)) !== "found")
-        this.#found(`${process.name} does not find ${contractId}`);
-    }
+    const all = [...this.#ledger.contracts.keys()].filter(isStored).map(async (contractId) => {
+      const outcome = await this.#ask(process, contractId);
+      if (outcome !== "found") this.#found(`${process.name} says of ${contractId}: ${outcome}`);
+    });
+    // Their bodies are on the way.
+    await this.#advance(READ_WAIT_MS);
+    await Promise.all(all);
     // A connection that is dead may still be followed.
     const begun = this.#clock.now;
     const asking = { outcome: "unavailable" };
