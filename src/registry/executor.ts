@@ -291,8 +291,6 @@ function throwUnavailable(error: unknown): never {
 }
 
 function asUnavailable(error: unknown): unknown {
-  if (error instanceof StoreUnavailable && error.exceeded !== undefined)
-    return unavailable(error.message, { code: "read-limit-exceeded", about: error.exceeded });
   return error instanceof NotReady || error instanceof StoreUnavailable ? unavailable(error.message) : error;
 }
 
