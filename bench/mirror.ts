@@ -45,8 +45,12 @@ export async function measureMirror(): Promise<Row[]> {
   });
 }
 
-export async function secondsUntilReady(service: BuiltService, startedAt: number): Promise<number> {
-  await until("the snapshot is served", () => service.isReady(), TIMEOUT_MS);
+export async function secondsUntilReady(
+  service: BuiltService,
+  startedAt: number,
+  timeoutMs = TIMEOUT_MS,
+): Promise<number> {
+  await until("the snapshot is served", () => service.isReady(), timeoutMs);
   return (performance.now() - startedAt) / 1000;
 }
 

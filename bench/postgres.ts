@@ -80,7 +80,7 @@ async function measureReads(memory: string, replica: string): Promise<Row[]> {
 }
 
 /** On the server of OFFLEDGER_TEST_DATABASE_URL, or on one of its own, which does not sync to disk. */
-async function createDatabase(keep: Keep) {
+export async function createDatabase(keep: Keep) {
   const configured = process.env["OFFLEDGER_TEST_DATABASE_URL"];
   const server = configured ?? (await keep(startServer())).url;
   const name = `bench_${randomBytes(8).toString("hex")}`;

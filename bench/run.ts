@@ -1,5 +1,5 @@
 /**
- * npm run bench                         all suites: serving, scale, mirror, postgres
+ * npm run bench                         all suites: serving, scale, mirror, postgres, follower
  * npm run bench -- serving mirror       some of them
  * npm run bench -- million              a registry of a million contracts: 5 GB of memory, 3 GB of disk, minutes
  * npm run bench -- ab ../other-checkout serving, next to the build of another checkout
@@ -7,6 +7,7 @@
  * Figures are for people; none fails a build.
  */
 import type { Effort } from "./load.js";
+import { measureFollower } from "./follower.js";
 import { measureMirror } from "./mirror.js";
 import { measurePostgres } from "./postgres.js";
 import { measureScale } from "./scale.js";
@@ -20,9 +21,10 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   scale: () => measureScale(EFFORT, 100_000),
   mirror: measureMirror,
   postgres: measurePostgres,
+  follower: () => measureFollower(100_000),
 };
 
-const million = () => measureScale(EFFORT, 1_000_000);
+const million = async () => [...(await measureScale(EFFORT, 1_000_000)), ...(await measureFollower(1_000_000))];
 
 const args = process.argv.slice(2);
 const [first, checkout] = args;

@@ -111,7 +111,8 @@ async function start(
     return "the participant has not said yet which versions the packages of the contracts have";
   };
   const configuration = await configurationId(config, overrides);
-  const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
+  const { inputHoldings } = registry;
+  const holdings = inputHoldings && source.holdings?.(inputHoldings.template);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
   const watchOptions = roles.answers ? createWatch(source, configuration, limits.maxWatches, shutdown) : undefined;
   const log = pino({ level: config.logLevel }, process.stderr);

@@ -138,14 +138,13 @@ export class Decoder {
 /** The highest offset of the events in an element; 0 if it has none. */
 export function lastOffset(element: JsonValue): number {
   if (typeof element !== "object" || element === null) return 0;
-  const own = Array.isArray(element) ? 0 : element.offset;
-  const nested = Object.entries(element)
-    .filter(([name]) => EVENT_FIELDS.has(name))
-    .map(([, value]) => lastOffset(value));
-  return Math.max(typeof own === "number" ? own : 0, ...nested);
+  const { offset = 0 } = element as JsonObject;
+  let last = typeof offset === "number" ? offset : 0;
+  for (const name of EVENT_FIELDS) last = Math.max(last, lastOffset((element as JsonObject)[name] ?? null));
+  return last;
 }
 
-const EVENT_FIELDS = new Set([
+const EVENT_FIELDS = [
   "contractEntry",
   "JsActiveContract",
   "JsIncompleteUnassigned",
@@ -153,7 +152,7 @@ const EVENT_FIELDS = new Set([
   "createdEvent",
   "unassignedEvent",
   "assignedEvent",
-]);
+];
 
 /** The state with the higher counter, else the assigned one. Undefined if both are assigned: an invalid snapshot. */
 export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {

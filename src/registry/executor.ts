@@ -1,6 +1,6 @@
 import type { Contract } from "../domain/contract.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
-import type { Freshness, HoldingSource } from "../domain/ledger.js";
+import type { CatchUpProgress, Freshness, HoldingSource } from "../domain/ledger.js";
 import {
   type BodySource,
   NotReady,
@@ -12,7 +12,7 @@ import {
 } from "../state/port.js";
 import type { History } from "./sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
-import { HoldingsNeeded, type Preparation, QueryContext, Recording } from "./recorder.js";
+import { type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
 
 /** The state of the store that an answer rests on. */
 export interface Basis {
@@ -96,6 +96,33 @@ interface AnswerOrigin<T> {
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
+/** Names the holdings that a query needs beyond the state, by contract id; see InputHoldings. */
+type NamedHoldings = (registry: Registry, view: View) => readonly string[] | undefined;
+
+/** A query with what is the same in all its runs. */
+interface Run<T> {
+  readonly query: Query<T>;
+  readonly named: NamedHoldings | undefined;
+  readonly recording: Recording | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What a run on one state has come to. */
+type Outcome<T> =
+  | { readonly answer: Answer<T> }
+  /** It was not run: these holdings have to be read first. */
+  | { readonly unread: readonly string[] }
+  /** A contract id was not found that the ledger may have: how to run it again. */
+  | { readonly behind: Run<T> };
+
+/** The state moves while holdings are read, and another state may name others. */
+const MAX_HOLDING_READS = 3;
+
+const NONE_READ: Preparation["holdings"] = new Map();
+
+const NOT_REACHED = "the request names a contract that is not known yet, and the ledger is not reached in time";
+
 /** Executes queries on a registry, each on one state of the store. */
 export class QueryExecutor {
   readonly #registry: Registry;
@@ -130,37 +157,62 @@ export class QueryExecutor {
   }
 
   /**
-   * Throws RegistryError, or rejects with it. If a contract id was not found, the ledger may be ahead: the query runs
-   * again while the store catches up. Otherwise synchronous if the store is: a promise costs more than most queries.
-   * Without `recording` nothing is recorded, until a query is refused: it is decided once more to learn what it misses.
+   * Runs a query on one state. Throws RegistryError, or rejects with it. Where the query names holdings, they are read first;
+   * where it is refused for a contract id that the ledger may have, it runs again when the store has caught up. Otherwise it is
+   * synchronous: a promise costs more than most queries. Without `recording` nothing is recorded but what a refused query misses.
    */
-  execute<T>(query: Query<T>, recording?: Recording): Answer<T> | Promise<Answer<T>> {
+  execute<T>(query: Query<T>, recording?: Recording, named?: NamedHoldings): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
-    const hasReachedEnd = this.#freshness.catchUp === undefined;
     // All runs of a request have one time.
-    const unprepared: Preparation = { now: recording?.now ?? this.#now(), hasReachedEnd, holdings: undefined };
-    return orElse(
-      () => this.#read(query, unprepared, recording),
-      (error) => {
-        if (recording !== undefined || hasReachedEnd || !isNotFound(error))
-          return this.#recover(query, error, unprepared, recording);
-        const again = new Recording();
-        return orElse(
-          () => this.#read(query, unprepared, again),
-          (failure) => this.#recover(query, failure, unprepared, again),
-        );
-      },
-    );
+    const run = { query, recording, now: recording?.now ?? this.#now(), named: this.#holdings && named };
+    const hasReachedEnd = this.#freshness.catchUp === undefined;
+    const outcome = this.#run(run, { hasReachedEnd, holdings: NONE_READ });
+    return "answer" in outcome ? outcome.answer : this.#goOn(run, outcome, hasReachedEnd);
+  }
+
+  /** Gets what the run lacks and runs the query again, until there is an answer. */
+  async #goOn<T>(first: Run<T>, firstOutcome: Outcome<T>, isComplete: boolean): Promise<Answer<T>> {
+    let run = first;
+    let outcome = firstOutcome;
+    let hasReachedEnd = isComplete;
+    let holdings = NONE_READ;
+    let reads = 0;
+    let catchUp: AsyncIterator<CatchUpProgress> | undefined;
+    try {
+      for (;;) {
+        if ("answer" in outcome) return outcome.answer;
+        if ("unread" in outcome) {
+          holdings = new Map([...holdings, ...(await this.#readHoldings(outcome.unread, ++reads))]);
+        } else {
+          run = outcome.behind;
+          catchUp ??= this.#freshness.catchUp?.()[Symbol.asyncIterator]();
+          const progress = await catchUp?.next();
+          if (progress === undefined || progress.done === true) throw unavailable(NOT_REACHED);
+          hasReachedEnd = progress.value === "reached";
+        }
+        outcome = this.#run(run, { hasReachedEnd, holdings });
+      }
+    } finally {
+      await catchUp?.return?.();
+    }
+  }
+
+  /** With "unread" for those that could not be read, and undefined for those that the ledger does not know. */
+  async #readHoldings(contractIds: readonly string[], reads: number): Promise<Preparation["holdings"]> {
+    if (reads > MAX_HOLDING_READS) return new Map(contractIds.map((id) => [id, "unread"]));
+    const read = await this.#holdings?.holdings(contractIds);
+    return new Map(contractIds.map((id) => [id, read?.get(id)]));
   }
 
   /** Throws "not-found" if the registry has no such operations. */
   executeUtility<T>(
     query: (utility: UtilityOperations, context: RequestContext) => T,
     recording?: Recording,
+    named?: NamedHoldings,
   ): Answer<T> | Promise<Answer<T>> {
     const utility = this.#utility();
-    return this.execute((_registry, context) => query(utility, context), recording);
+    return this.execute((_registry, context) => query(utility, context), recording, named);
   }
 
   /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
@@ -181,82 +233,32 @@ export class QueryExecutor {
     return utility;
   }
 
-  /** Throws the error, unless executing the query again may help. */
-  #recover<T>(
-    query: Query<T>,
-    error: unknown,
-    preparation: Preparation,
-    recording: Recording | undefined,
-  ): Promise<Answer<T>> {
-    if (error instanceof ContractMissed || error instanceof HoldingsNeeded)
-      return this.#executeAgain(query, error, preparation, recording);
-    throw asUnavailable(error);
-  }
-
-  /** Reads the holdings that the query needs, or catches up, and executes it again. */
-  async #executeAgain<T>(
-    query: Query<T>,
-    error: ContractMissed | HoldingsNeeded,
-    { now, hasReachedEnd: isComplete }: Preparation,
-    wanted: Recording | undefined,
-  ): Promise<Answer<T>> {
-    let recording = wanted;
-    let holdings: Preparation["holdings"];
-    const attempt = async (hasReachedEnd: boolean): Promise<Answer<T>> => {
-      // Each reason to run again comes once.
-      for (;;) {
-        try {
-          return await this.#read(query, { now, hasReachedEnd, holdings }, recording);
-        } catch (failure) {
-          if (failure instanceof HoldingsNeeded && holdings === undefined)
-            holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
-          else if (isNotFound(failure) && recording === undefined && !isComplete) recording = new Recording();
-          else throw failure;
-        }
-      }
-    };
-    if (error instanceof HoldingsNeeded) {
-      try {
-        return await attempt(isComplete);
-      } catch (failure) {
-        if (!(failure instanceof ContractMissed)) throw asUnavailable(failure);
-      }
+  /** Runs a query on the present state. Throws RegistryError. */
+  #run<T>(run: Run<T>, prepared: Omit<Preparation, "now">): Outcome<T> {
+    const { query, named, recording, now } = run;
+    const { hasReachedEnd, holdings } = prepared;
+    let recorder: QueryRecorder | undefined;
+    try {
+      return this.#reader.read((view): Outcome<T> => {
+        recorder = recording?.begin(view, now);
+        const unread = named?.(this.#registry, recorder ?? view)?.filter((id) => !holdings.has(id));
+        if (unread !== undefined && unread.length > 0) return { unread };
+        const value = this.#valueOf(query, new QueryContext(view, { now, hasReachedEnd, holdings }, recorder));
+        return { answer: new Answer(value, this.#basisOf(view), this.#originOf(run, view)) };
+      });
+    } catch (error) {
+      if (hasReachedEnd || !isNotFound(error)) throw asUnavailable(error);
+      // It is decided once more to learn what it misses.
+      if (recorder === undefined) return this.#run({ ...run, recording: new Recording() }, prepared);
+      if (recorder.missedUnarchived()) return { behind: run };
+      throw error;
     }
-    return this.#catchUp(attempt);
   }
 
-  /** Executes a query again each time the store has moved, until it has what the ledger had when the query came. */
-  async #catchUp<T>(attempt: (hasReachedEnd: boolean) => Promise<Answer<T>>): Promise<Answer<T>> {
-    for await (const progress of this.#freshness.catchUp?.() ?? []) {
-      const hasReachedEnd = progress === "reached";
-      try {
-        return await attempt(hasReachedEnd);
-      } catch (error) {
-        if (!(error instanceof ContractMissed)) throw asUnavailable(error);
-      }
-    }
-    // The ledger may have the contract.
-    throw unavailable("the request names a contract that is not known yet, and the ledger is not reached in time");
-  }
-
-  /** With a recording throws ContractMissed where the ledger may have a contract that was not found. */
-  #read<T>(query: Query<T>, preparation: Preparation, recording?: Recording): Answer<T> | Promise<Answer<T>> {
-    return this.#reader.read((view) => {
-      const recorder = recording?.begin(view, preparation.now);
-      try {
-        const value = this.#run(query, new QueryContext(view, preparation, recorder));
-        return new Answer(value, this.#basisOf(view), this.#originOf(query, view, recording));
-      } catch (error) {
-        const mayBeAhead = !preparation.hasReachedEnd && recorder?.missedUnarchived() === true;
-        throw mayBeAhead && isNotFound(error) ? new ContractMissed(error) : error;
-      }
-    });
-  }
-
-  #originOf<T>(query: Query<T>, { generation, offset }: View, recording?: Recording): AnswerOrigin<T> | undefined {
+  #originOf<T>({ query, recording, named }: Run<T>, { generation, offset }: View): AnswerOrigin<T> | undefined {
     const { bodies } = this.#reader;
     if (bodies === undefined) return undefined;
-    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording) };
+    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording, named) };
   }
 
   /** One object for each state, mostly. */
@@ -270,19 +272,12 @@ export class QueryExecutor {
     return basis;
   }
 
-  #run<T>(query: Query<T>, context: RequestContext): T {
+  #valueOf<T>(query: Query<T>, context: RequestContext): T {
     const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
     if (!(value instanceof Promise)) return value;
     value.catch(() => undefined);
     throw new Error(`registry ${this.#registry.name} returned a promise: its methods must be synchronous`);
-  }
-}
-
-/** A contract id was not found that the ledger may have. */
-class ContractMissed extends Error {
-  constructor(readonly failure: RegistryError) {
-    super(failure.message);
   }
 }
 
@@ -296,13 +291,3 @@ function asUnavailable(error: unknown): unknown {
 
 const isNotFound = (error: unknown): error is RegistryError =>
   error instanceof RegistryError && error.reason === "not-found";
-
-/** Runs `otherwise` with what `run` throws, or rejects with. */
-function orElse<T>(run: () => T | Promise<T>, otherwise: (error: unknown) => T | Promise<T>): T | Promise<T> {
-  try {
-    const result = run();
-    return result instanceof Promise ? result.catch(otherwise) : result;
-  } catch (error) {
-    return otherwise(error);
-  }
-}

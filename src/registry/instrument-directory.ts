@@ -210,7 +210,7 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
       now,
       hasReachedEnd,
       recorder,
-      readHoldings: (...holdings) => context.readHoldings(...holdings),
+      inputHolding: (contractId) => context.inputHolding(contractId),
       mayChangeAt(times) {
         const all = [...times];
         context.mayChangeAt(all);

@@ -9,7 +9,7 @@ import type { Recorder, RequestContext } from "./sdk/registry.js";
 
 export type { Tag } from "../state/lookup-hash.js";
 
-/** Records how one request is answered. Its query may run several times: the last run counts. */
+/** Records how one request is answered. The last run of its query counts. */
 export class Recording {
   #last: QueryRecorder | undefined;
 
@@ -111,7 +111,7 @@ export class QueryRecorder implements View {
     return this.#isTagged ? this.#tags : undefined;
   }
 
-  /** Whether a contract was not found that the ledger may have: an archived one it does not. Only during the run. */
+  /** Whether a contract was not found that the ledger may have: an archived one it does not. Only until the state moves on. */
   missedUnarchived(): boolean {
     return this.#missed.some((contractId) => !this.#view.wasArchived(contractId));
   }
@@ -127,20 +127,9 @@ export interface Preparation {
   readonly now: number;
   /** As in RequestContext. */
   readonly hasReachedEnd: boolean;
-  /** The holdings that were read from the ledger, as a HoldingSource returns them; undefined if none were. */
-  readonly holdings: ReadonlyMap<string, InputHolding | "archived" | "unread"> | undefined;
+  /** What the ledger says of each holding that was read, by contract id; undefined of one that it does not know. */
+  readonly holdings: ReadonlyMap<string, InputHolding | "archived" | "unread" | undefined>;
 }
-
-/** Thrown by a query that needs holdings which have not been read: it is run again with them. */
-export class HoldingsNeeded extends Error {
-  constructor(readonly contractIds: readonly string[]) {
-    super("the query needs holdings that have not been read from the ledger");
-    this.name = "HoldingsNeeded";
-  }
-}
-
-const withoutUnread = (holdings: ReadonlyMap<string, InputHolding | "archived" | "unread">) =>
-  new Map([...holdings].filter((one): one is [string, InputHolding | "archived"] => one[1] !== "unread"));
 
 /** What one run of a query is answered from. */
 export class QueryContext implements RequestContext {
@@ -148,7 +137,6 @@ export class QueryContext implements RequestContext {
   readonly now: number;
   readonly hasReachedEnd: boolean;
   readonly #holdings: Preparation["holdings"];
-  #known: ReadonlyMap<string, InputHolding | "archived"> | undefined;
   readonly #recorder: QueryRecorder | undefined;
 
   /** `recorder` is undefined if nothing is recorded. */
@@ -164,17 +152,12 @@ export class QueryContext implements RequestContext {
     return this.#recorder?.explanation;
   }
 
-  readHoldings(
-    contractIds: readonly string[],
-    needed: readonly string[] = contractIds,
-  ): ReadonlyMap<string, InputHolding | "archived"> {
-    const holdings = this.#holdings;
-    if (holdings === undefined) throw new HoldingsNeeded(contractIds);
-    const unread = needed.find((id) => holdings.get(id) === "unread");
-    if (unread === undefined) return (this.#known ??= withoutUnread(holdings));
+  inputHolding(contractId: string): InputHolding | "archived" | undefined {
+    const holding = this.#holdings.get(contractId);
+    if (holding !== "unread") return holding;
     throw unavailable(
-      `the answer depends on input holding ${unread}, which the participant has not told in time; retry later`,
-      { code: "holding-unread", about: { contractId: unread } },
+      `the answer depends on input holding ${contractId}, which the participant has not told in time; retry later`,
+      { code: "holding-unread", about: { contractId } },
     );
   }
 
@@ -188,6 +171,6 @@ export const backgroundContext = (view: View, now: number): RequestContext => ({
   view,
   now,
   hasReachedEnd: true,
-  readHoldings: () => new Map(),
+  inputHolding: () => undefined,
   mayChangeAt: () => undefined,
 });

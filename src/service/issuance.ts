@@ -17,6 +17,7 @@ export function createHandler(executor: QueryExecutor, instruction: IssuanceInst
     return executor.executeUtility(
       (utility, context) => utility.issuanceFactory(context, instruction, query),
       recording,
+      ({ inputHoldings }, view) => inputHoldings?.issuanceFactory?.(view, query),
     );
   };
 }
@@ -86,7 +87,11 @@ export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] 
       getBurnMintFactory({ instrumentId, inputHoldingCids, outputs }, recording) {
         const holders = outputs.map(({ owner }) => owner);
         const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-        return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording);
+        return executor.executeUtility(
+          (utility, context) => utility.burnMintFactory(context, query),
+          recording,
+          ({ inputHoldings: named }, view) => named?.burnMintFactory?.(view, query),
+        );
       },
     }),
   ];

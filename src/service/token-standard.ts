@@ -44,10 +44,14 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
   const handlers = (apiVersion: ApiVersion): Handlers<typeof TransferV1> & Handlers<typeof TransferV2> => ({
     getTransferFactory(request: GetTransferFactoryRequest, recording?: Recording) {
       const query = factoryQuery(request, apiVersion);
-      const answer = executor.execute((registry, context) => registry.transferFactory(context, query), recording);
+      const answer = executor.execute(
+        (registry, context) => registry.transferFactory(context, query),
+        recording,
+        ({ inputHoldings }, view) => inputHoldings?.transferFactory?.(view, query),
+      );
       if (transfers === undefined) return answer;
       const { registrarParty } = request;
-      // Not in the query, which a store may run several times.
+      // Not in the query, which may run again when the store has caught up.
       if (answer instanceof Promise) return answer.then((arrived) => counted(transfers, registrarParty, arrived));
       return counted(transfers, registrarParty, answer);
     },
@@ -135,7 +139,11 @@ function factoryHandler(
     const common = factoryQuery(request, apiVersion);
     const query =
       factory === "settlementFactory" ? { ...common, executors: executorsIn(common.choiceArguments) } : common;
-    return executor.execute((registry, context) => registry[factory](context, query), recording);
+    return executor.execute(
+      (registry, context) => registry[factory](context, query),
+      recording,
+      ({ inputHoldings }, view) => inputHoldings?.[factory]?.(view, query),
+    );
   };
 }
 

@@ -23,13 +23,14 @@ type StateName = Pick<Position, "generation" | "offset">;
 
 interface Waiting {
   readonly contractId: string;
+  readonly generation: string;
   readonly resolve: (fetched: Fetched) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Fetched {
   readonly head: FetchedBodies["head"];
-  /** Undefined if the contract is not active at the head. */
+  /** Undefined if the log has none. */
   readonly body: Pick<Body, "payload" | "createdEventBlob"> | undefined;
 }
 
@@ -42,7 +43,7 @@ export class Bodies implements BodySource {
   /** The bytes of each contract that has its body, the one that was not used for longest first. */
   readonly #kept = new Map<Contract, number>();
   #bytes = 0;
-  /** By id, of those that wait and those that are under way. */
+  /** By generation and id, of those that wait and those that are under way. */
   readonly #fetches = new Map<string, Promise<Fetched>>();
   #waiting: Waiting[] = [];
   #underWay = 0;
@@ -65,7 +66,7 @@ export class Bodies implements BodySource {
   async take(contracts: readonly Contract[], state: StateName): Promise<() => void> {
     const held = new Map(contracts.map((contract) => [contract, peekBody(contract)]));
     const missing = contracts.filter((contract) => held.get(contract) === undefined);
-    const fetched = await Promise.all(missing.map(({ contractId }) => this.#fetch(contractId)));
+    const fetched = await Promise.all(missing.map(({ contractId }) => this.#fetch(contractId, state.generation)));
     this.#checkPresent(missing, fetched, state);
     for (const [index, contract] of missing.entries()) {
       const body = fetched[index]?.body;
@@ -120,18 +121,20 @@ export class Bodies implements BodySource {
     this.#kept.set(contract, bytes);
   }
 
-  #fetch(contractId: string): Promise<Fetched> {
-    const known = this.#fetches.get(contractId);
+  #fetch(contractId: string, generation: string): Promise<Fetched> {
+    const known = this.#fetches.get(nameOf({ contractId, generation }));
     if (known !== undefined) return known;
     if (this.#waiting.length >= MAX_WAITING) {
       throw new StoreUnavailable(
         `more than ${MAX_WAITING.toLocaleString("en-US")} contracts wait for the database; retry later`,
       );
     }
-    const fetch = new Promise<Fetched>((resolve, reject) => this.#waiting.push({ contractId, resolve, reject }));
+    const fetch = new Promise<Fetched>((resolve, reject) =>
+      this.#waiting.push({ contractId, generation, resolve, reject }),
+    );
     // A waiter may have ended by its deadline.
     fetch.catch(() => undefined);
-    this.#fetches.set(contractId, fetch);
+    this.#fetches.set(nameOf({ contractId, generation }), fetch);
     // What one turn asks for shares a statement.
     if (this.#waiting.length === 1) queueMicrotask(() => this.#pump());
     return fetch;
@@ -139,25 +142,31 @@ export class Bodies implements BodySource {
 
   #pump(): void {
     while (this.#underWay < MAX_FETCHES && this.#waiting.length > 0) {
-      void this.#fetchBatch(this.#waiting.splice(0, MAX_BODIES));
+      const generation = this.#waiting[0]?.generation;
+      const next = this.#waiting.slice(0, MAX_BODIES).findIndex((one) => one.generation !== generation);
+      void this.#fetchBatch(this.#waiting.splice(0, next === -1 ? MAX_BODIES : next));
     }
   }
 
-  /** Never rejects. */
+  /** Of one generation. Never rejects. */
   async #fetchBatch(batch: readonly Waiting[]): Promise<void> {
     this.#underWay++;
     try {
-      const { head, bodies } = await this.#options.log.bodies(batch.map(({ contractId }) => contractId));
+      const ids = batch.map(({ contractId }) => contractId);
+      const { head, bodies } = await this.#options.log.bodies(ids, Number(batch[0]?.generation));
       for (const { contractId, resolve } of batch) resolve({ head, body: bodies.get(contractId) });
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      for (const { contractId } of batch) this.#fetches.delete(contractId);
+      for (const waiting of batch) this.#fetches.delete(nameOf(waiting));
       this.#underWay--;
       this.#pump();
     }
   }
 }
+
+const nameOf = ({ contractId, generation }: Pick<Waiting, "contractId" | "generation">): string =>
+  `${generation} ${contractId}`;
 
 /** Texts of a ledger are mostly one byte a character; encodings are texts or buffers. */
 function sizeOf({ payload, createdEventBlob, encodings = [] }: Body): number {

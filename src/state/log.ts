@@ -95,8 +95,11 @@ export interface StateLog {
   progress(since: LogPosition | undefined): Promise<LogProgress>;
   /** Runs `use` on the state at the head, of which nothing changes until `use` has ended. It gets undefined if there is none. */
   load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T>;
-  /** The bodies of the contracts that are active at the head; at most MAX_BODIES. */
-  bodies(contractIds: readonly string[]): Promise<FetchedBodies>;
+  /**
+   * The bodies of contracts of a generation; at most MAX_BODIES. At the head of that which is served, those of all active
+   * contracts are there. Those of contracts that were archived lately, and of the generation before, are there for a while.
+   */
+  bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies>;
   /**
    * Tells of commits until no more notices will come: on abort, or when the connection is lost. Notices may be lost: read the
    * log once it listens, and from time to time.

@@ -29,8 +29,8 @@ export interface BodySource {
   has(contracts: readonly Contract[]): boolean;
   /**
    * Fetches the bodies of contracts of a state. Resolves with a function that gives them to the contracts, to be called right
-   * before they are used: what is kept may be dropped at any time. Rejects with StoreUnavailable, and with StateMovedOn if one is
-   * not active any more.
+   * before they are used: what is kept may be dropped at any time. Rejects with StoreUnavailable, and with StateMovedOn if one
+   * is gone with its state.
    */
   take(contracts: readonly Contract[], state: Pick<Position, "generation" | "offset">): Promise<() => void>;
   /** To be called after bodies were used, since their encodings are kept with them. */

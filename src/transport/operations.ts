@@ -89,9 +89,17 @@ export function operations(
         },
         takeBodies(answer, request) {
           if (answer.hasBodies(contractsOf(answer.value))) return undefined;
-          return answer.takeBodies(contractsOf).catch((error: unknown) => {
+          const refuse = (error: unknown): never => {
             throw noteRefusal(toError(error), input, request);
-          });
+          };
+          return answer.takeBodies(contractsOf).then(
+            // Checked again right before they are encoded: many requests may have waited for their bodies.
+            (give) => () => {
+              const refusal = shed();
+              return refusal === undefined ? give() : refuse(refusal);
+            },
+            refuse,
+          );
         },
         encode: (answer, request, encoding) =>
           orError(() => {

@@ -87,9 +87,10 @@ test("an unexpected response to a control request is a fault", async () => {
 });
 
 test("growth beyond the bounds is reported as a leak", () => {
-  const before = { cpuMicroseconds: 0, heapUsed: 30e6, external: 4e6, rss: 120e6, sockets: 5, timers: 3 };
+  const pauses = { p99: 5, longest: 6 };
+  const before = { cpuMicroseconds: 0, heapUsed: 30e6, external: 4e6, rss: 120e6, sockets: 5, timers: 3, pauses };
   expect(findLeaks(before, { ...before, sockets: 0 })).toEqual([]);
-  const grown = { cpuMicroseconds: 0, heapUsed: 60e6, external: 90e6, rss: 500e6, sockets: 2, timers: 30 };
+  const grown = { cpuMicroseconds: 0, heapUsed: 60e6, external: 90e6, rss: 500e6, sockets: 2, timers: 30, pauses };
   expect(findLeaks(before, grown)).toEqual([
     "heapUsed grew by 28.6 MiB, more than 12.0 MiB",
     "external grew by 82.0 MiB, more than 48.0 MiB",

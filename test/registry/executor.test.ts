@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
-import type { CatchUpProgress } from "../../src/domain/ledger.js";
+import type { CatchUpProgress, HoldingSource } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { Recording } from "../../src/registry/recorder.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
-import { type StoreReader, StoreUnavailable, type View } from "../../src/state/port.js";
+import type { StoreReader, View } from "../../src/state/port.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { contractsOf, utility } from "../fixtures/in-memory.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
@@ -27,6 +27,8 @@ interface Given {
   /** Changes the store during the wait. By default the ledger has no more. */
   readonly catchUp?: (store: MemoryStore) => AsyncIterable<CatchUpProgress>;
   readonly now?: () => number;
+  /** Called with the number of the read, while holdings are read. */
+  readonly whileReading?: (store: MemoryStore, read: number) => Promise<void>;
   /** The reader on the store; the store itself by default. */
   readonly reader?: (store: MemoryStore) => StoreReader;
 }
@@ -53,27 +55,10 @@ async function setUp(given: Given = {}) {
       }
     },
   };
-  return { executor: new QueryExecutor(utility, reader?.(store) ?? store, freshness, now), waits };
+  const executorWith = (source?: HoldingSource) =>
+    new QueryExecutor(utility, reader?.(store) ?? store, freshness, now, undefined, source);
+  return { executor: executorWith(), executorWith, store, waits };
 }
-
-/** A reader that discards the first run, as a store does that moves while it fetches. */
-const moving =
-  (move: (store: MemoryStore) => Promise<void>) =>
-  (store: MemoryStore): StoreReader => {
-    let isFirst = true;
-    return {
-      async read(use) {
-        try {
-          if (isFirst) store.read(use);
-        } catch {
-          // Errors of the first run are discarded too.
-        }
-        if (isFirst) await move(store);
-        isFirst = false;
-        return store.read(use);
-      },
-    };
-  };
 
 type Query<T = string> = (registry: Registry, context: RequestContext) => T;
 
@@ -140,11 +125,7 @@ async function* withInstructions(store: MemoryStore): AsyncGenerator<CatchUpProg
   await store.apply(pending, 20);
   yield "advanced";
 }
-const arrivesMeanwhile = moving((store) => store.apply([{ active: offer }], 11));
-const movesOn = moving((store) => store.apply([], 17));
-const pendingMeanwhile = moving((store) => store.apply(pending, 11));
 const otherGone = { contracts: [other], archived: "other" };
-const stands = moving(async () => {});
 
 const NOT_REACHED =
   "unavailable: the request names a contract that is not known yet, and the ledger is not reached in time";
@@ -183,7 +164,6 @@ describe("a contract that is missing", () => {
     ["is found, then something fails", gets, all(find, wrong), "10 10 20 invalid: wrong"],
     ["is missed beside an archived one", otherGone, without(byId("other")), "11 11 11 not-found: no other at 11"],
     ["has another template", { contracts: [offer] }, byId("offer", burnOffer), "10 10 10 not-found: no offer at 10"],
-    ["moves on with the store", { reader: movesOn }, find, "10 17 17 17 not-found: no offer at 17"],
     ["is one of an operation", { ...onRegistry, catchUp: withInstructions }, choose("reject"), "10 10 20 locked"],
   ])("is awaited once: it %s", async (_what, given, query, expected) => {
     expect(await outcome(given, query)).toEqual({ outcome: expected, waits: ["begun", "ended"] });
@@ -198,12 +178,7 @@ describe("a contract that is missing", () => {
     ["there is a conflict", {}, without(failing(conflict("between"))), "10 conflict: between"],
     ["something is unavailable", {}, without(failing(unavailable("later"))), "10 unavailable: later"],
     ["there is a defect", {}, without(failing(new TypeError("broken"))), "10 TypeError: broken"],
-    ["it arrives during the query", { reader: arrivesMeanwhile }, find, "10 11 offer"],
-    ["the last run fails otherwise", { reader: arrivesMeanwhile }, all(find, wrong), "10 11 invalid: wrong"],
-    ["the disclosed arrive", { ...onRegistry, reader: pendingMeanwhile }, choose("accept"), "10 11 locked"],
     ["there is no state yet", { contracts: undefined }, find, NO_STATE],
-    ["a store that fetches has none", { contracts: undefined, reader: stands }, byKey, NO_STATE],
-    ["a store that fetches lacks a key", { reader: stands }, byKey, "10 10 10 not-found: no such key"],
     ["the store is stale", { contracts: [offer], stale: "too old" }, find, "unavailable: too old"],
   ])("is not awaited if %s", async (_what, given, query, expected) => {
     expect(await outcome(given, query)).toEqual({ outcome: expected, waits: [] });
@@ -228,29 +203,115 @@ test("all runs of a query have the time at which it came, and the last of them k
   expect(seen).toEqual([false, false, false, true].map((hasReachedEnd) => [1_000, hasReachedEnd]));
 });
 
-test("a query that exceeds a limit of the store is unavailable, and says which", async () => {
-  const reader = {
-    read(): never {
-      throw new StoreUnavailable("too many", { limit: "lookups", maximum: 5 });
-    },
-  };
-  const { executor } = await setUp({ reader: () => reader });
-  const details = { code: "read-limit-exceeded", about: { limit: "lookups", maximum: 5 } };
-  expect(() => executor.execute(byKey)).toThrow(
-    expect.objectContaining({ reason: "unavailable", message: "too many", details }),
-  );
-});
-
-test("execution is synchronous, errors too, unless the store returns a promise or there is a wait", async () => {
+test("execution is synchronous, errors too, unless there is a wait", async () => {
   const { executor } = await setUp({ contracts: [offer] });
   expect(executor.execute(byId("offer"))).toMatchObject({ value: "offer", basis: { offset: 10 } });
   expect(executor.executeUtility((_utility, { view }) => view.offset)).toMatchObject({ value: 10 });
   expect(() => executor.execute(byKey)).toThrow("no such key");
-  for (const given of [{ contracts: [offer], reader: stands }, { catchUp: arriving(offer) }]) {
-    const answer = (await setUp(given)).executor.execute(byId("offer"));
-    expect(answer).toBeInstanceOf(Promise);
-    expect((await answer).value).toBe("offer");
+  const answer = (await setUp({ catchUp: arriving(offer) })).executor.execute(byId("offer"));
+  expect(answer).toBeInstanceOf(Promise);
+  expect((await answer).value).toBe("offer");
+});
+
+describe("the holdings that a query names", () => {
+  const held = (contractId: string) =>
+    ({ contractId, owner: "alice", operator: "o", provider: "p", registrar: "r", instrumentId: "USD" }) as const;
+  /** The owners of the named holdings, as the ledger has them. */
+  const owners =
+    (...ids: readonly string[]): Query =>
+    (_registry, context) =>
+      ids
+        .map((id) => context.inputHolding(id))
+        .map((one) => (typeof one === "object" ? one.owner : one))
+        .join();
+
+  /** `names` is called with the offset of each state; `reads` has the ids of each read. */
+  async function holding(names: (offset: number) => readonly string[], query: Query, given: Given = {}) {
+    const reads: (readonly string[])[] = [];
+    const runs: number[] = [];
+    const setup = await setUp(given);
+    const source: HoldingSource = {
+      async holdings(ids) {
+        reads.push(ids);
+        await given.whileReading?.(setup.store, reads.length);
+        const known = ids.filter((id) => !id.startsWith("unknown"));
+        return new Map(known.map((id) => [id, id === "gone" ? "archived" : id === "slow" ? "unread" : held(id)]));
+      },
+    };
+    const executor = setup.executorWith(source);
+    const counting: Query = (registry, context) => {
+      runs.push(context.view.offset);
+      return query(registry, context);
+    };
+    const execute = () => executor.execute(counting, undefined, (_registry, { offset }) => names(offset));
+    return { execute, reads, runs, waits: setup.waits };
   }
+
+  test("are read from the ledger before it runs, once", async () => {
+    const ids = ["aa", "gone", "unknown"];
+    const { execute, reads, runs } = await holding(() => ids, owners(...ids));
+    expect((await execute()).value).toBe("alice,archived,");
+    expect({ reads, runs }).toEqual({ reads: [ids], runs: [10] });
+  });
+
+  test("need no promise if there are none", async () => {
+    const { execute, reads } = await holding(() => [], byId("offer"), { contracts: [offer] });
+    expect(execute()).toMatchObject({ value: "offer" });
+    expect(reads).toEqual([]);
+  });
+
+  test("are read again where the state names others, so the query sees all of its state", async () => {
+    const { execute, reads, runs } = await holding(
+      (offset) => (offset === 10 ? ["aa"] : ["aa", "bb"]),
+      owners("aa", "bb"),
+      {
+        whileReading: (store) => store.apply([], 11),
+      },
+    );
+    expect((await execute()).value).toBe("alice,alice");
+    expect({ reads, runs }).toEqual({ reads: [["aa"], ["bb"]], runs: [11] });
+  });
+
+  test("are unread if each state names others", async () => {
+    const { execute, reads, runs } = await holding(
+      (offset) => [`at ${offset}`],
+      (registry, context) => owners(`at ${context.view.offset}`)(registry, context),
+      {
+        whileReading: (store, read) => store.apply([], 10 + read),
+      },
+    );
+    await expect(execute()).rejects.toMatchObject({ reason: "unavailable", details: { code: "holding-unread" } });
+    expect({ reads: reads.length, runs }).toEqual({ reads: 3, runs: [13] });
+  });
+
+  test("refuse the query where it depends on one that the ledger has not told", async () => {
+    const names = () => ["slow", "aa"];
+    await expect((await holding(names, owners("slow"))).execute()).rejects.toMatchObject({
+      details: { code: "holding-unread", about: { contractId: "slow" } },
+    });
+    expect((await (await holding(names, owners("aa"))).execute()).value).toBe("alice");
+  });
+
+  test("are kept while the store catches up", async () => {
+    const given = { catchUp: arriving(other, offer) };
+    const { execute, reads, runs, waits } = await holding(() => ["aa"], all(byId("offer"), owners("aa")), given);
+    expect((await execute()).value).toBe("offer,alice");
+    expect({ reads, runs, waits }).toEqual({ reads: [["aa"]], runs: [10, 10, 20, 21], waits: ["begun", "ended"] });
+  });
+
+  test("are not named where the source can read none", async () => {
+    const { executor } = await setUp();
+    const answer = executor.execute(owners("aa"), undefined, () => expect.fail("nobody reads them"));
+    expect(answer).toMatchObject({ value: "" });
+  });
+
+  test("are wrong as the request is", async () => {
+    const { execute, runs } = await holding(() => {
+      throw invalid("wrong");
+    }, owners());
+    expect(execute).toThrow("wrong");
+    expect(runs).toEqual([]);
+  });
 });
 
 test("a registry method that returns a promise is an error", async () => {

@@ -172,8 +172,8 @@ export class Link implements StateLog {
     await this.#process.awake();
   }
 
-  bodies(contractIds: readonly string[]): Promise<FetchedBodies> {
-    return this.call(() => this.#log.bodies(contractIds));
+  bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies> {
+    return this.call(() => this.#log.bodies(contractIds, generation));
   }
 
   async listen(notices: LogNotices, signal: AbortSignal): Promise<void> {

@@ -98,7 +98,7 @@ describe("is broken within 200 seeds by", () => {
           return progress === "empty" ? progress : change(progress);
         },
         load: (use) => log.load(use),
-        bodies: (ids) => log.bodies(ids),
+        bodies: (ids, generation) => log.bodies(ids, generation),
         listen: (notices, signal) => log.listen(notices, signal),
         requestCatchUp: (id) => log.requestCatchUp(id),
       };

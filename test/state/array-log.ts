@@ -62,13 +62,15 @@ export interface Committed extends LogPosition {
 interface Content {
   /** Of the served generation, the snapshot first. */
   readonly commits: readonly Committed[];
+  /** Those of the generation before. */
+  readonly retired: readonly Committed[];
   /** What came after lower offsets is no longer known. */
   readonly watermark: number;
   readonly heartbeat: Omit<Heartbeat, "elapsed"> | undefined;
   readonly otherHistory: string | undefined;
 }
 
-const NOTHING: Content = { commits: [], watermark: 0, heartbeat: undefined, otherHistory: undefined };
+const NOTHING: Content = { commits: [], retired: [], watermark: 0, heartbeat: undefined, otherHistory: undefined };
 
 export class ArrayLog implements StateLog {
   readonly #options: Required<ArrayLogOptions>;
@@ -155,11 +157,12 @@ export class ArrayLog implements StateLog {
     });
   }
 
-  async bodies(contractIds: readonly string[]): Promise<FetchedBodies> {
+  async bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies> {
     await this.#options.pass();
-    const { latest } = this;
+    const { commits, retired } = this.#content;
+    const states = [...retired, ...commits].filter((one) => one.generation === generation);
     const found = contractIds.flatMap((id) => {
-      const contract = latest?.contracts.get(id);
+      const contract = states.findLast(({ contracts }) => contracts.has(id))?.contracts.get(id);
       if (contract === undefined) return [];
       const { payload, createdEventBlob } = contract.body;
       return [[id, { payload, createdEventBlob }] as const];
@@ -298,7 +301,12 @@ export class ArrayWriter implements StoreWriter {
       counted,
       ...none,
     };
-    await this.#log.write(this.#epoch, (content) => ({ ...content, commits: [snapshot], watermark: offset }));
+    await this.#log.write(this.#epoch, (content) => ({
+      ...content,
+      commits: [snapshot],
+      retired: content.commits,
+      watermark: offset,
+    }));
   }
 
   async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {

@@ -19,10 +19,13 @@ function indexed(contractId: string): Contract {
 /** A log whose statements are answered by the test. */
 class AskedLog {
   readonly asked: string[][] = [];
+  /** Of each statement. */
+  readonly generations: number[] = [];
   readonly #answers: ((answer: FetchedBodies | Error) => void)[] = [];
 
-  bodies(contractIds: readonly string[]): Promise<FetchedBodies> {
+  bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies> {
     this.asked.push([...contractIds]);
+    this.generations.push(generation);
     return new Promise((resolve, reject) =>
       this.#answers.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer))),
     );
@@ -65,6 +68,25 @@ describe("bodies", () => {
     expect(bodyOf(a).payload).toBe('{"id":"a"}');
     expect(bodies.has([a, b])).toBe(true);
     expect(log.asked).toHaveLength(1);
+  });
+
+  test("of two generations are asked for in two statements", async () => {
+    const bodies = create();
+    const later = { generation: "8", offset: 3 };
+    const asked: readonly [readonly string[], typeof later][] = [
+      [["a", "b"], STATE],
+      [["b", "c"], later],
+      [["d"], STATE],
+    ];
+    const taken = Promise.allSettled(asked.map(([ids, state]) => bodies.take(ids.map(indexed), state)));
+    await settle();
+    await log.answer();
+    await log.answer({ head: { ...HEAD, generation: 8, offset: 3 }, bodies: new Map() });
+    await log.answer();
+    expect(log.asked).toEqual([["a", "b"], ["b", "c"], ["d"]]);
+    expect(log.generations).toEqual([7, 8, 7]);
+    expect((await taken).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(missing).toEqual([["b", "c"]]);
   });
 
   test("of 1,200 contracts are three statements, two of them under way", async () => {

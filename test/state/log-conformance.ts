@@ -130,7 +130,7 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     test("nothing has been committed", async () => {
       expect(await subject.log.progress(undefined)).toBe("empty");
       expect(await subject.log.load(async (state) => state)).toBeUndefined();
-      expect(await subject.log.bodies(["a"])).toEqual({ head: undefined, bodies: new Map() });
+      expect(await subject.log.bodies(["a"], 1)).toEqual({ head: undefined, bodies: new Map() });
     });
 
     describe("the head", () => {
@@ -144,7 +144,11 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const last = { generation, origin, offset: 8, updateId: "update-8", asOf: 70 };
         expect(await head()).toMatchObject(last);
         expect((await load()).head).toMatchObject(last);
-        expect((await subject.log.bodies([])).head).toMatchObject({ generation, offset: 8, updateId: "update-8" });
+        expect((await subject.log.bodies([], generation)).head).toMatchObject({
+          generation,
+          offset: 8,
+          updateId: "update-8",
+        });
       });
 
       test("has another generation after each replacement, and the origin of its writer", async () => {
@@ -445,20 +449,49 @@ export function logConformance(name: string, makeLog: MakeLog): void {
       });
     });
 
-    test("bodies are those of the active contracts, by id", async () => {
-      const ids = Array.from({ length: MAX_BODIES }, (_, index) => `n${index}`);
+    describe("bodies", () => {
       const body = (id: string) => ({
         payload: JSON.stringify({ name: id, é: null }),
         createdEventBlob: Buffer.from(id).toString("base64"),
       });
-      await subject.writer.replace(
-        ids.map((id) => fruit(id, { body: { ...body(id), encodings: undefined } })),
-        5,
-      );
-      expect((await subject.log.bodies(ids)).bodies).toEqual(new Map(ids.map((id) => [id, body(id)])));
-      await apply([archive("n1"), unassigned("n2", 1)], 6);
-      const { head: at, bodies } = await subject.log.bodies(["n1", "n2", "n2", "unknown"]);
-      expect([at?.offset, bodies]).toEqual([6, new Map([["n2", body("n2")]])]);
+      const withBody = (id: string) => fruit(id, { body: { ...body(id), encodings: undefined } });
+      const bodiesOf = (...ids: readonly string[]) => new Map(ids.map((id) => [id, body(id)]));
+
+      test("are those of contracts, by id, of a snapshot and of updates, of any size", async () => {
+        const ids = Array.from({ length: MAX_BODIES - 1 }, (_, index) => `n${index}`);
+        await subject.writer.replace(ids.map(withBody), 5);
+        const { generation } = await head();
+        await apply([{ active: withBody("later") }, unassigned("n2", 1)], 6);
+        const asked = await subject.log.bodies([...ids, "later"], generation);
+        expect([asked.head?.offset, asked.bodies]).toEqual([6, bodiesOf(...ids, "later")]);
+        expect((await subject.log.bodies(["n1", "n1", "unknown"], generation)).bodies).toEqual(bodiesOf("n1"));
+
+        const large = { payload: `{"text":"${"é".repeat(50_000)}"}`, createdEventBlob: "QUJD".repeat(50_000) };
+        await apply([{ active: fruit("large", { body: { ...large, encodings: undefined } }) }], 7);
+        expect((await subject.log.bodies(["large"], generation)).bodies).toEqual(new Map([["large", large]]));
+      });
+
+      test("are there for a while after the archival, and when the contract is active again", async () => {
+        await subject.writer.replace([withBody("a"), withBody("b")], 5);
+        const { generation } = await head();
+        await apply([archive("a"), { active: withBody("c") }], 6);
+        await apply([archive("c")], 7);
+        const asked = await subject.log.bodies(["a", "b", "c"], generation);
+        expect([asked.head?.offset, asked.bodies]).toEqual([7, bodiesOf("a", "b", "c")]);
+        await apply([{ active: withBody("a") }], 8);
+        await apply([archive("a")], 9);
+        expect((await subject.log.bodies(["a"], generation)).bodies).toEqual(bodiesOf("a"));
+      });
+
+      test("are there for a while after another generation has begun, and are not those of that", async () => {
+        await subject.writer.replace([withBody("a"), withBody("b")], 5);
+        const { generation } = await head();
+        await subject.writer.replace([withBody("b"), withBody("c")], 4);
+        const { generation: next } = await head();
+        const before = await subject.log.bodies(["a", "b", "c"], generation);
+        expect([before.head?.generation, before.bodies]).toEqual([next, bodiesOf("a", "b")]);
+        expect((await subject.log.bodies(["a", "b", "c"], next)).bodies).toEqual(bodiesOf("b", "c"));
+      });
     });
 
     describe("notices", () => {

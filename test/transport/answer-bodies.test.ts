@@ -6,22 +6,24 @@ import { QueryExecutor } from "../../src/registry/executor.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { services } from "../../src/service/services.js";
+import { createBudgets } from "../../src/transport/limits.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { acme } from "../fixtures/calls/build.js";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import { contractsOf, utility } from "../fixtures/in-memory.js";
 import { type Call, clients, protocols, sendRest } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
+import { until } from "../fixtures/wait.js";
 import { type StoreWithoutBodies, storeWithoutBodies } from "../fixtures/without-bodies.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 const accept = successfulCalls["v1 transfer instruction, accept"] as Call;
 const fileOnly: ReadonlySet<string> = new Set(["the OpenAPI document", "all packages"]);
 
-async function serveReader(reader: StoreReader) {
+async function serveReader(reader: StoreReader, budgets = createBudgets()) {
   const executor = new QueryExecutor(utility, reader, { staleReason: () => undefined }, () => NOW);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
-  const server = await createServer(services(executor, options), TEST_SERVER_OPTIONS);
+  const server = await createServer(services(executor, options), { ...TEST_SERVER_OPTIONS, budgets });
   return { server, url: await server.listen("127.0.0.1", 0) };
 }
 
@@ -76,8 +78,9 @@ describe("a store without bodies", () => {
 describe("of a store without bodies", () => {
   async function cold() {
     const store = await storeWithoutBodies(contractsOf(elements));
-    const { server, url } = await serveReader(store.reader);
-    return { store, url, [Symbol.asyncDispose]: () => server.close(1_000) };
+    const budgets = createBudgets();
+    const { server, url } = await serveReader(store.reader, budgets);
+    return { store, url, budgets, [Symbol.asyncDispose]: () => server.close(1_000) };
   }
 
   test("what is refused needs no body", async () => {
@@ -135,6 +138,24 @@ describe("of a store without bodies", () => {
       service.store.faults.push("silent");
       const { code } = await send(service.url, accept, { deadlineMs: 100 });
       expect(code).toBe(Code.DeadlineExceeded);
+    },
+  );
+
+  test.each(Object.entries(protocols))(
+    "%s: none is encoded while other responses take all memory",
+    async (_name, send) => {
+      await using service = await cold();
+      const { responses } = service.budgets;
+      let arrive = () => {};
+      service.store.faults.push(new Promise((resolve) => (arrive = resolve)));
+      const waiting = send(service.url, accept);
+      await until("the body is awaited", () => service.store.fetched.length === 1);
+      responses.take(responses.limit);
+      arrive();
+      const message = expect.stringMatching(/too many responses/) as string;
+      expect(await waiting).toMatchObject({ ok: false, message });
+      responses.release(responses.limit);
+      expect(await send(service.url, accept)).toMatchObject({ ok: true });
     },
   );
 

@@ -37,7 +37,7 @@ export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<S
  * latest state of each contract is; the second, `contracts`, yields these. `open` begins the file anew.
  */
 export async function indexSnapshot(open: () => Chunks, decoder: Decoder): Promise<IndexedSnapshot> {
-  const index = await readIndex(open(), decoder);
+  const index = await readIndex(open(), decoder, false);
   return { index, contracts: () => latestContracts(open(), index, decoder) };
 }
 
@@ -48,22 +48,16 @@ export interface IndexedSnapshot {
 
 /** As `indexSnapshot`, in one pass and half of the time, for who holds all contracts anyway. */
 export async function holdSnapshot(open: () => Chunks, decoder: Decoder) {
-  const held = new Map<string, StoredContract | CountedOnly>();
-  const index = await readIndex(open(), decoder, (contract) => void held.set(contract.contractId, contract));
-  return { index, contracts: () => held.values() };
+  const index = await readIndex(open(), decoder, true);
+  return { index, contracts: () => index.held() };
 }
 
-/** Finds what a file has, until it has too many problems. `onContract` gets each contract that replaces earlier ones. */
-async function readIndex(
-  chunks: Chunks,
-  decoder: Decoder,
-  onContract?: (contract: StoredContract | CountedOnly) => void,
-): Promise<SnapshotIndex> {
-  const index = new SnapshotIndex(decoder);
+/** Finds what a file has, until it has too many problems. */
+async function readIndex(chunks: Chunks, decoder: Decoder, holdsContracts: boolean): Promise<SnapshotIndex> {
+  const index = new SnapshotIndex(decoder, holdsContracts);
   try {
     for await (const element of splitElements(chunks)) {
-      const contract = index.add(element);
-      if (contract !== undefined) onContract?.(contract);
+      index.add(element);
       if (index.isFull) return index;
     }
     index.checkPages();
@@ -101,24 +95,26 @@ interface Latest {
   readonly line: number;
   /** The state with the higher counter wins, else the assigned one. */
   readonly rank: number;
-  /** Of what the element says of the contract. */
-  readonly digest: number;
+  /** The contract where contracts are held, else a digest of what the element says of it. */
+  readonly said: StoredContract | CountedOnly | number;
 }
 
-/** What is found in the elements of a file, without their contracts. */
+/** What is found in the elements of a file. */
 class SnapshotIndex {
   offset = 0;
   ignored = 0;
   readonly problems: Problem[] = [];
   readonly #decoder: Decoder;
+  readonly #holdsContracts: boolean;
   #elements = 0;
-  /** By the key of a contract id. */
+  /** By contract id where contracts are held, else by its key. */
   readonly #latest = new Map<string, Latest>();
   /** The pages of each export, by its offset: the line of the last one read, and whether the last of the export is there. */
   readonly #exports = new Map<number, { readonly line: number; readonly isComplete: boolean }>();
 
-  constructor(decoder: Decoder) {
+  constructor(decoder: Decoder, holdsContracts: boolean) {
     this.#decoder = decoder;
+    this.#holdsContracts = holdsContracts;
   }
 
   get isFull(): boolean {
@@ -134,25 +130,28 @@ class SnapshotIndex {
     return this.#latest.get(keyOf(contractId))?.number === number;
   }
 
-  /** The contract of an element, if it is the latest state so far. */
-  add(element: ElementText): StoredContract | CountedOnly | undefined {
+  /** The contracts that are held. */
+  *held(): Generator<StoredContract | CountedOnly> {
+    for (const { said } of this.#latest.values()) if (typeof said === "object") yield said;
+  }
+
+  add(element: ElementText): void {
     this.#elements++;
     try {
       const value = parseElement(element);
       if (isPage(value)) {
         this.#addPage(value, element.line);
-        return undefined;
+        return;
       }
       const error = messageError(value);
       if (error !== undefined) throw new Error(`it is an error instead of contracts: ${error.message}`);
       const contract = this.#decoder.decode(value)?.contract;
       this.offset = Math.max(this.offset, lastOffset(value));
       if (contract === undefined) this.ignored++;
-      else if (this.#replacesEarlier(contract, element.line)) return contract;
+      else this.#addContract(contract, element.line);
     } catch (error) {
       this.problems.push({ line: element.line, reason: errorMessage(error) });
     }
-    return undefined;
   }
 
   #addPage({ activeContracts, activeAtOffset, nextPageToken = null }: JsonObject, line: number): void {
@@ -170,22 +169,22 @@ class SnapshotIndex {
   }
 
   /** Throws if another element contradicts it: an invalid snapshot. */
-  #replacesEarlier(contract: StoredContract | CountedOnly, line: number): boolean {
+  #addContract(contract: StoredContract | CountedOnly, line: number): void {
     const { contractId, reassignmentCounter, synchronizerId } = contract;
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
-    const key = keyOf(contractId);
+    const key = this.#holdsContracts ? contractId : keyOf(contractId);
+    const said = this.#holdsContracts ? contract : digestOf(contract);
     const earlier = this.#latest.get(key);
-    const latest = { number: this.#elements, line, rank, digest: digestOf(contract) };
-    if (earlier?.rank === rank && earlier.digest !== latest.digest)
+    if (earlier?.rank === rank && digestOf(earlier.said) !== digestOf(said))
       throw new Error(`contract ${contractId} is already on line ${earlier.line}, with other content`);
-    if (earlier !== undefined && rank <= earlier.rank) return false;
-    this.#latest.set(key, latest);
-    return true;
+    if (earlier === undefined || rank > earlier.rank)
+      this.#latest.set(key, { number: this.#elements, line, rank, said });
   }
 }
 
 /** A number of 48 bits: elements differ by mistake, not to deceive. */
-function digestOf(contract: StoredContract | CountedOnly): number {
+function digestOf(contract: Latest["said"]): number {
+  if (typeof contract === "number") return contract;
   const { synchronizerId = null } = contract;
   const content = isStored(contract)
     ? [synchronizerId, contract.templateId, contract.createdAt, contract.body.createdEventBlob, contract.body.payload]

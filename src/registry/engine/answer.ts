@@ -61,8 +61,7 @@ export const inputsOf = (instruction: Contract<TableFields>): EntryInputs => {
 
 /**
  * An entry of a choice context: how its contracts are found and written. The table of operations has the keys
- * under which the value stands. Methods are synchronous and keep no state, and rethrow what is not a RegistryError: a
- * store that has to fetch lets them find nothing, and calls them again.
+ * under which the value stands. Methods are synchronous and keep no state.
  */
 export interface ContextEntry<S extends ContractSelector = ContractSelector> {
   /**

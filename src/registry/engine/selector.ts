@@ -104,10 +104,9 @@ export class ContractSelector {
 
   /** Throws one error for all that is wrong. Call it when the answer is complete. */
   finish(): void {
-    // Before any error: a store notes what is looked up here.
-    const unproven = this.#unproven();
     const [first, ...others] = this.problems();
     if (first !== undefined) throw combineErrors(first, others);
+    const unproven = this.#unproven();
     if (unproven !== undefined) throw unproven;
   }
 
@@ -173,7 +172,6 @@ export class ContractSelector {
       if (template !== undefined) return unreadable(template, `entry ${entry}`, contractId);
     }
     if (this.context.hasReachedEnd) return undefined;
-    // Last: a store that lacks anything ends the run here.
     for (const { contractId, entry, mayBeAhead } of absences)
       if (mayBeAhead && contractId !== undefined && !this.view.wasArchived(contractId))
         return notFound(`contract ${contractId} (entry ${entry}) is not known here`, { about: { contractId } });

@@ -50,8 +50,7 @@ export interface DescribedCredential {
 }
 
 /**
- * Records how an answer is found, for an explanation. The rules run once, as for any request, and report what they do. They
- * may run again from the start: each run has a recorder of its own.
+ * Records how an answer is found, for an explanation: the rules run as for any request, and report what they do.
  */
 export interface Recorder {
   /** A contract was looked for. Of searches with one name only the first is kept, for the entries of all. */

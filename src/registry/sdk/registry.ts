@@ -14,10 +14,8 @@ export type * from "./warnings.js";
 
 /**
  * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or SQL.
- * Every method is synchronous and free of side effects. A store that has to fetch contracts runs it several times: what it
- * lacks is not found, until it has been fetched, and only the last run counts. So a method looks up early what a request
- * names, ends where nothing is found, keeps nothing between runs, and catches RegistryError alone. It throws
- * RegistryError if it has no answer: "not-found" for a registrar that it does not serve.
+ * Every method is synchronous, free of side effects, and sees one state. It throws RegistryError if it has no answer:
+ * "not-found" for a registrar that it does not serve.
  */
 export interface Registry {
   readonly name: string;
@@ -38,8 +36,8 @@ export interface Registry {
   /** A summary of the stored contracts with its warnings, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
-  /** The template of holdings, if answers depend on input holdings. The service reads these from the ledger by id. */
-  readonly holding?: Template<HoldingFields>;
+  /** Which input holdings answers depend on; absent if they depend on none. */
+  readonly inputHoldings?: InputHoldings;
   /** Tells it the versions of packages by id, all that the participant has said. Called when more are known. */
   readonly learnPackages?: (versions: ReadonlyMap<string, string>) => void;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
@@ -81,6 +79,23 @@ export interface UtilityOperations {
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 
+/**
+ * The holdings that requests name as inputs. A store keeps few of them, there can be millions. For those whose fields an answer
+ * depends on, the service asks the ledger before the operation is run; at most 100 of a request.
+ *
+ * Each function names, from the view, the contract ids of those that a request depends on and the view does not tell: as few
+ * as possible, since the request waits for them. Absent for an operation that depends on none. It throws what the operation
+ * throws.
+ */
+export interface InputHoldings {
+  readonly template: Template<HoldingFields>;
+  readonly transferFactory?: (view: View, query: FactoryQuery) => readonly string[];
+  readonly allocationFactory?: (view: View, query: FactoryQuery) => readonly string[];
+  readonly settlementFactory?: (view: View, query: FactoryQuery) => readonly string[];
+  readonly issuanceFactory?: (view: View, query: IssuanceQuery) => readonly string[];
+  readonly burnMintFactory?: (view: View, query: IssuanceQuery) => readonly string[];
+}
+
 /** What a query is answered from. */
 export interface RequestContext {
   /** The contracts at one ledger offset. */
@@ -88,18 +103,13 @@ export interface RequestContext {
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
   /**
-   * Reads holdings by contract id from the ledger, where the source can; at most 100. For holdings that a request names and
-   * the store does not keep. One that the ledger does not know is absent, and so are all where the source cannot read them.
-   * The first call aborts the method, which runs again when they are read. Throws "unavailable" if the ledger has not told one
-   * of `needed` in time; by default all are needed.
+   * A holding that the operation has named before (see InputHoldings), as the ledger has it. Undefined if it does not know the
+   * holding, or the source cannot read any. Throws "unavailable" if it has not told it in time.
    */
-  readHoldings(
-    contractIds: readonly string[],
-    needed?: readonly string[],
-  ): ReadonlyMap<string, InputHolding | "archived">;
+  inputHolding(contractId: string): InputHolding | "archived" | undefined;
   /**
    * Whether the view has all that the ledger had when the request came: then an id that it does not have is of no active
-   * contract. A method that throws "not-found" for such an id is run again until this is so.
+   * contract. The service waits until this is so before it passes on a "not-found" for such an id.
    */
   readonly hasReachedEnd: boolean;
   /**

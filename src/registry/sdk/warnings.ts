@@ -101,7 +101,7 @@ export interface Check<F = unknown, O = unknown> {
   /**
    * The warnings about some contracts of the template, which are those of `context.view`. A check is called with each
    * contract once. Warnings that differ only in their operations are reported as one. Like the methods of a registry it
-   * is synchronous, has no side effects, and may be run again.
+   * is synchronous and has no side effects.
    */
   warnings(context: CheckContext, contracts: readonly Contract<F>[]): readonly Warning[];
   /** What only all contracts of the template show together. Absent if nothing. */

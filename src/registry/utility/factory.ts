@@ -52,22 +52,45 @@ export interface GroupQuery {
 
 /**
  * The group of a factory request. It is that of the instrument's configuration. Only where several groups have the
- * instrument, or none has and none is needed, are the input holdings read, which belong to one. Where the ledger does not know
+ * instrument, or none has and none is needed, do the input holdings decide, which belong to one. Where the ledger does not know
  * them, or the source cannot read them, it is that of the newest configuration, else that of the newest factory.
  */
 export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
-  const { registrar, needsNoConfiguration, groups, factories } = query;
+  const { registrar, groups, factories } = query;
   const [newest, second] = groups;
   if (newest !== undefined && second === undefined) return newest;
   const known = new Set<string>();
-  const readable = newest === undefined && !needsNoConfiguration ? [] : query.inputHoldings;
-  const decides = (group: Group) => newest === undefined || groups.some((one) => isSameGroup(one, group));
-  const ofInputs = heldGroup(context, registrar, readable, known, decides);
-  if (ofInputs !== undefined) return ofInputs;
+  const holdings = isDecidedByHoldings(query) ? inputHoldings(context, query.inputHoldings) : [];
+  for (const [contractId, holding] of holdings) {
+    known.add(contractId);
+    const group = groupHeld(holding, query);
+    if (group !== undefined) return group;
+  }
   const [factory] = factories;
   const fallback = newest ?? (factory === undefined ? undefined : groupOf(factory));
   if (newest !== undefined) noteGuess(context, newest, query, known);
   return fallback ?? { registrar, operator: undefined, provider: undefined };
+}
+
+type Undecided = Pick<GroupQuery, "registrar" | "groups" | "needsNoConfiguration">;
+
+const isDecidedByHoldings = ({ groups, needsNoConfiguration }: Undecided): boolean =>
+  groups.length > 1 || (groups.length === 0 && needsNoConfiguration);
+
+/** The group of a holding; undefined if that decides nothing. */
+function groupHeld(holding: HoldingFields | "archived", { registrar, groups }: Undecided): Group | undefined {
+  if (holding === "archived" || holding.registrar !== registrar) return undefined;
+  const group = { registrar, operator: holding.operator, provider: holding.provider };
+  return groups.length === 0 || groups.some((one) => isSameGroup(one, group)) ? group : undefined;
+}
+
+/** The input holdings that the group of a request depends on and that are not in the store; see InputHoldings. */
+export function holdingsForGroup(view: View, request: GroupRequest): readonly string[] {
+  const { registrar, instruments, needsNoConfiguration = false } = request;
+  const query = { registrar, groups: groupsOf(view, registrar, instruments), needsNoConfiguration };
+  if (!isDecidedByHoldings(query)) return [];
+  const { stored, unknown } = lookUpHoldings(view, request.inputHoldings);
+  return stored.some(([, holding]) => groupHeld(holding, query) !== undefined) ? [] : unknown;
 }
 
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */
@@ -96,23 +119,6 @@ export const candidateConfigurations = (
 ): readonly Contract<ConfigurationFields>[] =>
   view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
 
-/** The group of the first input holding of the registrar that decides; `known` gets those that were looked at. */
-function heldGroup(
-  context: RequestContext,
-  registrar: string,
-  ids: readonly string[],
-  known: Set<string>,
-  decides: (group: Group) => boolean,
-): Group | undefined {
-  for (const [contractId, read] of inputHoldings(context, ids)) {
-    known.add(contractId);
-    if (read === "archived" || read.registrar !== registrar) continue;
-    const group = { registrar, operator: read.operator, provider: read.provider };
-    if (decides(group)) return group;
-  }
-  return undefined;
-}
-
 /** Explanations say that another group may be meant. */
 function noteGuess(
   { recorder }: RequestContext,
@@ -132,26 +138,30 @@ function noteGuess(
   );
 }
 
+/** The holdings that a request names: what the store tells of them, and the ids of the others. */
+export function lookUpHoldings(view: View, contractIds: readonly string[]) {
+  const stored: [string, HoldingFields | "archived"][] = [];
+  const unknown: string[] = [];
+  for (const contractId of new Set(contractIds)) {
+    const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
+    if (fields === undefined) unknown.push(contractId);
+    else stored.push([contractId, fields]);
+  }
+  return { stored, unknown };
+}
+
 /**
- * The holdings that a request names: those in the store, which has few, then those of the ledger, where the source can read it.
- * Those that neither knows are left out. Throws "unavailable" at one that the ledger has not told in time: who needs no more
- * stops before.
+ * The holdings that a request names: those in the store, then those of the ledger. Those that neither knows are left out. Throws
+ * "unavailable" at one that the ledger has not told in time: who needs no more stops before.
  */
 export function* inputHoldings(
   context: RequestContext,
   contractIds: readonly string[],
 ): Generator<readonly [string, HoldingFields | "archived"]> {
-  const { view } = context;
-  const ids = [...new Set(contractIds)];
-  const unknown: string[] = [];
-  // All are looked up before it is asked which are archived.
-  for (const [contractId, stored] of ids.map((id) => [id, view.byId(holding, id)] as const)) {
-    if (stored !== undefined) yield [contractId, stored.fields];
-    else if (view.wasArchived(contractId)) yield [contractId, "archived"];
-    else unknown.push(contractId);
-  }
+  const { stored, unknown } = lookUpHoldings(context.view, contractIds);
+  yield* stored;
   for (const contractId of unknown) {
-    const read = context.readHoldings(unknown, [contractId]).get(contractId);
+    const read = context.inputHolding(contractId);
     if (read !== undefined) yield [contractId, read];
   }
 }
@@ -190,7 +200,7 @@ export type GroupFactories = Pick<
   "group" | "needed" | "considered" | "factories" | "targetSynchronizer"
 >;
 
-interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
+export interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
   /** As in GroupQuery. Default false. */
   readonly needsNoConfiguration?: boolean;
   readonly targetSynchronizer?: string | undefined;

@@ -28,10 +28,10 @@ import {
 import { checkCredentials } from "./check-credentials.js";
 import { checkInstruments, checkRegistrars } from "./check-instruments.js";
 import { checkedOperations, checkInstructions } from "./checks.js";
-import { burnMintFactory, issuanceFactory } from "./issuance.js";
+import { burnMintFactory, holdingsForBurnMint, holdingsForIssuance, issuanceFactory } from "./issuance.js";
 import { transferProof } from "./proof.js";
 import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
-import { transferFactory } from "./transfer.js";
+import { holdingsForTransfer, transferFactory } from "./transfer.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: allocation.SettlementLimits;
@@ -51,7 +51,13 @@ export function utilityRegistry({
   return {
     name: "Registry Utility",
     templates: contexts.templates,
-    holding,
+    inputHoldings: {
+      template: holding,
+      transferFactory: holdingsForTransfer,
+      allocationFactory: allocation.holdingsForAllocation,
+      issuanceFactory: holdingsForIssuance,
+      burnMintFactory: holdingsForBurnMint,
+    },
     supportedApis: ALL_APIS,
     learnPackages: (versions) => contexts.packageVersions.learn(versions),
     supportedApisOf: supportedApisOf(contexts.packageVersions),

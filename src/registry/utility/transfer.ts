@@ -20,6 +20,7 @@ import {
   candidateConfigurations,
   findGroupFactories,
   hasVersion2,
+  holdingsForGroup,
   notePaused,
   version2Of,
   withProvider,
@@ -85,6 +86,19 @@ export function transferFactory(
     inputs: withProvider(inputs, group),
   });
   return { factoryId, transferKind, instrumentId, values, disclosed };
+}
+
+/** See InputHoldings. */
+export function holdingsForTransfer(view: View, query: FactoryQuery): readonly string[] {
+  const given = transferArguments(query);
+  const { instruments, isSelf = false } = transferInputs(given);
+  const { inputHoldings } = given;
+  return holdingsForGroup(view, {
+    registrar: query.registrar,
+    instruments,
+    inputHoldings,
+    needsNoConfiguration: isSelf,
+  });
 }
 
 type Preapprovals = readonly Found[];

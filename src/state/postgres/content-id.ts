@@ -2,7 +2,7 @@
 import type { Template } from "../../domain/template.js";
 
 /** Raise it when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
-const VERSION = 7;
+const VERSION = 8;
 
 /**
  * Identifies what a log holds. It holds what `parse` gave, so the content id is all that says which parser it was: this version

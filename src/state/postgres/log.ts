@@ -101,9 +101,9 @@ export class PostgresLog implements StateLog {
     }
   }
 
-  async bodies(contractIds: readonly string[]): Promise<FetchedBodies> {
+  async bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies> {
     const rows = await orUnavailable(
-      this.#database.read<BodyRow>(bodiesStatement, [this.#contentHash, [...contractIds]]),
+      this.#database.read<BodyRow>(bodiesStatement, [this.#contentHash, [...contractIds], generation]),
     );
     const bodies = new Map<string, Pick<Body, "payload" | "createdEventBlob">>();
     for (const { contract_id, payload, created_event_blob } of rows) {
@@ -274,16 +274,15 @@ const tombstoneOf = ({ contract_id, registrar_hash }: TombstoneRow): Pick<Tombst
 
 const sumOf = ({ sum_hash, amount }: SumRow): LoggedSum => ({ sum: sum_hash, amount: BigInt(amount) });
 
-/** The head of content $1, and the bodies of the contracts with ids $2: one row at least if there is a state. */
+/** The head of content $1, and the bodies of the contracts with ids $2 of generation $3: one row at least if there is a state. */
 export const bodiesStatement: Statement = {
   name: "bodies",
   text: `
-SELECT s.generation, s.ledger_offset, s.update_id, c.contract_id, c.payload, c.created_event_blob
+SELECT s.generation, s.ledger_offset, s.update_id, b.contract_id, b.payload, b.created_event_blob
 FROM offledger.state s
 LEFT JOIN LATERAL (
-  SELECT c.contract_id, c.payload, c.created_event_blob FROM offledger.log_contracts c
-  WHERE c.generation = s.generation AND c.contract_id = ANY ($2::text[]) OFFSET 0
-) c ON true
+  SELECT * FROM offledger.log_bodies b WHERE b.generation = $3::bigint AND b.contract_id = ANY ($2::text[]) OFFSET 0
+) b ON true
 WHERE s.content_hash = $1::uuid AND s.generation > 0`,
 };
 

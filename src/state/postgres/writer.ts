@@ -150,7 +150,7 @@ export class PostgresWriter implements StoreWriter {
     await this.#deleteUnused();
     const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
     for (const statement of logTables.trims) {
-      if (this.#failure === undefined) await this.#database.query(statement, parameters);
+      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
     }
   }
 
@@ -237,6 +237,7 @@ const TABLES = [
   "template_counts",
   "archived_contracts",
   "invalidations",
+  "log_bodies",
   "log_commits",
   "log_contracts",
   "log_counted_only",

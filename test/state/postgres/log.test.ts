@@ -7,7 +7,7 @@ import { Follower } from "../../../src/state/follower.js";
 import { MAX_BODIES } from "../../../src/state/log.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
-import { logTables } from "../../../src/state/postgres/log-tables.js";
+import { logTables, trimStatement } from "../../../src/state/postgres/log-tables.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
@@ -93,7 +93,11 @@ storeConformance("PostgreSQL by way of a follower", async (templates) => {
     );
     for (let from = 0; from < lacking.length; from += MAX_BODIES) {
       const some = lacking.slice(from, from + MAX_BODIES);
-      const { bodies } = await log.bodies(some.map(({ contractId }) => contractId));
+      const ids = some.map(({ contractId }) => contractId);
+      const { bodies } = await log.bodies(
+        ids,
+        follower.read(({ generation }) => Number(generation)),
+      );
       for (const contract of some) {
         const body = bodies.get(contract.contractId);
         if (body !== undefined) setBody(contract, { ...body, encodings: undefined });
@@ -137,7 +141,7 @@ describe("without a database", () => {
   test.each<[string, (log: PostgresLog) => Promise<unknown>]>([
     ["progress", (log) => log.progress(undefined)],
     ["a load", (log) => log.load(async () => undefined)],
-    ["bodies", (log) => log.bodies(["a"])],
+    ["bodies", (log) => log.bodies(["a"], 1)],
     ["listening", (log) => log.listen(notices, new AbortController().signal)],
     ["a request to catch up", (log) => log.requestCatchUp("id")],
   ])("%s is unavailable", async (_what, use) => {
@@ -233,6 +237,103 @@ describe("trimming", () => {
       String(last - 12),
       String(last),
     ]);
+  });
+
+  describe("bodies of archived contracts", () => {
+    const ids = async () =>
+      (await schema.sql<{ id: string }>("SELECT contract_id AS id FROM offledger.log_bodies ORDER BY 1")).map(
+        ({ id }) => id,
+      );
+    const state = async () => {
+      const [row] = await schema.sql<{ generation: string; offset: string }>(
+        "SELECT generation, ledger_offset AS offset FROM offledger.state",
+      );
+      if (row === undefined) throw new Error("there is no state");
+      return row;
+    };
+    /** As many commits after the latest, without changes. */
+    const commitMore = (count: number) =>
+      schema.sql(
+        `WITH moved AS (UPDATE offledger.state SET ledger_offset = ledger_offset + $1 RETURNING generation, ledger_offset)
+         INSERT INTO offledger.log_commits SELECT generation, ledger_offset - n FROM moved, generate_series(0, $1::int - 1) n`,
+        [count],
+      );
+
+    test("deletes them after 1,000 commits, in steps", async () => {
+      onTestFinished(() => schema.empty());
+      const { writer } = await nextWriter();
+      const many = Array.from({ length: 2_500 }, (_, index) => `n${index}`);
+      await writer.replace(
+        ["a", "b", "c", ...many].map((id) => fruit(id)),
+        5,
+      );
+      await writer.apply([{ archived: "a" }, ...many.map((archived) => ({ archived }))], 6);
+      await commitMore(999);
+      const later = (await nextWriter()).writer;
+      await later.cleanUp();
+      expect(await ids()).toHaveLength(2_503);
+      await later.apply([{ archived: "b" }], 1_006);
+      await later.cleanUp();
+      expect(await ids()).toEqual(["b", "c"]);
+      const [left] = await schema.sql("SELECT count(*)::int AS count FROM offledger.log_tombstones WHERE has_body");
+      expect(left).toEqual({ count: 1 });
+    });
+
+    test("keeps those of contracts that are active again, until they are archived again", async () => {
+      onTestFinished(() => schema.empty());
+      const { writer } = await nextWriter();
+      await writer.replace([fruit("a")], 5);
+      await writer.apply([{ archived: "a" }], 6);
+      await writer.apply([{ active: fruit("a") }], 7);
+      await commitMore(1_500);
+      const later = (await nextWriter()).writer;
+      await later.cleanUp();
+      expect(await ids()).toEqual(["a"]);
+      await later.apply([{ archived: "a" }], 2_000);
+      await commitMore(1_500);
+      await (await nextWriter()).writer.cleanUp();
+      expect(await ids()).toEqual([]);
+    });
+
+    test("keeps that of one that becomes active at the same time", async () => {
+      onTestFinished(() => schema.empty());
+      const { writer } = await nextWriter();
+      await writer.replace([fruit("a")], 5);
+      await writer.apply([{ archived: "a" }], 6);
+      await commitMore(1_500);
+      const later = (await nextWriter()).writer;
+      const session = await schema.database.openSession();
+      onTestFinished(() => session.end());
+      // The trimming has its state, and waits for the row.
+      await session.query("BEGIN; SELECT FROM offledger.log_bodies FOR KEY SHARE");
+      const trimming = later.cleanUp();
+      await until("it waits", async () => {
+        const waiting = await schema.sql(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%log_bodies%'",
+        );
+        return waiting.length > 0;
+      });
+      await later.apply([{ active: fruit("a") }], 2_000);
+      await session.query("COMMIT");
+      await trimming;
+      expect((await state()).offset).toBe("2000");
+      expect(await ids()).toEqual(["a"]);
+    });
+
+    test("keeps the tombstones of those that are left", async () => {
+      onTestFinished(() => schema.empty());
+      const { epoch, writer } = await nextWriter();
+      await writer.replace([fruit("a")], 5);
+      await writer.apply([{ archived: "a" }, { archived: "never stored" }], 6);
+      const { generation } = await state();
+      await schema.sql(
+        "INSERT INTO offledger.log_tombstones SELECT $1, 'n' || n, 7, NULL, '{}' FROM generate_series(1, 100000) n",
+        [generation],
+      );
+      await schema.sql(trimStatement.text, [generation, epoch]);
+      const kept = await schema.sql("SELECT contract_id FROM offledger.log_tombstones WHERE ledger_offset = 6");
+      expect(kept).toEqual([{ contract_id: "a" }]);
+    });
   });
 
   test("by a writer of an old epoch deletes nothing", async () => {

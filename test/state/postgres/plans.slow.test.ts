@@ -42,13 +42,16 @@ const FILL = [
   `INSERT INTO offledger.log_contracts
    SELECT g, 'id-' || to_char(n, 'FM000000'), CASE WHEN n <= 100 THEN ${OFFSET} - n ELSE 5 END, md5('template')::uuid, 'pkg-1:M:E',
      '2026-01-05T09:00:00Z', n, 'sync', 0, '{"fields":{},"indexKeys":[]}', md5('sum 0')::uuid, 1, md5('registrar')::uuid,
-     ARRAY['12345678'], '{}', 'AAAA'
+     ARRAY['12345678']
+   FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
+  `INSERT INTO offledger.log_bodies SELECT g, 'id-' || to_char(n, 'FM000000'), '{}', 'AAAA'
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
   `INSERT INTO offledger.log_counted_only SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
   `INSERT INTO offledger.log_sums
    SELECT ${GENERATION}, md5('sum ' || n)::uuid, ${OFFSET} - n, n FROM generate_series(0, 10000) n`,
   `INSERT INTO offledger.log_tombstones
-   SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n, NULL, ARRAY['12345678'] FROM generate_series(0, 99999) n`,
+   SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n, NULL, ARRAY['12345678'], false
+   FROM generate_series(0, 99999) n`,
   `INSERT INTO offledger.log_commits SELECT ${GENERATION}, ${OFFSET} - n, 'update-' || n FROM generate_series(0, 19999) n`,
   `UPDATE offledger.state SET generation = ${GENERATION}, ledger_offset = ${OFFSET}, epoch = 1`,
 ];
@@ -196,7 +199,7 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     1 + 49 + 50 + 50,
   ],
   ["a step of a log to where it begins", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET, "update-0"], 1],
-  ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"]], 400],
+  ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"], GENERATION], 400],
   ["an update of a log", applyToLogStatement, applyToLogParameters, 1],
 ];
 

@@ -1,0 +1,21 @@
+-- The bodies of a log's contracts in a table of their own: a load does not read them, and an archival leaves them, for those
+-- who have just disclosed the contract. Processes that use the index of schema 8 have to end before this one.
+ALTER TABLE offledger.log_contracts
+  DROP COLUMN payload,
+  DROP COLUMN created_event_blob;
+
+-- A row is read at once: only one that fills a page is stored out of line.
+CREATE TABLE offledger.log_bodies (
+  generation bigint NOT NULL,
+  contract_id text NOT NULL,
+  payload text NOT NULL,
+  created_event_blob text NOT NULL,
+  PRIMARY KEY (generation, contract_id)
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE offledger.log_bodies
+  ALTER COLUMN payload SET STORAGE MAIN,
+  ALTER COLUMN created_event_blob SET STORAGE MAIN;
+
+-- Whether the body of the archived contract may still be there.
+ALTER TABLE offledger.log_tombstones ADD COLUMN has_body boolean NOT NULL DEFAULT false;
+CREATE INDEX log_tombstones_with_body ON offledger.log_tombstones (generation, ledger_offset) WHERE has_body;
