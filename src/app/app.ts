@@ -37,11 +37,11 @@ export interface App {
   readonly source: string;
   /** Why the service was not ready when it had started; undefined if it was. */
   readonly notReadyReason: string | undefined;
-  /** What the service served when it had started; undefined if that was not all in memory. */
+  /** What the service served when it had started; undefined unless that was a file. */
   readonly inventory: Inventory | undefined;
   /**
    * What it serves when it is ready for the first time, read beside the requests. Undefined if it is closed before, if
-   * the store cannot be read, and for a process that only mirrors: it serves nothing. Never rejects.
+   * the registry fails, and for a process that only mirrors: it serves nothing. Never rejects.
    */
   firstInventory(): Promise<Inventory | undefined>;
   /** The URL of the metrics; undefined if none are served. */
@@ -142,7 +142,7 @@ async function start(
     version: packageVersion(),
     notReadyReason,
     status: () => source.status(),
-    templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
+    templateCounts: () => source.reader.read((view) => view.templateCounts()),
     budgets: {
       body_bytes: budgets.bodies,
       response_bytes: budgets.responses,
@@ -186,27 +186,25 @@ async function start(
   });
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = limits;
-  // A process that only mirrors checks what its parties see.
-  const checked = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
-  const parties = roles.mirrors ? readsAs : undefined;
-  const first = new FirstInventory({ registry, source, parties, ...checked, now, log });
+  const checked = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
+  const first = new FirstInventory({ registry, source, parties: readsAs, ...checked, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
   const readiness = new ReadinessLog(() => source.notReadyReason(), log);
   shutdown.add(async () => readiness.close());
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
-    // A process that only mirrors has no replica, whose state could be stale.
+    // A process that only mirrors has no state that could be stale.
     const isCurrent = () => (roles.answers ? source.staleReason() : source.notReadyReason()) === undefined;
     const following = followPackageVersions(registry, source.packages, isCurrent, log);
     versions = following;
     shutdown.add(async () => following.close());
   }
-  // It never rejects, and the shutdown waits for it.
-  if (parties !== undefined) void first.read();
-  // Only memory can be read without waiting for the database.
-  const isKnown = source.isInMemory && parties === undefined && source.staleReason() === undefined;
-  const inventory = isKnown
-    ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...checked }))
+  // It never rejects, and the shutdown waits for it. A process that only mirrors has no contracts in memory.
+  if (readsAs !== undefined && roles.answers) void first.read();
+  // A file has been read.
+  const isFile = config.ledgerUrl === undefined && config.databaseUrl === undefined;
+  const inventory = isFile
+    ? source.reader.read((view) => registry.inventory(view, { now: now(), ...checked }))
     : undefined;
   const url = await server.listen(config.host, config.port);
   return {

@@ -49,7 +49,7 @@ export function monitorWarnings(
   log: Logger,
 ): MonitoredWarnings | undefined {
   if (metricsPort === undefined || checks === undefined) return undefined;
-  const monitor = new WarningMonitor({ ...parts, checks, openScan: () => source.openScan(), credentialDays, log });
+  const monitor = new WarningMonitor({ ...parts, checks, reader: source.reader, credentialDays, log });
   return {
     latest: () => monitor.latest(),
     report: () => monitor.latest(),
@@ -114,7 +114,7 @@ export function createConsole({ registry, executor, source, warnings, requests, 
   const freshness = new FreshnessHistory(() => source.status());
   const parties = new PartySearcher({
     searches: registry.lookup?.partySearches ?? [],
-    openScan: () => source.openScan(),
+    reader: source.reader,
     staleReason: () => source.staleReason(),
     now,
   });
@@ -125,7 +125,6 @@ export function createConsole({ registry, executor, source, warnings, requests, 
     data: {
       version: packageVersion(),
       source: source.name,
-      countsContracts: source.isInMemory,
       notReadyReason: () => source.notReadyReason(),
       // A registry without checks has no warnings.
       warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.report()),

@@ -68,7 +68,7 @@ async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Cer
 /** Throws the system's error if the CA file cannot be read. */
 export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
   const limits = limitsOf(config);
-  const { databaseUrl, databaseConnections, databasePasswordFile, databaseReader, staleSeconds } = config;
+  const { databaseUrl, databaseConnections, databasePasswordFile, staleSeconds } = config;
   return {
     participant: await participantOptions(config),
     snapshotPath: snapshotPath(config),
@@ -80,7 +80,6 @@ export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
             passwordFile: databasePasswordFile,
             connections: databaseConnections,
             cacheBytes: limits.cacheBytes,
-            reader: databaseReader,
           },
     limits: {
       unreadyAfter: Math.min(limits.unreadySeconds, staleSeconds) * 1000,

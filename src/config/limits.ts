@@ -31,7 +31,7 @@ export interface Limits {
   readonly graceSeconds: number;
   /** Before the end of a credential: it is warned of. */
   readonly credentialDays: number;
-  /** Contracts of the database that are cached. */
+  /** Content of the database's contracts that is kept in memory. */
   readonly cacheBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;

@@ -152,12 +152,6 @@ export const settings = {
     { min: 2, max: 500, default: 10 },
     "maximum database connections for queries; each process uses 2 more that are long-lived, and 1 more during a snapshot",
   ),
-  databaseReader: oneOf(
-    "database-reader",
-    ["lookups", "index"],
-    "lookups",
-    "how answers read the database: by lookups, or from an index of all contracts in memory; equal in all processes that share it",
-  ),
 
   // Tokens of callers.
   authJwksUrl: optional("auth-jwks-url", anonymousUrl, {

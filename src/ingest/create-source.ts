@@ -71,13 +71,11 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
     name: ingestor.name,
     reader: store,
     changes: store.changes,
-    openScan: () => store.openScan(),
-    isInMemory: true,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
     packages: connection && {
       catalog: connection.packages,
-      ids: async () => store.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
+      ids: async () => store.packageIds(),
     },
     async start(log) {
       logger = log;

@@ -1,22 +1,17 @@
 import { abortablePause } from "../util/async.js";
 import type { Template } from "../domain/template.js";
-import type { CatchUpProgress } from "../domain/ledger.js";
 import { Bodies } from "../state/bodies.js";
 import { Follower } from "../state/follower.js";
-import { type ChangeFeed, type StoreReader, type StoreScan, StoreUnavailable } from "../state/port.js";
-import { contentId, logContentId } from "../state/postgres/content-id.js";
+import { StoreUnavailable } from "../state/port.js";
+import { contentId } from "../state/postgres/content-id.js";
 import { checkSessions } from "../state/postgres/check-sessions.js";
 import { Database } from "../state/postgres/database.js";
 import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../state/postgres/errors.js";
 import { checkSchema, migrate } from "../state/postgres/migrate.js";
 import { StoredPackages, storing } from "../state/postgres/packages.js";
-import { ReplicaSync } from "../state/postgres/replica-sync.js";
 import { PostgresLog } from "../state/postgres/log.js";
-import { logTables } from "../state/postgres/log-tables.js";
-import { lookupTables } from "../state/postgres/lookup-tables.js";
-import { Replica, type ReplicaStatus } from "../state/postgres/replica.js";
 import type { Logger } from "../util/logger.js";
-import { Retries, type RetriesOptions } from "../util/retries.js";
+import { Retries } from "../util/retries.js";
 import type { DatabaseUrl } from "../util/urls.js";
 import { type LagLimits, notReadyReason, staleReason } from "./lag.js";
 import { LeaderLoop } from "./leadership.js";
@@ -34,9 +29,8 @@ export interface DatabaseOptions {
   readonly passwordFile: string | undefined;
   /** Largest number of connections for queries. */
   readonly connections: number;
+  /** Of the bodies that are kept. */
   readonly cacheBytes: number;
-  /** How answers read it: by the lookups of a replica, or from the index of a follower. */
-  readonly reader: "lookups" | "index";
 }
 
 export interface DatabaseSourceOptions extends DatabaseOptions {
@@ -67,7 +61,6 @@ export function databaseSource({
   passwordFile,
   connections,
   cacheBytes,
-  reader,
   roles,
   limits,
   templates,
@@ -93,24 +86,29 @@ export function databaseSource({
             "the database gives no further connection; requests wait for those that are open",
           ),
   });
-  const isIndexed = reader === "index";
-  const contents = (isIndexed ? logContentId : contentId)(templates, countsSupply, keepsOptional);
-  const storedPackages = new StoredPackages(database);
-  const store = (isIndexed ? indexOf : lookupsOf)({
-    database,
-    templates,
-    contentId: contents,
-    cacheBytes,
-    clock,
-    pause,
-    signal,
-    log: () => logger,
+  const content = contentId(templates, countsSupply, keepsOptional);
+  const stateLog = new PostgresLog(database, { templates, contentId: content });
+  const retries = { clock, pause, signal };
+  const follower = new Follower({
+    ...retries,
+    log: stateLog,
+    onLost(error) {
+      const { kind, message } = databaseErrorOf(error);
+      logger?.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
+    },
+    onRecovered: () => logger?.info({}, "database readable again"),
   });
+  const bodies = new Bodies({
+    log: stateLog,
+    maxBytes: cacheBytes,
+    onMissing: (contractIds) => logger?.error({ contractIds }, "the database lacks the content of active contracts"),
+    moveOn: () => follower.refresh(),
+  });
+  const storedPackages = new StoredPackages(database);
   let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
-  const retries = { clock, pause, signal };
   const prepareSchema = async (log: Logger): Promise<void> => {
     if (!hasSessions) await checkSessions(database);
     hasSessions = true;
@@ -126,31 +124,24 @@ export function databaseSource({
         ...retries,
         database,
         ingestor,
-        contents,
-        // A log is of the parser that its content names.
-        templates: isIndexed ? [] : templates,
-        tables: isIndexed ? logTables : lookupTables,
+        contents: content,
         log,
       });
-    await Promise.all([roles.answers ? store.run() : undefined, leaderLoop?.run()]);
+    await Promise.all([roles.answers ? follower.run() : undefined, leaderLoop?.run()]);
   };
-  const storeStaleReason = (): string | undefined => {
-    if (!store.status().isOurs) {
-      return "no mirror of this release and configuration has filled the database: start one, or wait for its snapshot";
-    }
-    return staleReason(store.status(), limits);
-  };
+  const storeStaleReason = (): string | undefined =>
+    follower.status.isEmpty
+      ? "no mirror of this release and configuration has filled the database: start one, or wait for its snapshot"
+      : staleReason(follower.status, limits);
   return {
     name: roles.mirrors ? `${ingestor.name} by way of ${url.name}` : url.name,
-    reader: store.reader,
-    changes: store.changes,
-    openScan: store.openScan,
-    isInMemory: false,
+    reader: { read: (use) => follower.read(use), ids: (template) => follower.ids(template), bodies },
+    changes: follower.changes,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
     packages: {
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
-      ids: store.packageIds ?? (() => storedPackages.ids()),
+      ids: async () => (roles.answers ? follower.packageIds() : storedPackages.ids()),
     },
     async start(log) {
       logger = log;
@@ -170,21 +161,23 @@ export function databaseSource({
           return RETRY_MS;
         },
       );
-      if (roles.answers) await Promise.race([store.refresh().catch(() => undefined), pause(RETRY_MS)]);
+      if (roles.answers) await Promise.race([follower.refresh().catch(() => undefined), pause(RETRY_MS)]);
     },
     staleReason: storeStaleReason,
     notReadyReason() {
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
-      const { failure } = store.status();
-      if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
-      const reason = storeStaleReason() ?? store.status().otherHistory ?? notReadyReason(store.status(), limits);
+      const { failure, otherHistory, isEmpty } = follower.status;
+      if (failure !== undefined) {
+        return `the database cannot be ${databaseErrorOf(failure).kind === "unavailable" ? "reached" : "read"}`;
+      }
+      const reason = storeStaleReason() ?? otherHistory ?? notReadyReason(follower.status, limits);
       // Only the leader knows why.
-      if (reason === undefined || !store.status().isOurs) return reason;
+      if (reason === undefined || isEmpty) return reason;
       if (leaderLoop?.isLeader === true) return leaderLoop.notReadyReason() ?? reason;
       return `${reason}; /readyz and the log of the process that mirrors say why`;
     },
     status() {
-      const { offset, age } = roles.answers ? store.status() : (leaderLoop?.status ?? NO_STATUS);
+      const { offset, age } = roles.answers ? follower.status : (leaderLoop?.status ?? NO_STATUS);
       return {
         offset,
         age,
@@ -193,88 +186,12 @@ export function databaseSource({
         pool: database.pool,
       };
     },
-    catchUp: limits.readWait === 0 ? undefined : () => store.catchUp(limits.readWait + ROUND_TRIP_MS),
+    catchUp: limits.readWait === 0 ? undefined : () => follower.catchUp(limits.readWait + ROUND_TRIP_MS),
     async close() {
       end.abort();
       await running;
       await database.close();
     },
-  };
-}
-
-/** What answers come from. */
-interface AnsweringStore {
-  readonly reader: StoreReader;
-  readonly changes: ChangeFeed;
-  readonly openScan: () => StoreScan;
-  readonly refresh: () => Promise<void>;
-  /** Follows the database until the signal is aborted. */
-  readonly run: () => Promise<void>;
-  readonly catchUp: (timeoutMs: number) => AsyncIterable<CatchUpProgress>;
-  readonly status: () => ReplicaStatus;
-  /** The packages of the contracts; undefined if the database lists them. */
-  readonly packageIds?: () => Promise<readonly string[]>;
-}
-
-interface StoreOptions extends RetriesOptions {
-  readonly database: Database;
-  readonly templates: readonly Template[];
-  readonly contentId: string;
-  readonly cacheBytes: number;
-  readonly log: () => Logger | undefined;
-}
-
-const lost = (log: Logger | undefined, { kind, message }: DatabaseError, served: string): void =>
-  log?.warn({ kind, reason: message }, `database not readable; ${served} served until they are stale`);
-const recovered = (log: Logger | undefined): void => log?.info({}, "database readable again");
-
-function lookupsOf(options: StoreOptions): AnsweringStore {
-  const { database, log } = options;
-  const replica = new Replica(database, options);
-  const sync = new ReplicaSync({
-    ...options,
-    replica,
-    onLost: (error) => lost(log(), error, "cached contracts are"),
-    onRecovered: () => recovered(log()),
-  });
-  return {
-    reader: replica,
-    changes: replica.changes,
-    openScan: () => replica.openScan(),
-    refresh: () => replica.refresh(),
-    run: () => sync.run(),
-    catchUp: (timeoutMs) => sync.catchUp(timeoutMs),
-    status: () => replica.status,
-  };
-}
-
-function indexOf(options: StoreOptions): AnsweringStore {
-  const { database, cacheBytes, log } = options;
-  const stateLog = new PostgresLog(database, options);
-  const follower = new Follower({
-    ...options,
-    log: stateLog,
-    onLost: (error) => lost(log(), databaseErrorOf(error), "contracts are"),
-    onRecovered: () => recovered(log()),
-  });
-  const bodies = new Bodies({
-    log: stateLog,
-    maxBytes: cacheBytes,
-    onMissing: (contractIds) => log()?.error({ contractIds }, "the database lacks the content of active contracts"),
-    moveOn: () => follower.refresh(),
-  });
-  return {
-    reader: { read: (use) => follower.read(use), bodies },
-    changes: follower.changes,
-    openScan: () => follower.openScan(),
-    refresh: () => follower.refresh(),
-    run: () => follower.run(),
-    catchUp: (timeoutMs) => follower.catchUp(timeoutMs),
-    status() {
-      const { failure, isEmpty, ...status } = follower.status;
-      return { ...status, failure: failure === undefined ? undefined : databaseErrorOf(failure), isOurs: !isEmpty };
-    },
-    packageIds: async () => follower.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
   };
 }
 

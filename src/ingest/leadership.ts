@@ -8,7 +8,6 @@
  * A process that exits or freezes loses its session, and with it the lock. When it resumes, its epoch is outdated.
  */
 import type { Client } from "pg";
-import type { Template } from "../domain/template.js";
 import {
   channels,
   type Database,
@@ -19,7 +18,6 @@ import {
 } from "../state/postgres/database.js";
 import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
-import type { ContentTables } from "../state/postgres/content-tables.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
 import { backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
@@ -39,9 +37,6 @@ export interface LeaderLoopOptions extends RetriesOptions {
   readonly ingestor: Ingestor;
   /** Identifies what the database holds; see contentId. */
   readonly contents: string;
-  /** See ContentIdentity. */
-  readonly templates: readonly Template[];
-  readonly tables: ContentTables;
   readonly log: Logger;
 }
 
@@ -97,8 +92,8 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, templates, tables, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates, tables };
+    const { database, ingestor, contents, log } = this.#options;
+    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
     const { epoch, signal } = term;
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);

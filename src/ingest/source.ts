@@ -1,6 +1,6 @@
 import type { Freshness, History, HoldingFields, HoldingSource, PackageCatalog } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
-import type { ChangeFeed, StoreReader, StoreScan, StoreWriter } from "../state/port.js";
+import type { ChangeFeed, StoreReader, StoreWriter } from "../state/port.js";
 import type { Logger } from "../util/logger.js";
 
 /** Where the versions of the packages of the store's contracts are known. */
@@ -16,10 +16,6 @@ export interface Source extends Freshness {
   readonly reader: StoreReader;
   /** What changes in the store, after readers see it. */
   readonly changes: ChangeFeed;
-  /** Opens a scan of the store in the background, which needs no end. */
-  openScan(): StoreScan;
-  /** Whether all contracts are in the memory of this process, so that listing them is cheap. */
-  readonly isInMemory: boolean;
   /** Looks up past updates; undefined for a file, which has none. */
   readonly history: History | undefined;
   /** Creates a source of holdings by contract id, given their template; undefined for a file. */

@@ -1,7 +1,7 @@
 import type { Contract } from "../domain/contract.js";
 import { unavailable } from "../domain/errors.js";
 import type { Template } from "../domain/template.js";
-import { NotReady, type StoreScan, StoreUnavailable, type View } from "../state/port.js";
+import { NotReady, type StoreReader, type View } from "../state/port.js";
 import { abortablePause, abortAfter } from "../util/async.js";
 import { backgroundContext } from "./recorder.js";
 import type {
@@ -54,15 +54,14 @@ const REST_PER_CPU = 3;
 
 /** Searches all contracts in short steps, with rests in between. Throws what a read throws. */
 async function searchParty(
-  scan: StoreScan,
+  store: StoreReader,
   searches: readonly PartySearch[],
   party: string,
   { now, pause, signal }: SearchOptions,
 ): Promise<PartyResults> {
-  const steps = new StoreSteps(scan, {
+  const steps = new StoreSteps(store, {
     maxStep: MAX_STEP,
     restPerCpu: REST_PER_CPU,
-    restPerWait: 0,
     now,
     pause,
     signal,
@@ -70,9 +69,7 @@ async function searchParty(
   const results = new PartyResults();
   for (const search of searches) {
     if (signal.aborted) break;
-    const { ids, isComplete } = await scan.ids(search.template);
-    if (!isComplete) results.isComplete = false;
-    const found = steps.run(search.template, ids, (view, contracts, at) =>
+    const found = steps.run(search.template, store.ids(search.template), (view, contracts, at) =>
       search.find(backgroundContext(view, at), contracts, party),
     );
     for await (const { result } of found) results.add(result);
@@ -83,7 +80,7 @@ async function searchParty(
 
 export interface PartySearcherOptions {
   readonly searches: readonly PartySearch[];
-  readonly openScan: () => StoreScan;
+  readonly reader: StoreReader;
   /** Why nothing must be answered from the store; undefined if it may be. */
   readonly staleReason: () => string | undefined;
   /** Milliseconds since 1970. */
@@ -125,15 +122,15 @@ export class PartySearcher {
   }
 
   async #run(party: string): Promise<PartyResults> {
-    const { searches, openScan, staleReason, now, maxMs = MAX_MS } = this.#options;
+    const { searches, reader, staleReason, now, maxMs = MAX_MS } = this.#options;
     const reason = staleReason();
     if (reason !== undefined) throw unavailable(reason);
     try {
       return await abortAfter(maxMs, this.#end.signal, (signal) =>
-        searchParty(openScan(), searches, party, { now, pause: abortablePause(signal), signal }),
+        searchParty(reader, searches, party, { now, pause: abortablePause(signal), signal }),
       );
     } catch (error) {
-      if (error instanceof NotReady || error instanceof StoreUnavailable) throw unavailable(error.message);
+      if (error instanceof NotReady) throw unavailable(error.message);
       throw error;
     }
   }
@@ -166,8 +163,6 @@ export interface StepLimits {
   readonly maxStep: number;
   /** The rest after a step, as a multiple of the CPU time that it took. */
   readonly restPerCpu: number;
-  /** The same for the time that it waited for a database. */
-  readonly restPerWait: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Waits for some milliseconds; resolves early when the signal is aborted. */
@@ -190,61 +185,47 @@ const SHORT_MS = 1;
  * before, also of another template.
  */
 export class StoreSteps {
-  readonly #scan: StoreScan;
+  readonly #store: StoreReader;
   readonly #limits: StepLimits;
   #size = FIRST_STEP;
 
-  constructor(scan: StoreScan, limits: StepLimits) {
-    this.#scan = scan;
+  constructor(store: StoreReader, limits: StepLimits) {
+    this.#store = store;
     this.#limits = limits;
   }
 
   /**
-   * Yields the result of `use` for each step, with the number of ids in it; ends early on an abort. `use` runs again if
-   * the store has to fetch. Contracts that were archived since they were listed are left out. Throws what a read throws.
+   * Yields the result of `use` for each step, with the number of ids in it; ends early on an abort. Contracts that were
+   * archived since they were listed are left out. Throws what a read throws.
    */
   async *run<F, R>(
     template: Template<F>,
     ids: readonly string[],
     use: Step<F, R>,
   ): AsyncGenerator<{ readonly result: R; readonly count: number }> {
-    const { restPerCpu, restPerWait, pause, signal } = this.#limits;
+    const { restPerCpu, pause, signal } = this.#limits;
     for (let from = 0; from < ids.length && !signal.aborted;) {
       const stepIds = ids.slice(from, from + this.#size);
       from += stepIds.length;
-      const { result, cpuMs, waitMs } = await this.#step(template, stepIds, use);
+      const startedAt = performance.now();
+      const result = this.#step(template, stepIds, use);
+      const tookMs = performance.now() - startedAt;
+      this.#adapt(tookMs);
       yield { result, count: stepIds.length };
-      await pause(Math.max(cpuMs * restPerCpu, waitMs * restPerWait));
+      await pause(tookMs * restPerCpu);
     }
   }
 
-  async #step<F, R>(
-    template: Template<F>,
-    ids: readonly string[],
-    use: Step<F, R>,
-  ): Promise<{ readonly result: R; readonly cpuMs: number; readonly waitMs: number }> {
+  #step<F, R>(template: Template<F>, ids: readonly string[], use: Step<F, R>): R {
     const now = this.#limits.now();
-    const startedAt = performance.now();
-    let cpuMs = 0;
-    // On a database a step runs again after each query.
-    let longestMs = 0;
-    const result = await this.#scan.read((view) => {
-      const runAt = performance.now();
-      try {
-        const contracts = ids.map((id) => view.byId(template, id)).filter((found) => found !== undefined);
-        return use(view, contracts, now);
-      } finally {
-        const runMs = performance.now() - runAt;
-        cpuMs += runMs;
-        longestMs = Math.max(longestMs, runMs);
-      }
+    return this.#store.read((view) => {
+      const contracts = ids.map((id) => view.byId(template, id)).filter((found) => found !== undefined);
+      return use(view, contracts, now);
     });
-    this.#adapt(longestMs);
-    return { result, cpuMs, waitMs: performance.now() - startedAt - cpuMs };
   }
 
-  #adapt(longestMs: number): void {
-    if (longestMs > LONG_MS) this.#size = Math.max(MIN_STEP, this.#size >> 1);
-    else if (longestMs < SHORT_MS) this.#size = Math.min(this.#limits.maxStep, this.#size * 2);
+  #adapt(tookMs: number): void {
+    if (tookMs > LONG_MS) this.#size = Math.max(MIN_STEP, this.#size >> 1);
+    else if (tookMs < SHORT_MS) this.#size = Math.min(this.#limits.maxStep, this.#size * 2);
   }
 }

@@ -15,8 +15,6 @@ export interface ConsoleData {
   readonly version: string;
   /** The origin of the contracts. */
   readonly source: string;
-  /** Whether counting the contracts is cheap: in a database it reads whole tables. */
-  readonly countsContracts: boolean;
   /** Undefined if the service is ready. */
   readonly notReadyReason: () => string | undefined;
   /** The latest warnings; undefined before the first check. */

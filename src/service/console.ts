@@ -116,12 +116,12 @@ const MAX_WARNINGS = 1_000;
 
 export async function getInventory(
   executor: QueryExecutor,
-  { warnings, countsContracts, source, version }: ConsoleData,
+  { warnings, source, version }: ConsoleData,
   packageVersion: PackageVersion,
 ): Promise<MessageInitShape<typeof GetInventoryResponseSchema>> {
   const { value } = await executor.execute((registry, context) => ({
     registrars: listRegistrars(registry, context),
-    templateCounts: countsContracts ? context.view.templateCounts() : [],
+    templateCounts: context.view.templateCounts(),
   }));
   const found = warnings();
   const shown = found?.warnings.slice(0, MAX_WARNINGS) ?? [];

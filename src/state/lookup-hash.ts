@@ -22,10 +22,7 @@ export const idHash = (contractId: string): LookupHash => hashText(`id ${contrac
 export const templateHash = ({ packageName, qualifiedName }: Template): LookupHash =>
   hashText(`template ${packageName} ${qualifiedName}`);
 export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
-/** SQL statements compute this hash too. */
 export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
-/** The one lookup of all template counts. */
-export const templateCountsHash: LookupHash = hashText("template counts");
 
 /** Identifies a content id among the states of a database; see content-id.ts. A migration computes it in SQL. */
 export const contentHash = (contentId: string): LookupHash => hashText(`content ${contentId}`);

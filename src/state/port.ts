@@ -10,13 +10,15 @@ import type { Tag } from "./lookup-hash.js";
 /** How many archived contract ids a store remembers. */
 export const MAX_ARCHIVED_IDS = 100_000;
 
-/** The side of the store that the registry has. */
+/** The side of the store that the registry has. All fields of all contracts are in memory: nothing here waits. */
 export interface StoreReader {
-  /**
-   * Runs `use` on one state. It must read all it needs before it returns. Throws what `use` throws, and NotReady if there is no
-   * state yet.
-   */
+  /** Runs `use` once, on one state. Throws what `use` throws, and NotReady if there is no state yet. */
   read<T>(use: (view: View) => T): T;
+  /**
+   * The ids of the contracts of a template, each once, in any order, to be read in many short steps: the state may move on
+   * between two of them. Throws NotReady.
+   */
+  ids(template: Template): readonly string[];
   /** Absent where every contract that a view returns has its body. */
   readonly bodies?: BodySource | undefined;
 }
@@ -45,12 +47,7 @@ export class StateMovedOn extends Error {
   }
 }
 
-/**
- * One state of the store, valid only while `use` runs. Every read of a contract returns the same object. A store that
- * lacks a contract notes the lookup, finds nothing, and runs `use` again when it has fetched all that was noted. So look up
- * early what the request names. The methods below `byKey` end a run in which something is missing, by an error of the
- * store's own: callers must not swallow unknown errors.
- */
+/** One state of the store, valid only while `use` runs. Every read of a contract returns the same object. */
 export interface View {
   /** Identifies the snapshot that the state comes from. Offsets are comparable within one generation only. */
   readonly generation: string;
@@ -82,24 +79,6 @@ export function hasUnreadable(view: View, template: Template, contractId?: strin
   const unreadable = unreadableTemplate(template);
   if (contractId !== undefined) return view.byId(unreadable, contractId) !== undefined;
   return view.byKey(unreadable, unreadable.indexKey).length > 0;
-}
-
-/**
- * Reads a store in the background, in many short steps, each on one state. The state may move on between two steps. The
- * caches that requests use stay as they are.
- */
-export interface StoreScan {
-  /** The ids of the contracts of a template, in any order. Throws as `StoreReader.read` does. */
-  ids(template: Template): ContractIds | Promise<ContractIds>;
-  /** As `StoreReader.read`. */
-  read<T>(use: (view: View) => T): T | Promise<T>;
-}
-
-export interface ContractIds {
-  /** Each once. */
-  readonly ids: readonly string[];
-  /** False if the template has more contracts: a database limits the list. */
-  readonly isComplete: boolean;
 }
 
 /** The number of stored contracts of one template and package. */
@@ -176,17 +155,9 @@ export class NotReady extends Error {
   }
 }
 
-/**
- * The store cannot answer now; a retry may succeed, unless the read exceeds a limit. The message is for the caller and has
- * no details of the store.
- */
+/** What the store has elsewhere cannot be read now; a retry may succeed. The message is for the caller, the cause for the operator. */
 export class StoreUnavailable extends Error {
-  constructor(
-    message: string,
-    readonly exceeded?: { readonly limit: string; readonly maximum: number },
-    /** The cause is for the operator. */
-    options?: ErrorOptions,
-  ) {
+  constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreUnavailable";
   }

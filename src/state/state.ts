@@ -23,15 +23,7 @@ import {
   tagOf,
   touchedLookups,
 } from "./lookup-hash.js";
-import {
-  type Contracts,
-  MAX_ARCHIVED_IDS,
-  NotReady,
-  type StoreReader,
-  type StoreScan,
-  type TemplateCount,
-  type View,
-} from "./port.js";
+import { type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreReader, type TemplateCount, type View } from "./port.js";
 import type { LoggedState, LoggedSum, LogStep } from "./log.js";
 
 /** Reads a state in memory, which who extends this replaces and moves. */
@@ -39,17 +31,17 @@ export class StateReader implements StoreReader {
   /** Undefined before the first. */
   protected state: State | undefined;
 
-  /** Synchronous. Throws NotReady without a state. */
   read<T>(use: (view: View) => T): T {
     return use(new StateView(this.ready()));
   }
 
-  /** It needs no end. */
-  openScan(): StoreScan {
-    return {
-      ids: (template) => ({ ids: [...this.ready().ofTemplate(template).keys()], isComplete: true }),
-      read: (use) => this.read(use),
-    };
+  ids(template: Template): readonly string[] {
+    return [...this.ready().ofTemplate(template).keys()];
+  }
+
+  /** Of the contracts. Throws NotReady without a state. */
+  packageIds(): readonly string[] {
+    return [...new Set(this.read((view) => view.templateCounts().map(({ packageId }) => packageId)))];
   }
 
   protected ready(): State {

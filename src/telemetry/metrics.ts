@@ -16,8 +16,8 @@ export interface MetricSources {
   /** Undefined if the service is ready. */
   readonly notReadyReason: () => string | undefined;
   readonly status: () => SourceStatus;
-  /** Undefined if the contracts are not in the memory of this process. */
-  readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
+  /** Throws if no contracts are in the memory of this process, yet or ever. */
+  readonly templateCounts: () => readonly TemplateCount[];
   /** What all requests share. */
   readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests" | "streams", BudgetStatus>>;
   /** The streams of changes; undefined if this process has none. */
@@ -283,7 +283,7 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
   gauge(
     "offledger_store_contracts",
     "Contracts in the memory of this process by template",
-    async () => templateCounts && countByTemplate(await templateCounts()),
+    () => countByTemplate(templateCounts()),
     "template",
   );
   gauge(

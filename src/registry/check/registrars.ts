@@ -1,4 +1,4 @@
-import type { ChangeFeed, StoreScan } from "../../state/port.js";
+import type { ChangeFeed, StoreReader } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { remedies } from "../engine/problems.js";
@@ -8,7 +8,7 @@ import { partyWarnings } from "./scan.js";
 
 export interface RegistrarMonitorOptions {
   readonly registry: Pick<Registry, "inventory">;
-  readonly source: { readonly changes: Pick<ChangeFeed, "position">; openScan(): StoreScan };
+  readonly source: { readonly changes: Pick<ChangeFeed, "position">; readonly reader: StoreReader };
   /** The parties whose contracts a ledger is read for; undefined for another source. */
   readonly parties: readonly string[] | undefined;
   /** Milliseconds since 1970. */
@@ -61,7 +61,7 @@ export class RegistrarMonitor {
       const isMoved = this.#emptySince !== undefined && position.offset !== this.#looked?.offset;
       if (!isSnapshot && !isMoved) continue;
       try {
-        const inventory = await this.#read();
+        const inventory = this.#read();
         if (isSnapshot) this.#checkParties(inventory);
         this.#check(inventory.registrars.length);
         this.#looked = position;
@@ -72,10 +72,10 @@ export class RegistrarMonitor {
     }
   }
 
-  #read(): Inventory | Promise<Inventory> {
+  #read(): Inventory {
     const { registry, source, now } = this.#options;
     const at = now();
-    return source.openScan().read((view) => registry.inventory(view, { now: at, credentialDays: 0, maxContracts: 0 }));
+    return source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0, maxContracts: 0 }));
   }
 
   #check(registrars: number): void {

@@ -1,5 +1,5 @@
 import type { Template } from "../../domain/template.js";
-import { NotReady, type StoreScan, StoreUnavailable, type View } from "../../state/port.js";
+import type { StoreReader, View } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { StoreSteps } from "../party-search.js";
@@ -93,7 +93,7 @@ export interface ScanOptions {
   /** Waits for some milliseconds; resolves early when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Checks so many contracts of each template; all that the scan lists if absent. */
+  /** Checks so many contracts of each template; all if absent. */
   readonly maxContracts?: number | undefined;
 }
 
@@ -108,28 +108,27 @@ export interface ScanResult {
 }
 
 const MAX_STEP = 100;
-/** A scan uses at most a twentieth of a processor, and a database at most a fifth of the time. */
+/** A scan uses at most a twentieth of a processor. */
 const REST_PER_CPU = 19;
-const REST_PER_WAIT = 4;
 
-/** Runs the checks in short steps, with rests in between. Throws what a read throws, and stops early on an abort. */
+/** Runs the checks in short steps, with rests in between. Rejects with NotReady, and stops early on an abort. */
 export async function scanWarnings(
-  scan: StoreScan,
+  store: StoreReader,
   checks: readonly Check[],
   options: ScanOptions,
 ): Promise<ScanResult> {
   const { credentialDays, now, pause, signal, maxContracts = Infinity } = options;
-  const limits = { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, restPerWait: REST_PER_WAIT, now, pause, signal };
-  const steps = new StoreSteps(scan, limits);
+  const limits = { maxStep: MAX_STEP, restPerCpu: REST_PER_CPU, now, pause, signal };
+  const steps = new StoreSteps(store, limits);
   const found = new WarningCollector();
   let isComplete = true;
   let checked = 0;
   let offset: number | undefined;
   for (const check of checks) {
     const { template, overall } = check;
-    const listed = await scan.ids(template);
-    const ids = listed.ids.slice(0, maxContracts);
-    const isWhole = listed.isComplete && ids.length === listed.ids.length;
+    const listed = store.ids(template);
+    const ids = listed.slice(0, maxContracts);
+    const isWhole = ids.length === listed.length;
     isComplete &&= isWhole;
     const observed: unknown[] = [];
     const checkStep = steps.run(template, ids, (view, contracts, at) => {
@@ -148,7 +147,7 @@ export async function scanWarnings(
     }
     if (overall === undefined || !isWhole || signal.aborted) continue;
     const at = now();
-    const concluded = await scan.read((view) => overall.conclude(checkContext(view, at, credentialDays), observed));
+    const concluded = store.read((view) => overall.conclude(checkContext(view, at, credentialDays), observed));
     for (const warning of concluded) found.add(warning);
   }
   return { found, isComplete, checked, offset };
@@ -160,21 +159,20 @@ export interface InventoryScanOptions extends ScanOptions {
 
 /**
  * The inventory of a store beside its requests: the summary in one read, then the checks in short steps, of at most
- * `maxContracts` of each template. `Registry.inventory` alone would check all of them in one run, and would read whole
- * templates of a large database. A registry that does not limit its inventory is read at once. Throws what a read
- * throws, and stops early on an abort.
+ * `maxContracts` of each template. `Registry.inventory` alone would check all of them in one turn. A registry that does not
+ * limit its inventory is read at once. Rejects with NotReady, and stops early on an abort.
  */
 export async function scanInventory(
-  scan: StoreScan,
+  store: StoreReader,
   registry: Registry,
   options: InventoryScanOptions,
 ): Promise<Inventory> {
   const { credentialDays } = options;
   const now = options.now();
-  const summary = await scan.read((view) => registry.inventory(view, { now, credentialDays, maxContracts: 0 }));
+  const summary = store.read((view) => registry.inventory(view, { now, credentialDays, maxContracts: 0 }));
   // A registry without limit has checked everything.
   if (summary.unchecked === undefined || registry.checks === undefined) return summary;
-  const { found, checked, isComplete } = await scanWarnings(scan, registry.checks, options);
+  const { found, checked, isComplete } = await scanWarnings(store, registry.checks, options);
   return {
     ...summary,
     warnings: [...summary.warnings, ...found.warnings()],
@@ -214,7 +212,7 @@ export interface FirstInventoryOptions {
   readonly source: {
     /** Undefined if the store is current. */
     notReadyReason(): string | undefined;
-    openScan(): StoreScan;
+    readonly reader: StoreReader;
   };
   readonly credentialDays: number;
   /** The parties whose contracts a ledger is read for; undefined for another source. */
@@ -227,9 +225,6 @@ export interface FirstInventoryOptions {
 }
 
 const POLL_MS = 100;
-const RETRY_MS = 1_000;
-/** The database may fail in between. */
-const MAX_ATTEMPTS = 10;
 
 /** Reads the inventory of a mirrored ledger or a database once, when it is ready for the first time. */
 export class FirstInventory {
@@ -242,7 +237,7 @@ export class FirstInventory {
     this.#options = options;
   }
 
-  /** Undefined after `close`, or if the store cannot be read, which is logged. Never rejects. */
+  /** Undefined after `close`, or if the registry fails, which is logged. Never rejects. */
   read(): Promise<Inventory | undefined> {
     return (this.#running ??= this.#read());
   }
@@ -253,21 +248,14 @@ export class FirstInventory {
   }
 
   async #read(): Promise<Inventory | undefined> {
-    const { signal } = this.#end;
-    for (let attempts = 1; await this.#isReady(); attempts++) {
-      try {
-        const inventory = await this.#scan();
-        return signal.aborted ? undefined : this.#checkParties(inventory);
-      } catch (error) {
-        const isTemporary = error instanceof NotReady || error instanceof StoreUnavailable;
-        if (!isTemporary || attempts === MAX_ATTEMPTS) {
-          if (!signal.aborted) this.#options.log.warn({ reason: errorMessage(error) }, "inventory not printed");
-          return undefined;
-        }
-        await this.#pause(RETRY_MS);
-      }
+    if (!(await this.#isReady())) return undefined;
+    try {
+      const inventory = await this.#scan();
+      return this.#end.signal.aborted ? undefined : this.#checkParties(inventory);
+    } catch (error) {
+      this.#options.log.warn({ reason: errorMessage(error) }, "inventory not printed");
+      return undefined;
     }
-    return undefined;
   }
 
   #checkParties(inventory: Inventory): Inventory {
@@ -286,6 +274,6 @@ export class FirstInventory {
 
   #scan(): Promise<Inventory> {
     const { registry, source, ...options } = this.#options;
-    return scanInventory(source.openScan(), registry, { ...options, pause: this.#pause, signal: this.#end.signal });
+    return scanInventory(source.reader, registry, { ...options, pause: this.#pause, signal: this.#end.signal });
   }
 }

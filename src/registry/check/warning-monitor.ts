@@ -1,4 +1,4 @@
-import { NotReady, type StoreScan } from "../../state/port.js";
+import { NotReady, type StoreReader } from "../../state/port.js";
 import { abortablePause, withTimeout } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
 import { type Check, describeWarning, refusalStatus, type Warning, type WarningKind } from "../sdk/warnings.js";
@@ -6,7 +6,7 @@ import { scanWarnings } from "./scan.js";
 
 export interface MonitorOptions {
   readonly checks: readonly Check[];
-  readonly openScan: () => StoreScan;
+  readonly reader: StoreReader;
   /** What is found without a scan. */
   readonly standing: () => readonly Warning[];
   readonly credentialDays: number;
@@ -23,8 +23,6 @@ export interface WarningReport {
   readonly checkedAt: number;
   /** Of the last state that was read; undefined if nothing was. */
   readonly offset: number | undefined;
-  /** Whether every contract was checked: of a large database only a part is. */
-  readonly isComplete: boolean;
   readonly total: number;
   readonly counts: Readonly<Record<WarningKind, number>>;
   /** At most 100 of each kind. */
@@ -83,16 +81,16 @@ export class WarningMonitor {
 
   /** Never throws. */
   async #scan(checkedAt: number): Promise<void> {
-    const { checks, openScan, standing, log, ...options } = this.#options;
+    const { checks, reader, standing, log, ...options } = this.#options;
     try {
       // Not in the tick of the request that has asked.
       await this.#pause(0);
       const scanOptions = { ...options, pause: this.#pause, signal: this.#end.signal };
-      const { found, isComplete, offset } = await scanWarnings(openScan(), checks, scanOptions);
+      const { found, offset } = await scanWarnings(reader, checks, scanOptions);
       if (this.#end.signal.aborted) return;
       for (const warning of standing()) found.add(warning);
       const { total, counts } = found;
-      this.#report = { checkedAt, offset, isComplete, total, counts, warnings: found.warnings(MAX_LISTED) };
+      this.#report = { checkedAt, offset, total, counts, warnings: found.warnings(MAX_LISTED) };
       this.#isFailing = false;
     } catch (error) {
       // Try again at the next request for a report.
@@ -105,10 +103,9 @@ export class WarningMonitor {
 }
 
 /** A report for `GET /warnings` on the operator's port. docs/check.md describes it. */
-export const reportJson = ({ checkedAt, offset, isComplete, total, counts, warnings }: WarningReport): object => ({
+export const reportJson = ({ checkedAt, offset, total, counts, warnings }: WarningReport): object => ({
   checkedAt: new Date(checkedAt).toISOString(),
   offset,
-  complete: isComplete,
   total,
   counts,
   warnings: warnings.map((warning) => {

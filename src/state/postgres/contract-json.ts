@@ -4,7 +4,6 @@ import type { JsonValue } from "../../domain/json.js";
 import { SharedStrings } from "../../domain/shared-strings.js";
 import { type Template, unreadableTemplate } from "../../domain/template.js";
 import { type LookupHash, templateHash } from "../lookup-hash.js";
-import { UnstorableContract } from "./content-tables.js";
 
 interface Parsed {
   readonly fields: unknown;
@@ -12,6 +11,9 @@ interface Parsed {
   /** The name of the sum that the contract adds to. */
   readonly sum?: string | undefined;
 }
+
+/** A registry module has read something of a contract that a row cannot hold. */
+export class UnstorableContract extends Error {}
 
 /** Throws UnstorableContract if the fields would not be the same after they were read. */
 export function encodeParsed({ template, contractId, fields, indexKeys, supply }: Contract): string {

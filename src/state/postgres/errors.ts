@@ -95,6 +95,6 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
     return await answer;
   } catch (error) {
     const message = "the required contracts cannot be read at the moment; try again later";
-    throw new StoreUnavailable(message, undefined, { cause: asDatabaseError(error) });
+    throw new StoreUnavailable(message, { cause: asDatabaseError(error) });
   }
 }

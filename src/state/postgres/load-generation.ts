@@ -3,9 +3,10 @@ import { pipeline } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import type { StoredContract, CountedOnly } from "../../domain/contract.js";
 import type { Contracts } from "../port.js";
-import { type ContentTables, type Copy, UnstorableContract } from "./content-tables.js";
+import { UnstorableContract } from "./contract-json.js";
 import { type Database, endSession } from "./database.js";
 import { asDatabaseError } from "./errors.js";
+import { type Copy, logTables } from "./log-tables.js";
 
 /** Of this many contracts the rows of a table are copied, then those of the next: few are in memory. */
 const BATCH = 250;
@@ -16,7 +17,6 @@ const BATCH = 250;
  */
 export async function loadGeneration(
   database: Database,
-  tables: ContentTables,
   generation: number,
   contracts: Contracts,
   offset: number,
@@ -24,7 +24,7 @@ export async function loadGeneration(
 ): Promise<void> {
   const session = await database.openSession();
   const copy = async (batch: readonly (StoredContract | CountedOnly)[]): Promise<void> => {
-    for (const { statement, rowsOf } of tables.copies) {
+    for (const { statement, rowsOf } of logTables.copies) {
       const rows = Readable.from(copyText(generation, batch, offset, rowsOf));
       await pipeline(rows, session.query(copyFrom(statement)), { signal }).catch(throwCopyError);
     }
@@ -37,10 +37,10 @@ export async function loadGeneration(
       batch = [];
     }
     await copy(batch);
-    await tables.complete(session, generation, offset).catch((error: unknown) => {
+    await logTables.complete(session, generation, offset).catch((error: unknown) => {
       throw asDatabaseError(error);
     });
-    const { rows } = await session.query<{ contract_id: string }>(tables.countedTwice, [generation]);
+    const { rows } = await session.query<{ contract_id: string }>(logTables.countedTwice, [generation]);
     if (rows[0] !== undefined) throw new Error(`contract ${rows[0].contract_id} appears twice`);
   } finally {
     await endSession(session);

@@ -1,15 +1,18 @@
 /** The tables of a log; migration 0008 describes them. PostgresLog reads them. */
-import { isStored, type StoredContract } from "../../domain/contract.js";
+import type { Client } from "pg";
+import { type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
 import { idHash, registrarHashOf, sumHash, type Tag, tagOf, templateHash, touchedLookups } from "../lookup-hash.js";
 import { MAX_ARCHIVED_IDS } from "../port.js";
 import type { ChangeBatch } from "./batches.js";
-import type { Columns, ContentTables, Copy } from "./content-tables.js";
 import { encodeParsed } from "./contract-json.js";
 import { channels, type Statement } from "./database.js";
 
 /**
- * See ContentTables. Archived: $7 ids, $8 tags of their ids. Unassigned: $9 ids, $10 counters. Active, as lists of columns: $11 to
- * $22, and $23, $24 their bodies. Counted only: $25 ids, $26 hashes of sums, $27 amounts.
+ * Applies a batch and moves the offset in one step. Returns no row, and changes nothing, unless the state is where the
+ * writer left it: $1 epoch, $2 generation, $3 offset before the update (in a further batch of the same update, the offset of
+ * the update itself). $4 offset, $5 as of, $6 update id; the others are those of `toParameters`. Archived: $7 ids, $8 tags of
+ * their ids. Unassigned: $9 ids, $10 counters. Active, as lists of columns: $11 to $22, and $23, $24 their bodies. Counted only:
+ * $25 ids, $26 hashes of sums, $27 amounts.
  *
  * The offset of the state moves first, which locks its row until the commit: offsets grow in the order of commits.
  */
@@ -98,6 +101,7 @@ upserted_sums AS (
 SELECT pg_notify('${channels.stateChanged}', '') FROM fence`,
 };
 
+/** Throws UnstorableContract. */
 function toParameters({ archived, unassigned, active, countedOnly }: ChangeBatch): unknown[] {
   const rows = active.map(contractColumns);
   return [
@@ -130,6 +134,8 @@ const CONTRACT_COLUMNS = [
   "tags",
 ] as const;
 
+type Columns = readonly (string | null)[];
+
 const contractColumns = (contract: StoredContract): Columns => [
   contract.contractId,
   templateHash(contract.template),
@@ -147,6 +153,13 @@ const contractColumns = (contract: StoredContract): Columns => [
 
 /** Tags are hexadecimal digits: none needs quotes. */
 const arrayLiteral = (tags: readonly Tag[]): string => `{${[...new Set(tags)].join(",")}}`;
+
+/** A COPY statement, and what it writes of a contract: rows without their first column, the generation. */
+export interface Copy {
+  readonly statement: string;
+  /** Throws UnstorableContract. */
+  readonly rowsOf: (contract: StoredContract | CountedOnly, offset: number) => readonly Columns[];
+}
 
 const COPIES: readonly Copy[] = [
   {
@@ -240,17 +253,20 @@ DELETE FROM offledger.log_tombstones t USING oldest o
 WHERE t.generation = o.generation AND t.ledger_offset < o.archived AND NOT t.has_body`,
 };
 
-export const logTables: ContentTables = {
+export const logTables = {
   apply: applyToLogStatement,
   toParameters,
   copies: COPIES,
-  async complete(session, generation, offset) {
+  /** Completes a snapshot of which all rows were copied. */
+  async complete(session: Client, generation: number, offset: number): Promise<void> {
     for (const statement of COMPLETING_STATEMENTS) await session.query(statement, [generation, offset]);
     // Without statistics the planner knows nothing about the new rows.
     await session.query("ANALYZE offledger.log_contracts, offledger.log_counted_only");
   },
+  /** Finds a contract of generation $1 that is stored and counted only. */
   countedTwice: `
 SELECT c.contract_id FROM offledger.log_counted_only o JOIN offledger.log_contracts c USING (generation, contract_id)
 WHERE generation = $1 LIMIT 1`,
+  /** Delete what no reader needs of generation $1, unless another epoch than $2 has begun. One that returns rows is run again. */
   trims: [TRIM_BODIES, trimStatement],
 };

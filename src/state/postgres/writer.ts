@@ -1,14 +1,11 @@
 import type { Change } from "../../domain/contract.js";
-import type { Template } from "../../domain/template.js";
 import { type Checkpoint, type Contracts, NotReady, type StoreWriter } from "../port.js";
 import { contentHash } from "../lookup-hash.js";
 import { batchChanges } from "./batches.js";
-import { hasSameKeys } from "./content-id.js";
-import type { ContentTables } from "./content-tables.js";
 import { channels, type Database, type Statement } from "./database.js";
 import { DatabaseError } from "./errors.js";
 import { loadGeneration } from "./load-generation.js";
-import { lookupTables } from "./lookup-tables.js";
+import { logTables } from "./log-tables.js";
 
 /** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
 export interface ContentIdentity {
@@ -16,13 +13,6 @@ export interface ContentIdentity {
   readonly contentId: string;
   /** Which ledger they come from, as an opaque string. */
   readonly origin: string;
-  /** Where they are written; without it to those from which replicas execute lookups. */
-  readonly tables?: ContentTables;
-  /**
-   * The templates whose index keys must be the stored ones; none are compared without it. A log needs none: it holds what a
-   * parser gave, which the content id identifies.
-   */
-  readonly templates?: readonly Template[];
 }
 
 interface WriterScope {
@@ -48,7 +38,6 @@ interface StorePosition {
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #scope: WriterScope;
-  readonly #tables: ContentTables;
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
   #replacing: Promise<void> = Promise.resolve();
@@ -56,7 +45,6 @@ export class PostgresWriter implements StoreWriter {
   private constructor(database: Database, scope: WriterScope) {
     this.#database = database;
     this.#scope = scope;
-    this.#tables = scope.content.tables ?? lookupTables;
   }
 
   /**
@@ -74,14 +62,12 @@ export class PostgresWriter implements StoreWriter {
     const writer = new PostgresWriter(database, { epoch, content, onLost, signal });
     const [state] = await database.query<StateRow>(READ_STATE, [contentHash(content.contentId)]);
     if (state === undefined || state.origin !== content.origin || state.generation === "0") return writer;
-    if (await hasSameKeys(database, Number(state.generation), content.templates ?? [])) {
-      const { generation, ledger_offset, update_id } = state;
-      writer.#position = {
-        generation: Number(generation),
-        offset: Number(ledger_offset),
-        updateId: update_id ?? undefined,
-      };
-    }
+    const { generation, ledger_offset, update_id } = state;
+    writer.#position = {
+      generation: Number(generation),
+      offset: Number(ledger_offset),
+      updateId: update_id ?? undefined,
+    };
     return writer;
   }
 
@@ -105,7 +91,7 @@ export class PostgresWriter implements StoreWriter {
       const [next] = await this.#database.query<{ generation: string }>(BEGIN_GENERATION, [epoch, contentKey]);
       if (next === undefined) throw leaseLost();
       const generation = Number(next.generation);
-      await loadGeneration(this.#database, this.#tables, generation, contracts, offset, signal);
+      await loadGeneration(this.#database, generation, contracts, offset, signal);
       const swapped = await this.#database.query(SWAP_GENERATION, [
         epoch,
         generation,
@@ -124,7 +110,7 @@ export class PostgresWriter implements StoreWriter {
     if (position === undefined) throw new NotReady();
     if (offset <= position.offset) return;
     await this.#write(async () => {
-      const { apply } = this.#tables;
+      const { apply } = logTables;
       // Before the transaction, whose failures are those of the database.
       const updates = batchChanges(changes).map((batch, index) => {
         const expected = index === 0 ? position.offset : offset;
@@ -136,7 +122,7 @@ export class PostgresWriter implements StoreWriter {
           asOf ?? null,
           updateId ?? null,
         ];
-        return common.concat(this.#tables.toParameters(batch));
+        return common.concat(logTables.toParameters(batch));
       });
       const [first, ...more] = updates;
       if (first === undefined) return;
@@ -163,7 +149,7 @@ export class PostgresWriter implements StoreWriter {
     await this.#database.query(DELETE_STATES, [contentHash(this.#scope.content.contentId)]);
     await this.#deleteUnused();
     const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
-    for (const statement of this.#tables.trims) {
+    for (const statement of logTables.trims) {
       while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
     }
   }
@@ -242,7 +228,7 @@ const leaseLost = (): DatabaseError =>
 /** Keeps each statement short, so that it blocks nothing for long. */
 const MAX_ROWS = 5_000;
 
-/** Also those of the release before, whose generations nobody else deletes any more. */
+/** Also those of the releases before the log, whose generations nobody else deletes any more. They go with the next. */
 const TABLES = [
   "contracts",
   "index_keys",
