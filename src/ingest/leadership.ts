@@ -314,6 +314,6 @@ WITH state AS (
     other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END,
     led_at = statement_timestamp()
   WHERE epoch = $1::bigint AND content_hash = $4::uuid
-  RETURNING epoch
+  RETURNING content_hash
 )
-SELECT pg_notify('${channels.stateChanged}', '') FROM state`;
+SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM state`;

@@ -124,9 +124,10 @@ export class PostgresLog implements StateLog {
     try {
       const ended = endOf(session, signal);
       session.on("notification", ({ channel, payload = "" }) => {
-        if (channel !== channels.caughtUp) return committed();
-        const ours = `${this.#contentHash} `;
-        if (payload.startsWith(ours)) caughtUp(payload.slice(ours.length));
+        // Other contents of the database have mirrors of their own.
+        if (!payload.startsWith(this.#contentHash)) return;
+        if (channel === channels.caughtUp) caughtUp(payload.slice(this.#contentHash.length + 1));
+        else committed();
       });
       await orUnavailable(session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`));
       listening();
@@ -136,7 +137,6 @@ export class PostgresLog implements StateLog {
     }
   }
 
-  /** Other contents of the database have mirrors of their own. */
   async requestCatchUp(id: string): Promise<void> {
     await orUnavailable(this.#database.read(REQUEST_CATCH_UP, [`${this.#contentHash} ${id}`]));
   }

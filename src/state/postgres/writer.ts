@@ -217,9 +217,9 @@ WITH swapped AS (
   SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, origin = $6::text,
     invalidations_from = $3::bigint
   WHERE epoch = $1::bigint AND content_hash = $5::uuid AND loading = $2::bigint
-  RETURNING generation
+  RETURNING content_hash
 )
-SELECT pg_notify('${channels.stateChanged}', '') FROM swapped`,
+SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM swapped`,
 };
 
 const leaseLost = (): DatabaseError =>

@@ -126,6 +126,47 @@ storeConformance("PostgreSQL by way of a follower", async (templates) => {
   };
 });
 
+test("notices of other contents are not told", async () => {
+  onTestFinished(() => schema.empty());
+  const { epoch, writer } = await nextWriter();
+  const others = "others";
+  await schema.sql("INSERT INTO offledger.state (content_hash, content_id, epoch) VALUES ($1, $2, $3)", [
+    contentHash(others),
+    others,
+    epoch,
+  ]);
+  const content = { contentId: others, origin: "tests", tables: logTables };
+  const other = await PostgresWriter.begin(schema.database, epoch, content, () => undefined);
+  await writer.replace([fruit("a")], 5);
+
+  const counts = { listening: 0, committed: 0 };
+  const end = new AbortController();
+  const ended = new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT }).listen(
+    {
+      listening: () => void counts.listening++,
+      committed: () => void counts.committed++,
+      caughtUp: () => undefined,
+    },
+    end.signal,
+  );
+  await until("it listens", () => counts.listening === 1);
+  const heartbeat = (of: string) => schema.sql(HEARTBEAT_STATEMENT, [epoch, 0, null, contentHash(of)]);
+  const writes: readonly [of: string, write: () => Promise<unknown>][] = [
+    [others, () => other.replace([fruit("b")], 5)],
+    [others, () => other.apply([{ archived: "b" }], 6)],
+    [others, () => heartbeat(others)],
+    [CONTENT, () => writer.apply([{ archived: "a" }], 6)],
+    [CONTENT, () => heartbeat(CONTENT)],
+    [CONTENT, () => writer.replace([], 7)],
+  ];
+  for (const [, write] of writes) await write();
+  // Notices come in the order of commits.
+  await until("those of its own come", () => counts.committed >= 3);
+  expect(counts.committed).toBe(3);
+  end.abort();
+  await ended;
+});
+
 describe("without a database", () => {
   const ignore = () => undefined;
   const notices = { listening: ignore, committed: ignore, caughtUp: ignore };
