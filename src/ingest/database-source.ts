@@ -256,6 +256,8 @@ function indexOf(options: StoreOptions): AnsweringStore {
     log: stateLog,
     onLost: (error) => lost(log(), databaseErrorOf(error), "contracts are"),
     onRecovered: () => recovered(log()),
+    onTooLarge: () => undefined,
+    onNearlyFull: () => undefined,
   });
   const bodies = new Bodies({
     log: stateLog,

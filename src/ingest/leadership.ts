@@ -21,7 +21,7 @@ import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
 import type { ContentTables } from "../state/postgres/content-tables.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
-import { backoffMs, withTimeout } from "../util/async.js";
+import { abortablePause, backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { MirrorAge } from "./lag.js";
@@ -97,14 +97,15 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, templates, tables, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates, tables };
+    const { database, ingestor, contents, templates, tables, log, clock } = this.#options;
     const { epoch, signal } = term;
+    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates, tables };
+    const waiting = { clock, pause: abortablePause(signal) };
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);
       term.end();
     };
-    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal);
+    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal, waiting);
     this.#failure = undefined;
     log.info({ epoch, offset: writer.checkpoint?.offset }, "leader: this process writes the database");
     const ingestion = ingestor.start(writer, log, signal);

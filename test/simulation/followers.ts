@@ -59,6 +59,8 @@ export class FollowerProcess {
       signal,
       onLost: (error) => note(`${name} lost the log: ${String(error)}`),
       onRecovered: () => note(`${name} reads the log again`),
+      onTooLarge: (error) => note(`${name} has no room: ${error.reason}`),
+      onNearlyFull: (share) => note(`${name} has ${share} of its heap in use`),
     });
     const freshness = {
       staleReason: () => staleReason(this.follower.status, limits),
