@@ -97,6 +97,8 @@ export function databaseSource({
       logger?.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
     },
     onRecovered: () => logger?.info({}, "database readable again"),
+    onTooLarge: () => undefined,
+    onNearlyFull: () => undefined,
   });
   const bodies = new Bodies({
     log: stateLog,

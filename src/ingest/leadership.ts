@@ -19,7 +19,7 @@ import {
 import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
-import { backoffMs, withTimeout } from "../util/async.js";
+import { abortablePause, backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { MirrorAge } from "./lag.js";
@@ -92,14 +92,15 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
+    const { database, ingestor, contents, log, clock } = this.#options;
     const { epoch, signal } = term;
+    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
+    const waiting = { clock, pause: abortablePause(signal) };
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);
       term.end();
     };
-    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal);
+    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal, waiting);
     this.#failure = undefined;
     log.info({ epoch, offset: writer.checkpoint?.offset }, "leader: this process writes the database");
     const ingestion = ingestor.start(writer, log, signal);

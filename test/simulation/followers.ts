@@ -8,7 +8,7 @@ import type { Registry } from "../../src/registry/sdk/registry.js";
 import { Bodies } from "../../src/state/bodies.js";
 import { Follower } from "../../src/state/follower.js";
 import type { StateLog } from "../../src/state/log.js";
-import type { View } from "../../src/state/port.js";
+import type { StoreReader, View } from "../../src/state/port.js";
 import type { ArrayLog } from "../state/array-log.js";
 import type { VirtualClock } from "./clock.js";
 import type { Link, Network } from "./network.js";
@@ -68,6 +68,8 @@ export class FollowerProcess {
       signal,
       onLost: (error) => note(`${name} lost the log: ${String(error)}`),
       onRecovered: () => note(`${name} reads the log again`),
+      onTooLarge: (error) => note(`${name} has no room: ${error.reason}`),
+      onNearlyFull: (share) => note(`${name} has ${share} of its heap in use`),
     });
     const freshness = {
       staleReason: () => staleReason(this.follower.status, limits),
@@ -80,7 +82,11 @@ export class FollowerProcess {
       onMissing: world.lost,
       moveOn: () => follower.refresh(),
     });
-    const reader = { read: <T>(use: (view: View) => T) => follower.read(use), bodies };
+    const reader: StoreReader = {
+      read: (use) => follower.read(use),
+      ids: (template) => follower.ids(template),
+      bodies,
+    };
     this.#executor = new QueryExecutor(registry, reader, freshness, () => clock.now);
     this.ended = this.follower.run();
   }

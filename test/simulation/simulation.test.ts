@@ -97,7 +97,7 @@ describe("is broken within 200 seeds by", () => {
           const progress = await log.progress(since);
           return progress === "empty" ? progress : change(progress);
         },
-        load: (use) => log.load(use),
+        load: (use, signal, generation) => log.load(use, signal, generation),
         bodies: (ids, generation) => log.bodies(ids, generation),
         listen: (notices, signal) => log.listen(notices, signal),
         requestCatchUp: (id) => log.requestCatchUp(id),
@@ -114,7 +114,7 @@ describe("is broken within 200 seeds by", () => {
     (fetch: (ids: readonly string[], log: StateLog, generation: number) => Promise<FetchedBodies>) =>
     (log: StateLog): StateLog => ({
       progress: (since) => log.progress(since),
-      load: (use) => log.load(use),
+      load: (use, signal, generation) => log.load(use, signal, generation),
       bodies: (ids, generation) => fetch(ids, log, generation),
       listen: (notices, signal) => log.listen(notices, signal),
       requestCatchUp: (id) => log.requestCatchUp(id),

@@ -21,19 +21,27 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 
+const { signal } = new AbortController();
+
 /** A writer in a new epoch. */
-async function nextWriter(origin = "tests"): Promise<{ epoch: number; writer: PostgresWriter }> {
+async function nextWriter(
+  origin = "tests",
+  pause = async () => {},
+): Promise<{ epoch: number; writer: PostgresWriter }> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const epoch = Number(state?.epoch);
   const content = { contentId: CONTENT, origin, tables: logTables };
-  return { epoch, writer: await PostgresWriter.begin(schema.database, epoch, content, () => undefined) };
+  const writing = PostgresWriter.begin(schema.database, epoch, content, () => undefined, signal, { clock, pause });
+  return { epoch, writer: await writing };
 }
 
 logConformance("PostgreSQL", async (templates) => {
   const { database } = schema;
-  let { epoch, writer } = await nextWriter();
+  let preparing = async () => {};
+  const wait = () => preparing();
+  let { epoch, writer } = await nextWriter("tests", wait);
   const next = async (origin?: string) => {
-    ({ epoch, writer } = await nextWriter(origin));
+    ({ epoch, writer } = await nextWriter(origin, wait));
     return writer;
   };
   const session = await database.openSession();
@@ -60,6 +68,8 @@ logConformance("PostgreSQL", async (templates) => {
         return next();
       };
     },
+    beforeSwap: (use) => void (preparing = use),
+    cleanUp: () => writer.cleanUp(),
     async answerRequests() {
       session.on(
         "notification",
@@ -86,6 +96,8 @@ storeConformance("PostgreSQL by way of a follower", async (templates) => {
     signal: new AbortController().signal,
     onLost: ignore,
     onRecovered: ignore,
+    onTooLarge: ignore,
+    onNearlyFull: ignore,
   });
   const takeBodies = async () => {
     const lacking = follower.read((view) =>
@@ -181,7 +193,7 @@ describe("without a database", () => {
 
   test.each<[string, (log: PostgresLog) => Promise<unknown>]>([
     ["progress", (log) => log.progress(undefined)],
-    ["a load", (log) => log.load(async () => undefined)],
+    ["a load", (log) => log.load(async () => undefined, signal)],
     ["bodies", (log) => log.bodies(["a"], 1)],
     ["listening", (log) => log.listen(notices, new AbortController().signal)],
     ["a request to catch up", (log) => log.requestCatchUp("id")],
@@ -200,9 +212,9 @@ describe("without a database", () => {
     const loading = log.load(async (state) => {
       await cut("state = 'idle in transaction'");
       for await (const _contract of state?.contracts ?? []) throw new Error("there is a connection");
-    });
+    }, signal);
     await expect(loading).rejects.toEqual(unavailable);
-    expect(await log.load(async (state) => state?.head.offset)).toBe(5);
+    expect(await log.load(async (state) => state?.head.offset, signal)).toBe(5);
     await schema.empty();
   });
 
@@ -272,7 +284,7 @@ describe("trimming", () => {
       const ids: string[] = [];
       for await (const { contractId } of state?.archived ?? []) ids.push(contractId);
       return ids;
-    });
+    }, signal);
     expect([loaded.length, loaded[0]?.split("-")[0], loaded.at(-1)?.split("-")[0]]).toEqual([
       100_000,
       String(last - 12),
