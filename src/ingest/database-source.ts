@@ -95,7 +95,7 @@ export function databaseSource({
   });
   const isIndexed = reader === "index";
   const contents = (isIndexed ? logContentId : contentId)(templates, countsSupply, keepsOptional);
-  const storedPackages = new StoredPackages(database);
+  const storedPackages = new StoredPackages(database, contents);
   const store = (isIndexed ? indexOf : lookupsOf)({
     database,
     templates,
@@ -150,7 +150,7 @@ export function databaseSource({
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
     packages: {
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
-      ids: store.packageIds ?? (() => storedPackages.ids()),
+      ids: () => storedPackages.ids(),
     },
     async start(log) {
       logger = log;
@@ -212,8 +212,6 @@ interface AnsweringStore {
   readonly run: () => Promise<void>;
   readonly catchUp: (timeoutMs: number) => AsyncIterable<CatchUpProgress>;
   readonly status: () => ReplicaStatus;
-  /** The packages of the contracts; undefined if the database lists them. */
-  readonly packageIds?: () => Promise<readonly string[]>;
 }
 
 interface StoreOptions extends RetriesOptions {
@@ -274,7 +272,6 @@ function indexOf(options: StoreOptions): AnsweringStore {
       const { failure, isEmpty, ...status } = follower.status;
       return { ...status, failure: failure === undefined ? undefined : databaseErrorOf(failure), isOurs: !isEmpty };
     },
-    packageIds: async () => follower.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
   };
 }
 
