@@ -24,7 +24,7 @@ import { databaseAt } from "../fixtures/postgres.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { CONTENT, freshSchema } from "../fixtures/postgres-schema.js";
 import { transferV1 } from "../fixtures/requests.js";
-import { quiet, registry } from "../fixtures/run-service.js";
+import { quiet, registry as baseOf } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { play } from "../scripted-participant/elements.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
@@ -283,11 +283,9 @@ test("a replica without a participant learns the versions from a process that on
   const replica = await startApp({ ...quiet(), ...stored }, () => NOW, { mirrors: false, answers: true });
   onTestFinished(() => replica.close());
   const apis = async () => {
-    const response = await fetch(`${replica.url}${registry()}/metadata/v1/info`);
+    const response = await fetch(`${replica.url}${baseOf()}/metadata/v1/info`);
     const { supportedApis = {} } = (await response.json()) as { readonly supportedApis?: object };
     return Object.keys(supportedApis);
   };
-  await until("the replica knows that the factory has version 2", async () =>
-    (await apis()).includes("splice-api-token-transfer-instruction-v2"),
-  );
+  await expect.poll(apis, { timeout: 30_000 }).toContain("splice-api-token-transfer-instruction-v2");
 });
