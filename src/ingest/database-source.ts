@@ -106,7 +106,7 @@ export function databaseSource({
     onMissing: (contractIds) => logger?.error({ contractIds }, "the database lacks the content of active contracts"),
     moveOn: () => follower.refresh(),
   });
-  const storedPackages = new StoredPackages(database);
+  const storedPackages = new StoredPackages(database, content);
   let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();

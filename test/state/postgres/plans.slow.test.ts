@@ -9,6 +9,7 @@ import { fetchStatement, idsStatement } from "../../../src/state/postgres/fetch.
 import { bodiesStatement, progressStatement } from "../../../src/state/postgres/log.js";
 import { applyToLogStatement } from "../../../src/state/postgres/log-tables.js";
 import { applyStatement } from "../../../src/state/postgres/lookup-tables.js";
+import { packageIdsStatement } from "../../../src/state/postgres/packages.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
@@ -147,7 +148,7 @@ let schema: Schema;
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
   const statements = [fetchStatement, idsStatement, sampleStatement, applyStatement];
-  const ofALog = [progressStatement, bodiesStatement, applyToLogStatement];
+  const ofALog = [progressStatement, bodiesStatement, packageIdsStatement, applyToLogStatement];
   for (const { name, text } of [...statements, ...ofALog]) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
@@ -200,6 +201,7 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
   ],
   ["a step of a log to where it begins", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET, "update-0"], 1],
   ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"], GENERATION], 400],
+  ["package ids", packageIdsStatement, [contentHash(CONTENT)], 1],
   ["an update of a log", applyToLogStatement, applyToLogParameters, 1],
 ];
 
