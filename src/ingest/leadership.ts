@@ -99,7 +99,14 @@ export class LeaderLoop {
   async #lead(term: LeadershipTerm): Promise<void> {
     const { database, ingestor, contents, templates, tables, log, clock } = this.#options;
     const { epoch, signal } = term;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin, templates, tables };
+    const written: ContentIdentity = {
+      contentId: contents,
+      get origin() {
+        return ingestor.origin;
+      },
+      templates,
+      tables,
+    };
     const waiting = { clock, pause: abortablePause(signal) };
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);

@@ -16,7 +16,7 @@ import { lookupTables } from "./lookup-tables.js";
 export interface ContentIdentity {
   /** Which contracts are stored and how they are read; see content-id.ts. */
   readonly contentId: string;
-  /** Which ledger they come from, as an opaque string. */
+  /** Which ledger they come from, as an opaque string. Read for each snapshot. */
   readonly origin: string;
   /** Where they are written; without it to those from which replicas execute lookups. */
   readonly tables?: ContentTables;
