@@ -94,7 +94,12 @@ export class LeaderLoop {
   async #lead(term: LeadershipTerm): Promise<void> {
     const { database, ingestor, contents, log, clock } = this.#options;
     const { epoch, signal } = term;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
+    const written: ContentIdentity = {
+      contentId: contents,
+      get origin() {
+        return ingestor.origin;
+      },
+    };
     const waiting = { clock, pause: abortablePause(signal) };
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);

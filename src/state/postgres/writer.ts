@@ -13,7 +13,7 @@ import { logTables } from "./log-tables.js";
 export interface ContentIdentity {
   /** Which contracts are stored and how they are read; see content-id.ts. */
   readonly contentId: string;
-  /** Which ledger they come from, as an opaque string. */
+  /** Which ledger they come from, as an opaque string. Read for each snapshot. */
   readonly origin: string;
 }
 
