@@ -28,7 +28,10 @@ export class History {
 
   constructor(registry: Registry, now: () => number, countsHoldings: boolean) {
     this.#now = now;
-    const reader: StoreReader = { read: (use) => this.#store.read(use) };
+    const reader: StoreReader = {
+      read: (use) => this.#store.read(use),
+      ids: (template) => this.#store.ids(template),
+    };
     this.#service = new InProcessService({ registry, reader, now, countsHoldings });
   }
 

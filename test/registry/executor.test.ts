@@ -329,6 +329,7 @@ describe("what a query looks up", () => {
           views.push(view);
           return use(view);
         }),
+      ids: (template) => store.ids(template),
     });
     const { executor } = await setUp({ contracts: [offer], reader });
     const unread: Iterable<number> = { [Symbol.iterator]: () => expect.fail("the times are read") };

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { backgroundContext } from "../../src/registry/recorder.js";
 import { findContract, PartySearcher, type PartySearcherOptions } from "../../src/registry/party-search.js";
-import { NotReady, type StoreScan, StoreUnavailable } from "../../src/state/port.js";
+import { NotReady, type StoreReader } from "../../src/state/port.js";
 import { element, payload } from "../fixtures/elements.js";
 import { storeOf, utility } from "../fixtures/in-memory.js";
 import { registryOf } from "../fixtures/registries.js";
-import { gate, until } from "../fixtures/wait.js";
+import { until } from "../fixtures/wait.js";
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const held = (id: string, owner: string) => element("Holding", id, payload.lockedHolding(owner, "USD"));
@@ -33,7 +33,7 @@ const store = await storeOf(
 const searcher = (more: Partial<PartySearcherOptions> = {}): PartySearcher =>
   new PartySearcher({
     searches: utility.lookup?.partySearches ?? [],
-    openScan: () => store.openScan(),
+    reader: store,
     staleReason: () => undefined,
     now: () => Date.parse("2026-06-01T00:00:00Z"),
     ...more,
@@ -71,22 +71,29 @@ test("a contract is found by its id, until it is archived", async () => {
   expect(find()).toEqual({ contract: undefined, isArchived: true, calls: [] });
 });
 
-/** A scan of the store that lists ids only when the gate is opened. */
-function gated() {
-  const blocked = gate();
+/** A store whose contracts have no end until it is opened. */
+function endless() {
   let started = 0;
-  const openScan = (): StoreScan => {
-    started++;
-    const scan = store.openScan();
-    return { read: (use) => scan.read(use), ids: async (template) => blocked.opened.then(() => scan.ids(template)) };
+  let isOpen = false;
+  const ids = times(1_000_000, (at) => `id-${at}`);
+  const reader: StoreReader = {
+    read: (use) => store.read(use),
+    ids(template) {
+      started++;
+      return isOpen ? store.ids(template) : ids;
+    },
   };
-  return { openScan, started: () => started, open: () => blocked.open() };
+  const open = () => {
+    isOpen = true;
+    ids.length = 0;
+  };
+  return { reader, started: () => started, open };
 }
 
 describe("a search", () => {
   test("runs alone, four wait, and others are refused", async () => {
-    const { openScan, started, open } = gated();
-    const searches = searcher({ openScan });
+    const { reader, started, open } = endless();
+    const searches = searcher({ reader });
     const outcomes = times(7, () => searches.search("carol"));
     const settled = Promise.allSettled(outcomes);
     await expect(outcomes[5]).rejects.toMatchObject({ reason: "unavailable", details: { code: "overloaded" } });
@@ -99,16 +106,12 @@ describe("a search", () => {
   });
 
   test("ends after its time, incomplete", async () => {
-    const endless: StoreScan = {
-      ids: async () => ({ ids: times(1_000_000, (at) => `id-${at}`), isComplete: true }),
-      read: (use) => store.read(use),
-    };
-    expect((await searcher({ openScan: () => endless, maxMs: 50 }).search("p")).isComplete).toBe(false);
+    expect((await searcher({ reader: endless().reader, maxMs: 50 }).search("p")).isComplete).toBe(false);
   });
 
   test("ends when the service does, those that wait too", async () => {
-    const { openScan, started, open } = gated();
-    const searches = searcher({ openScan });
+    const { reader, started, open } = endless();
+    const searches = searcher({ reader });
     const both = [searches.search("carol"), searches.search("carol")];
     await until("one has started", () => started() === 1);
     searches.close();
@@ -116,23 +119,18 @@ describe("a search", () => {
     for (const found of await Promise.all(both)) expect(found).toMatchObject({ isComplete: false, preapprovals: [] });
   });
 
-  test("of a part of the store is incomplete", async () => {
-    const scan = store.openScan();
-    const ids: StoreScan["ids"] = async (template) => ({ ...(await scan.ids(template)), isComplete: false });
-    const openScan = () => ({ ids, read: scan.read.bind(scan) });
-    expect((await searcher({ openScan }).search("carol")).isComplete).toBe(false);
-  });
-
   test.each<[string, Partial<PartySearcherOptions>, object]>([
     ["is stale", { staleReason: () => "away" }, { reason: "unavailable", message: "away" }],
-    ["has no state", { openScan: () => failing(new NotReady()) }, { reason: "unavailable" }],
-    ["is away", { openScan: () => failing(new StoreUnavailable("gone")) }, { reason: "unavailable", message: "gone" }],
-    ["is broken", { openScan: () => failing(new TypeError("broken")) }, { name: "TypeError", message: "broken" }],
+    ["has no state", { reader: failing(new NotReady()) }, { reason: "unavailable" }],
+    ["is broken", { reader: failing(new TypeError("broken")) }, { name: "TypeError", message: "broken" }],
   ])("on a store that %s says so", async (_what, more, expected) => {
     await expect(searcher(more).search("carol")).rejects.toMatchObject(expected);
   });
 });
 
-function failing(error: Error): never {
-  throw error;
+function failing(error: Error): StoreReader {
+  const fail = () => {
+    throw error;
+  };
+  return { read: fail, ids: fail };
 }

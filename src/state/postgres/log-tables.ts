@@ -197,7 +197,7 @@ const MAX_TRIMMED = 1_000;
  * Deletes bodies of archived contracts. By their places: a row that is written meanwhile, since the contract is active again or
  * archived once more, has another.
  */
-const TRIM_BODIES: Statement = {
+export const trimBodiesStatement: Statement = {
   name: "trim-bodies",
   text: `
 WITH oldest AS MATERIALIZED (
@@ -268,5 +268,5 @@ export const logTables = {
 SELECT c.contract_id FROM offledger.log_counted_only o JOIN offledger.log_contracts c USING (generation, contract_id)
 WHERE generation = $1 LIMIT 1`,
   /** Delete what no reader needs of generation $1, unless another epoch than $2 has begun. One that returns rows is run again. */
-  trims: [TRIM_BODIES, trimStatement],
+  trims: [trimBodiesStatement, trimStatement],
 };

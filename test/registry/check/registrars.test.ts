@@ -25,7 +25,7 @@ function monitored({ parties }: { readonly parties: readonly string[] | undefine
     return { registrars, counts, warnings: [] };
   };
   const registry = { inventory: (view: Parameters<typeof inventory>[0]) => inventory(view) };
-  const source = { changes: store.changes, openScan: () => store.openScan() };
+  const source = { changes: store.changes, reader: store };
   const clock = () => performance.now();
   const monitor = new RegistrarMonitor({ registry, source, parties, now: Date.now, clock, log });
   onTestFinished(() => monitor.close());

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { WarningMonitor } from "../../../src/registry/check/warning-monitor.js";
 import type { Check, Warning } from "../../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
-import { NotReady, type StoreScan } from "../../../src/state/port.js";
+import { NotReady, type StoreReader } from "../../../src/state/port.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
-import { gate, until } from "../../fixtures/wait.js";
+import { until } from "../../fixtures/wait.js";
 
 const MINUTE = 60_000;
 const START = 1_000_000;
@@ -25,23 +25,39 @@ const check: Check = {
   warnings: (_context, contracts) => contracts.map(({ contractId }) => ({ ...warning, contractId })),
 };
 
-async function monitored(checks: readonly Check[] = [check]) {
+/** It rests a second and more after each of some steps. */
+const slow: Check = {
+  ...check,
+  warnings(...step) {
+    const end = performance.now() + 60;
+    while (performance.now() < end) continue;
+    return check.warnings(...step);
+  },
+};
+const MANY = Array.from({ length: 1_000 }, (_, index) => fruit(`a${index}`));
+
+async function monitored(checked: Check = check, contracts = [fruit("a")]) {
   const store = new MemoryStore();
-  await store.replace([fruit("a")], 5);
+  await store.replace(contracts, 5);
   const logged: string[] = [];
   const state = {
     now: START,
     elapsed: 0,
     scans: 0,
     standing: [] as readonly Warning[],
-    openScan: (): StoreScan => store.openScan(),
+    /** What its only check begins with. */
+    ids: (): readonly string[] => store.ids(apple),
+  };
+  const reader: StoreReader = {
+    read: (use) => store.read(use),
+    ids() {
+      state.scans++;
+      return state.ids();
+    },
   };
   const monitor = new WarningMonitor({
-    checks,
-    openScan() {
-      state.scans++;
-      return state.openScan();
-    },
+    checks: [checked],
+    reader,
     standing: () => state.standing,
     credentialDays: 30,
     now: () => state.now,
@@ -63,7 +79,6 @@ test("scans when it is first asked, and reports what it finds", async () => {
   expect(await monitor.current(WAIT)).toMatchObject({
     checkedAt: START,
     offset: 5,
-    isComplete: true,
     total: 1,
     counts: { "no-rule": 1, "no-factory": 0 },
     warnings: [{ contractId: "a" }],
@@ -98,30 +113,25 @@ test("scans again a minute after the last start, wherever the clock was set mean
 });
 
 test("runs one scan at a time, and does not wait longer than asked", async () => {
-  const { monitor, state, store } = await monitored();
-  const blocked = gate();
-  const scan = store.openScan();
-  const ids: StoreScan["ids"] = (template) => blocked.opened.then(() => scan.ids(template));
-  state.openScan = () => ({ read: (use) => scan.read(use), ids });
-  expect(await monitor.current(1)).toBeUndefined();
-  state.elapsed += 10 * MINUTE;
-  expect(await monitor.current(1)).toBeUndefined();
+  const { monitor, state } = await monitored(slow, MANY);
+  for (let times = 0; times < 3; times++) {
+    expect(await monitor.current(1)).toBeUndefined();
+    state.elapsed += 10 * MINUTE;
+  }
   expect(monitor.latest()).toBeUndefined();
   expect(state.scans).toBe(1);
-  blocked.open();
-  await until("the scan is finished", () => monitor.latest() !== undefined);
 });
 
 test("before there is a state it tries again at each request, and logs nothing", async () => {
   const { monitor, state, store, logged } = await monitored();
-  state.openScan = () => {
+  state.ids = () => {
     throw new NotReady();
   };
   for (const scans of [1, 2]) {
     expect(await monitor.current(WAIT)).toBeUndefined();
     expect(state.scans).toBe(scans);
   }
-  state.openScan = () => store.openScan();
+  state.ids = () => store.ids(apple);
   expect(await monitor.current(WAIT)).toMatchObject({ total: 1 });
   expect(logged).toEqual([]);
 });
@@ -133,45 +143,31 @@ test("a store that cannot be read is logged once, and the latest report stays", 
     throw new Error("the store is away");
   };
   const message = 'warnings not checked; the latest ones are kept {"reason":"the store is away"}';
-  for (const openScan of [fail, fail, fail]) {
-    state.openScan = openScan;
+  for (const ids of [fail, fail, fail]) {
+    state.ids = ids;
     state.elapsed += MINUTE;
     expect(await monitor.current(WAIT)).toMatchObject({ total: 1, checkedAt: START });
   }
   expect(logged).toEqual([message]);
-  state.openScan = () => store.openScan();
+  state.ids = () => store.ids(apple);
   state.elapsed += MINUTE;
   state.now += 4 * MINUTE;
   expect(await monitor.current(WAIT)).toMatchObject({ checkedAt: START + 4 * MINUTE });
-  state.openScan = fail;
+  state.ids = fail;
   state.elapsed += MINUTE;
   await monitor.current(WAIT);
   expect(logged).toEqual([message, message]);
 });
 
-test("lists at most 100 of each kind, and says that only a part was checked", async () => {
-  const { monitor, state, store } = await monitored();
-  const many = Array.from({ length: 151 }, (_, index) => fruit(`a${index}`));
-  await store.replace(many, 6);
-  const scan = store.openScan();
-  const ids = many.slice(0, 150).map(({ contractId }) => contractId);
-  state.openScan = () => ({ read: (use) => scan.read(use), ids: () => ({ ids, isComplete: false }) });
+test("lists at most 100 of each kind", async () => {
+  const { monitor } = await monitored(check, MANY.slice(0, 150));
   const report = await monitor.current(WAIT);
   expect(report?.warnings).toHaveLength(100);
-  expect(report).toMatchObject({ total: 150, counts: { "no-rule": 150 }, isComplete: false });
+  expect(report).toMatchObject({ total: 150, counts: { "no-rule": 150 } });
 });
 
 test("closing ends a scan within its rests, and no scan starts afterwards", async () => {
-  const slow: Check = {
-    template: apple,
-    warnings() {
-      const end = performance.now() + 50;
-      while (performance.now() < end) continue;
-      return [];
-    },
-  };
-  // A rest of a second after each.
-  const { monitor, state } = await monitored(Array.from({ length: 100 }, () => slow));
+  const { monitor, state } = await monitored(slow, MANY);
   monitor.latest();
   await until("it scans", () => state.scans === 1);
   await monitor.close();

@@ -9,6 +9,7 @@ import { type Defect, defectsAt, type ExpectedWarning } from "../../fixtures/def
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utilityWith } from "../../fixtures/in-memory.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
+import type { StoreReader } from "../../../src/state/port.js";
 import { completeElements, operationCalls } from "../../fixtures/operation-calls.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
@@ -18,7 +19,8 @@ const explainers = new Map<string, ReturnType<typeof explaining>>();
 function explaining(contexts: string) {
   const registry = utilityWith(parse(contexts) ?? undefined);
   const state = { store: new MemoryStore() };
-  return { registry, state, explain: explainerOn({ read: (use) => state.store.read(use) }, registry, NOW) };
+  const reader: StoreReader = { read: (use) => state.store.read(use), ids: (template) => state.store.ids(template) };
+  return { registry, state, explain: explainerOn(reader, registry, NOW) };
 }
 
 async function checked({ elements, contexts = "" }: Pick<Defect, "elements" | "contexts">) {
@@ -26,7 +28,7 @@ async function checked({ elements, contexts = "" }: Pick<Defect, "elements" | "c
   explainers.set(contexts, made);
   const { registry, state, explain } = made;
   const store = (state.store = await storeOf(elements, registry));
-  const { found } = await scanWarnings(store.openScan(), registry.checks ?? [], {
+  const { found } = await scanWarnings(store, registry.checks ?? [], {
     credentialDays: 30,
     now: () => NOW,
     pause: () => Promise.resolve(),

@@ -79,8 +79,9 @@ export function createSubject(makeStore: MakeStore) {
       const { body: _body, ...contract } = given;
       return current.keepsBodiesApart === true ? contract : given;
     },
-    /** Reads with a promise, whether the store is synchronous or not. */
+    /** With a promise, so that what it throws rejects. */
     read,
+    ids: (template: Template) => current.reader.ids(template),
     found: (template: Template<Fruit>, by?: By): Promise<string[]> => read((view) => idsOf(find(view, template, by))),
     sums: (...names: readonly string[]) => read((view) => view.sums(names)),
   };

@@ -10,7 +10,6 @@ import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { encodeParsed } from "../../../src/state/postgres/contract-json.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
-import { logTables } from "../../../src/state/postgres/log-tables.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { apple, type Fruit, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
@@ -132,7 +131,7 @@ describe("a log", () => {
 
   const begin = async () => {
     const lost: unknown[] = [];
-    const content = { contentId: CONTENT, origin: "tests", tables: logTables };
+    const content = { contentId: CONTENT, origin: "tests" };
     const writer = await PostgresWriter.begin(schema.database, 0, content, (error) => lost.push(error));
     return { writer, lost, log: new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT }) };
   };

@@ -6,11 +6,11 @@ import { StoreUnavailable } from "../../../src/state/port.js";
 import { Database } from "../../../src/state/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/state/postgres/errors.js";
 import { migrate } from "../../../src/state/postgres/migrate.js";
-import { Replica } from "../../../src/state/postgres/replica.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
+import { followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
-import { clock, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Part of every statement and of its values. */
@@ -169,26 +169,34 @@ test("a server that stops is unavailable for readers and writers, and recovers",
     const content = { contentId: CONTENT, origin: SECRET };
     const writer = await PostgresWriter.begin(database, 0, content, (error) => lost.push(error));
     await writer.replace([fruit(SECRET)], 10);
-    const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
-    const find = async (id: string) => replica.read((view) => view.byId(apple, id)?.contractId);
-    await replica.refresh();
-    expect(await find(SECRET)).toBe(SECRET);
+    const { read, refresh, bodies, follower } = followerOf(database, { templates: fruits });
+    const find = (id: string) => read((view) => view.byId(apple, id));
+    await refresh();
+    const found = find(SECRET);
+    expect(found?.contractId).toBe(SECRET);
 
     await server.stop(mode);
     await expectEverywhere(database, "unavailable", "", url);
-    await expectFailure(replica.refresh(), "unavailable", "cannot be reached", url);
-    await expectFailure(Promise.reject(replica.status.failure), "unavailable", "cannot be reached", url);
-    // Cached data is served, the rest is not.
-    expect(await find(SECRET)).toBe(SECRET);
+    const take = async () => bodies?.take(found === undefined ? [] : [found], { generation: "1", offset: 10 });
+    const throwFailure = async () => {
+      throw follower.status.failure;
+    };
+    // For callers, who are told nothing of the database.
     const words = "the required contracts cannot be read at the moment; try again later";
-    await expect(find(`other ${SECRET}`)).rejects.toThrow(new StoreUnavailable(words));
+    for (const fail of [refresh, throwFailure, take]) {
+      const failure = await failureOf(fail());
+      expect(failure).toEqual(new StoreUnavailable(words));
+      await expectFailure(Promise.reject((failure as Error).cause), "unavailable", "", url);
+    }
+    // What is in memory is served.
+    expect(find(SECRET)).toBe(found);
     const writing = writer.apply([{ active: fruit("late") }], 11);
     await expectFailure(writing, "unavailable", "", url);
     expect(lost).toEqual([await failureOf(writing)]);
 
     await server.start();
-    await replica.refresh();
-    expect(replica.status.failure).toBeUndefined();
-    expect(await find("late")).toBeUndefined();
+    await refresh();
+    expect(follower.status.failure).toBeUndefined();
+    expect(find("late")).toBeUndefined();
   }
 });

@@ -2,14 +2,12 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HEARTBEAT_STATEMENT } from "../../../src/ingest/leadership.js";
 import { contentHash } from "../../../src/state/lookup-hash.js";
-import { peekBody, setBody } from "../../../src/domain/contract.js";
-import { Follower } from "../../../src/state/follower.js";
-import { MAX_BODIES } from "../../../src/state/log.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
-import { logTables, trimStatement } from "../../../src/state/postgres/log-tables.js";
+import { trimStatement } from "../../../src/state/postgres/log-tables.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { until } from "../../fixtures/wait.js";
 import { storeConformance } from "../conformance/conformance.js";
@@ -30,7 +28,7 @@ async function nextWriter(
 ): Promise<{ epoch: number; writer: PostgresWriter }> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const epoch = Number(state?.epoch);
-  const content = { contentId: CONTENT, origin, tables: logTables };
+  const content = { contentId: CONTENT, origin };
   const writing = PostgresWriter.begin(schema.database, epoch, content, () => undefined, signal, { clock, pause });
   return { epoch, writer: await writing };
 }
@@ -84,56 +82,20 @@ logConformance("PostgreSQL", async (templates) => {
   };
 });
 
-/** A follower that has the bodies of all contracts. It moves with each write, and refreshes before each read. */
+/** It moves with each write, also with one that fails. */
 storeConformance("PostgreSQL by way of a follower", async (templates) => {
   const { writer } = await nextWriter();
-  const log = new PostgresLog(schema.database, { templates, contentId: CONTENT });
-  const ignore = () => undefined;
-  const follower = new Follower({
-    log,
-    clock,
-    pause: async () => undefined,
-    signal: new AbortController().signal,
-    onLost: ignore,
-    onRecovered: ignore,
-    onTooLarge: ignore,
-    onNearlyFull: ignore,
-  });
-  const takeBodies = async () => {
-    const lacking = follower.read((view) =>
-      templates.flatMap((template) => view.all(template)).filter((contract) => peekBody(contract) === undefined),
-    );
-    for (let from = 0; from < lacking.length; from += MAX_BODIES) {
-      const some = lacking.slice(from, from + MAX_BODIES);
-      const ids = some.map(({ contractId }) => contractId);
-      const { bodies } = await log.bodies(
-        ids,
-        follower.read(({ generation }) => Number(generation)),
-      );
-      for (const contract of some) {
-        const body = bodies.get(contract.contractId);
-        if (body !== undefined) setBody(contract, { ...body, encodings: undefined });
-      }
-    }
-  };
+  const follower = followerOf(schema.database, { templates });
   return {
     writer: {
       get checkpoint() {
         return writer.checkpoint;
       },
-      replace: (...values) => writer.replace(...values),
-      async apply(...values) {
-        await writer.apply(...values);
-        await follower.refresh();
-      },
+      replace: (...values) => writer.replace(...values).finally(follower.refresh),
+      apply: (...values) => writer.apply(...values).finally(follower.refresh),
     },
-    reader: {
-      async read(use) {
-        await follower.refresh();
-        if (follower.status.offset !== undefined) await takeBodies();
-        return follower.read(use);
-      },
-    },
+    reader: follower,
+    keepsBodiesApart: true,
     close: () => schema.empty(),
   };
 });
@@ -147,7 +109,7 @@ test("notices of other contents are not told", async () => {
     others,
     epoch,
   ]);
-  const content = { contentId: others, origin: "tests", tables: logTables };
+  const content = { contentId: others, origin: "tests" };
   const other = await PostgresWriter.begin(schema.database, epoch, content, () => undefined);
   await writer.replace([fruit("a")], 5);
 

@@ -1,12 +1,12 @@
-/** Notifications, polling and catching up; src/state/postgres/replica-sync.ts. */
+/** A follower of a database: notifications, polling and catching up. test/state/follower.test.ts shows the rest without one. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
+import { Follower, type FollowerOptions } from "../../../src/state/follower.js";
 import { Database, type Statement } from "../../../src/state/postgres/database.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
-import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/state/postgres/replica-sync.js";
-import { Replica } from "../../../src/state/postgres/replica.js";
+import { PostgresLog } from "../../../src/state/postgres/log.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
 import { CONTENT, clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
@@ -43,12 +43,13 @@ function failing(): Failing {
   return database;
 }
 
-interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "onLost" | "onRecovered">> {
+interface FollowOptions extends Partial<Pick<FollowerOptions, "onLost" | "onRecovered">> {
+  readonly database?: Database;
   /** Default true. */
   readonly polls?: boolean;
 }
 
-/** A running ReplicaSync with its replica, which listens. It ends with the test. */
+/** A running follower, which listens. It ends with the test. */
 async function follow({ polls = true, database = schema.database, ...callbacks }: FollowOptions = {}) {
   const ending = new AbortController();
   const { signal } = ending;
@@ -56,32 +57,22 @@ async function follow({ polls = true, database = schema.database, ...callbacks }
     // The pause between polls is 1 s; the first pauses before reconnects are shorter.
     await delay(polls || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
-  const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
-  const options = {
-    database,
-    replica,
-    contentId: CONTENT,
-    clock,
-    pause,
-    signal,
-    onLost: () => {},
-    onRecovered: () => {},
-    ...callbacks,
-  };
-  const sync = new ReplicaSync(options);
-  const ended = sync.run();
+  const log = new PostgresLog(database, { templates: fruits, contentId: CONTENT });
+  const ignored = { onLost: () => {}, onRecovered: () => {}, onTooLarge: () => {}, onNearlyFull: () => {} };
+  const follower = new Follower({ log, clock, pause, signal, ...ignored, ...callbacks });
+  const ended = follower.run();
   const end = () => {
     ending.abort();
-    return within(SOON_MS, "the sync has ended", ended);
+    return within(SOON_MS, "it has ended", ended);
   };
   onTestFinished(end);
   await listening();
-  await at(replica, 10);
-  return { sync, replica, end };
+  await at(follower, 10);
+  return { follower, end };
 }
 
-const at = (replica: Replica, offset: number): Promise<void> =>
-  until(`the replica is at ${offset}`, () => replica.status.offset === offset, SOON_MS);
+const at = (follower: Follower, offset: number): Promise<void> =>
+  until(`it is at ${offset}`, () => follower.status.offset === offset, SOON_MS);
 
 /** Sessions whose latest statement is LISTEN. */
 const listeners = () =>
@@ -106,47 +97,47 @@ async function mirror(catchUp: () => Promise<unknown>): Promise<string[]> {
 
 const followWithoutPolling = () => follow({ polls: false });
 
-describe("a replica with a sync", () => {
+describe("a follower", () => {
   test("follows notifications without polling", async () => {
-    const { replica } = await followWithoutPolling();
+    const { follower } = await followWithoutPolling();
     for (const offset of [11, 12, 13]) {
       await writer.apply([{ active: fruit(`id-${offset}`) }], offset);
-      await at(replica, offset);
+      await at(follower, offset);
     }
     await writer.replace([], 5);
-    await at(replica, 5);
-    expect(replica.status.failure).toBeUndefined();
+    await at(follower, 5);
+    expect(follower.status.failure).toBeUndefined();
   });
 
   test("follows by polling without notifications", async () => {
-    const { replica } = await follow();
+    const { follower } = await follow();
     // It looks when it begins and when it begins to listen: the first of these may be one of those.
     for (const offset of [11, 12, 13]) {
       await schema.sql("UPDATE offledger.state SET ledger_offset = $1", [offset]);
-      await at(replica, offset);
+      await at(follower, offset);
     }
-    expect(replica.status.failure).toBeUndefined();
+    expect(follower.status.failure).toBeUndefined();
   });
 
   test("listens again after its session is terminated, and refreshes at once", async () => {
-    const { replica } = await followWithoutPolling();
+    const { follower } = await followWithoutPolling();
     const [session] = await listeners();
     // Without a notification.
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
     await schema.sql("SELECT pg_terminate_backend($1)", [session?.pid]);
-    await at(replica, 11);
+    await at(follower, 11);
     await listening();
     await writer.replace([], 12);
-    await at(replica, 12);
+    await at(follower, 12);
     expect((await listeners())[0]?.pid).not.toBe(session?.pid);
   });
 
   test("reports once that the database is lost, and once that it is back", async () => {
     const database = failing();
     const events: string[] = [];
-    const { sync } = await follow({
+    const { follower } = await follow({
       database,
-      onLost: ({ message }) => events.push(message),
+      onLost: (error) => events.push((error as Error & { readonly cause: Error }).cause.message),
       onRecovered: () => events.push("back"),
     });
     expect(events).toEqual([]);
@@ -157,7 +148,7 @@ describe("a replica with a sync", () => {
       database.fails = () => true;
       await until("it is lost", () => events.length === expected.length - 1);
       // There is nobody to ask: the wait ends at once.
-      expect(await within(SOON_MS, "it has given up", all(sync.catchUp(60_000)))).toEqual([]);
+      expect(await within(SOON_MS, "it has given up", all(follower.catchUp(60_000)))).toEqual([]);
       expect(events).toEqual(expected.slice(0, -1));
       database.fails = () => false;
       await until("it is back", () => events.length === expected.length);
@@ -166,11 +157,11 @@ describe("a replica with a sync", () => {
   });
 
   test("ends without leaving a session", async () => {
-    const { replica, end } = await follow();
+    const { follower, end } = await follow();
     await end();
     await until("no session listens", async () => (await listeners()).length === 0);
     await writer.apply([], 11);
-    expect(replica.status.offset).toBe(10);
+    expect(follower.status.offset).toBe(10);
   });
 });
 
@@ -183,36 +174,36 @@ async function all(progress: AsyncIterable<CatchUpProgress>): Promise<CatchUpPro
 const soon = (progress: AsyncIterable<CatchUpProgress>) => within(SOON_MS, "it is answered", all(progress));
 
 describe("catchUp", () => {
-  test("has reached the end when the mirror says so, and then the replica has what the mirror has written", async () => {
+  test("has reached the end when the mirror says so, and then the follower has what the mirror has written", async () => {
     let offset = 10;
     await mirror(() => writer.apply([{ active: fruit("b") }], ++offset));
-    const { sync, replica } = await followWithoutPolling();
-    expect((await soon(sync.catchUp(60_000))).at(-1)).toBe("reached");
-    expect(replica.status.offset).toBe(11);
-    expect((await soon(sync.catchUp(60_000))).at(-1)).toBe("reached");
-    expect(replica.status.offset).toBe(12);
+    const { follower } = await followWithoutPolling();
+    expect((await soon(follower.catchUp(60_000))).at(-1)).toBe("reached");
+    expect(follower.status.offset).toBe(11);
+    expect((await soon(follower.catchUp(60_000))).at(-1)).toBe("reached");
+    expect(follower.status.offset).toBe(12);
   });
 
-  test("tells each move of the replica before", async () => {
-    const { sync, replica } = await followWithoutPolling();
+  test("tells each move of the follower before", async () => {
+    const { follower } = await followWithoutPolling();
     const seen: (number | undefined)[] = [];
     let offset = 11;
     const first = delay(100).then(() => writer.apply([{ active: fruit("id-0") }], offset));
-    for await (const progress of sync.catchUp(SOON_MS)) {
+    for await (const progress of follower.catchUp(SOON_MS)) {
       await first;
       expect(progress).toBe("advanced");
-      seen.push(replica.status.offset);
+      seen.push(follower.status.offset);
       if (offset === 14) break;
       // While the caller looks at the store, too.
       await writer.apply([{ active: fruit(`id-${offset}`) }], ++offset);
-      await at(replica, offset);
+      await at(follower, offset);
     }
     expect(seen).toEqual([11, 12, 13, 14]);
   });
 
   test("waits for the reply to its own request, and gives up after its time", async () => {
-    const { sync } = await followWithoutPolling();
-    const catching = all(sync.catchUp(1_000));
+    const { follower } = await followWithoutPolling();
+    const catching = all(follower.catchUp(1_000));
     for (const payload of ["", "another request"]) {
       await schema.sql("SELECT pg_notify('offledger_caught_up', $1)", [payload]);
     }
@@ -221,11 +212,11 @@ describe("catchUp", () => {
 
   test("shares a request among callers that come while one is being sent, and no others", async () => {
     const requests = await mirror(() => delay(200));
-    const { sync } = await followWithoutPolling();
-    const first = Array.from({ length: 20 }, () => soon(sync.catchUp(60_000)));
+    const { follower } = await followWithoutPolling();
+    const first = Array.from({ length: 20 }, () => soon(follower.catchUp(60_000)));
     await until("both have been sent", () => requests.length === 2);
     // The replies are not there yet. These may have seen what is later than the requests.
-    const later = Array.from({ length: 20 }, () => soon(sync.catchUp(60_000)));
+    const later = Array.from({ length: 20 }, () => soon(follower.catchUp(60_000)));
     expect(new Set((await Promise.all([...first, ...later])).flat())).toEqual(new Set(["reached"]));
     // One request for the later ones, and another for those that came while it was being sent. The second of the first ones
     // may have arrived before its sender knew.
@@ -238,7 +229,7 @@ describe("catchUp", () => {
     await mirror(async () => {
       database.fails = ({ text }) => !text.includes("pg_notify");
     });
-    const { sync } = await follow({ database, polls: false });
-    expect(await soon(sync.catchUp(60_000))).toEqual([]);
+    const { follower } = await follow({ database, polls: false });
+    expect(await soon(follower.catchUp(60_000))).toEqual([]);
   });
 });
