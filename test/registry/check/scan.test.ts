@@ -5,7 +5,7 @@ import { MAX_KEPT, scanInventory, scanWarnings, WarningCollector } from "../../.
 import type { Check, Inventory, Registry, Warning } from "../../../src/registry/sdk/registry.js";
 import { warningKinds } from "../../../src/registry/sdk/warnings.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
-import type { StoreScan, View } from "../../../src/state/port.js";
+import type { StoreReader, View } from "../../../src/state/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { storeOf, utility } from "../../fixtures/in-memory.js";
@@ -214,7 +214,7 @@ describe("the inventory", () => {
           };
         },
       });
-    const read: StoreScan["read"] = (use) => scan.read((view) => use(watched(view)));
+    const read: StoreReader["read"] = (use) => scan.read((view) => use(watched(view)));
     const found = await inventoryOf({ ids: (template) => scan.ids(template), read });
     expect(found.warningCounts?.["holding-missing"]).toBe(20);
     expect([...listed].toSorted()).toEqual(["AllocationFactory", "InstrumentConfiguration"]);

@@ -81,8 +81,8 @@ storeConformance("PostgreSQL by way of a follower", async (templates) => {
       get checkpoint() {
         return writer.checkpoint;
       },
-      replace: (...values) => writer.replace(...values).finally(follower.refresh),
-      apply: (...values) => writer.apply(...values).finally(follower.refresh),
+      replace: (...values) => writer.replace(...values).finally(() => follower.refresh()),
+      apply: (...values) => writer.apply(...values).finally(() => follower.refresh()),
     },
     reader: follower,
     keepsBodiesApart: true,
