@@ -1,4 +1,4 @@
-/** A service that answers from the index of a database: the same as one that holds all in memory, by every protocol. */
+/** A service that answers from a database: the same as one that holds all in memory, by every protocol. */
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
@@ -9,27 +9,27 @@ import { transferFactory, transferV1 } from "../fixtures/requests.js";
 import { type Running, serve, serveFile } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 
-describe("a service with an index", () => {
+describe("a service on a database", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let memory: Running;
-  let indexed: Running;
+  let shared: Running;
 
   beforeAll(async () => {
     database = await freshDatabase();
     memory = await serveFile(undefined);
-    const config = { databaseUrl: databaseAt(database.url), databaseReader: "index" } as const;
-    indexed = await serveFile(undefined, { config });
-    await until("it is ready", async () => (await fetch(`${indexed.url}/readyz`)).ok);
+    const config = { databaseUrl: databaseAt(database.url) };
+    shared = await serveFile(undefined, { config });
+    await until("it is ready", async () => (await fetch(`${shared.url}/readyz`)).ok);
   });
   afterAll(async () => {
-    await Promise.all([memory.close(), indexed.close()]);
+    await Promise.all([memory.close(), shared.close()]);
     await database.drop();
   });
 
   const failing = Object.entries(failingCalls).map(([name, { call }]) => [name, call] as const);
   test.each([...Object.entries(successfulCalls), ...failing])("%s", async (_name, call) => {
     for (const [protocol, send] of Object.entries(protocols)) {
-      expect([protocol, await send(indexed.url, call)]).toEqual([protocol, await send(memory.url, call)]);
+      expect([protocol, await send(shared.url, call)]).toEqual([protocol, await send(memory.url, call)]);
     }
   });
 });
@@ -46,7 +46,7 @@ test("a snapshot file that is edited under the same ids is disclosed as it is no
       element("InstrumentConfiguration", "configuration", payload.configuration("USD"), options),
     ];
   };
-  const config = { databaseUrl: databaseAt(database.url), databaseReader: "index" } as const;
+  const config = { databaseUrl: databaseAt(database.url) };
   const running = await serve(contents("before"), { config });
   onTestFinished(() => running.close());
   await until("it is ready", async () => (await running.get("/readyz")).status === 200);

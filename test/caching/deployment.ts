@@ -10,12 +10,12 @@ import { services } from "../../src/service/services.js";
 import { watch, type WatchBinding } from "../../src/service/watch.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../../src/state/port.js";
-import { Replica } from "../../src/state/postgres/replica.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
 import { toRestError } from "../../src/transport/errors.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import { NOT_MODIFIED, recordingFor, validate } from "../../src/transport/send.js";
+import { type Followed, followerOf } from "../fixtures/follower.js";
 import { clock, type Schema } from "../fixtures/postgres-schema.js";
 import type { Call } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
@@ -88,12 +88,18 @@ export class InProcessService {
     try {
       const asking = { method: "POST", headers: { "offledger-if-none-match": etag } };
       const recording = recordingFor(asking);
-      const result = await operation.call(message, recording);
-      const { headers, known } = validate(operation, message, result, recording, asking);
-      if (known !== undefined)
-        return { status: 200, headers: new Map(Object.entries({ ...headers, [NOT_MODIFIED]: "true" })), body: "{}" };
-      const body = operation.encode(result, message, "json").toBuffer().toString();
-      return { status: 200, headers: new Map(Object.entries(headers)), body };
+      let result = await operation.call(message, recording);
+      for (;;) {
+        const { headers, known } = validate(operation, message, result, recording, asking);
+        if (known !== undefined)
+          return { status: 200, headers: new Map(Object.entries({ ...headers, [NOT_MODIFIED]: "true" })), body: "{}" };
+        const taken = operation.takeBodies(result, message);
+        if (taken === undefined) {
+          const body = operation.encode(result, message, "json").toBuffer().toString();
+          return { status: 200, headers: new Map(Object.entries(headers)), body };
+        }
+        result = (await taken)();
+      }
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       const { status, body } = toRestError(error, path);
@@ -176,14 +182,14 @@ export function inMemory(registry: Registry, countsHoldings: boolean): Deploymen
 }
 
 const CONTENT = { contentId: "tests", origin: "tests" };
-/** The second evicts nearly everything. */
-const CACHE_BYTES = [10_000_000, 8_000];
+/** Of bodies: the second keeps nearly none. */
+const BODY_BYTES = [10_000_000, 8_000];
 /** Timers fire in the order of their times: after this the events of a change have arrived. */
 const MERGE_MS = 2;
 const SETTLE_MS = 8;
 
 interface Answering {
-  readonly replica: Replica;
+  readonly follower: Followed;
   readonly service: InProcessService;
 }
 
@@ -193,22 +199,21 @@ export async function onPostgres(schema: Schema, registry: Registry, countsHoldi
   const { templates } = registry;
   let time = NOW;
   const now = () => time;
-  const replicaOf = (cacheBytes: number) => new Replica(database, { templates, contentId: "tests", cacheBytes, clock });
   const start = (index: number): Answering => {
-    const replica = replicaOf(CACHE_BYTES[index] ?? 0);
-    const { changes } = replica;
+    const reader = followerOf(database, { templates, maxBytes: BODY_BYTES[index] ?? 0 });
+    const { changes } = reader.follower;
     const streams = { mergeMs: MERGE_MS };
     return {
-      replica,
-      service: new InProcessService({ registry, reader: replica, changes, now, countsHoldings, streams }),
+      follower: reader,
+      service: new InProcessService({ registry, reader, changes, now, countsHoldings, streams }),
     };
   };
   const begin = (epoch: number) => PostgresWriter.begin(database, epoch, CONTENT, () => undefined);
   let epoch = 0;
   let writer = await begin(epoch);
-  const answering = CACHE_BYTES.map((_, index) => start(index));
+  const answering = BODY_BYTES.map((_, index) => start(index));
   /** Sees every state. */
-  const observer = replicaOf(0);
+  const observer = followerOf(database, { templates });
   const observed: StoreWriter = {
     get checkpoint() {
       return writer.checkpoint;
@@ -226,7 +231,7 @@ export async function onPostgres(schema: Schema, registry: Registry, countsHoldi
   const restart = async (index: number): Promise<void> => {
     answering[index]?.service.close();
     answering[index] = start(index);
-    await answering[index].replica.refresh();
+    await answering[index].follower.refresh();
     await delay(SETTLE_MS);
   };
   const changeWriter = async (): Promise<void> => {
@@ -250,18 +255,18 @@ export async function onPostgres(schema: Schema, registry: Registry, countsHoldi
       const [row] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
       return `${row?.generation}.configured`;
     },
-    changedSince: async (offset) => tagsSince(observer.changes, offset),
+    changedSince: async (offset) => tagsSince(observer.follower.changes, offset),
     async pass(ms) {
       time += ms;
       await delay(1);
     },
     async settle() {
-      for (const { replica } of answering) await replica.refresh();
+      for (const { follower } of answering) await follower.refresh();
       await delay(SETTLE_MS);
       await delay(SETTLE_MS);
     },
     async other(step: DatabaseStep) {
-      if (step.does === "refresh") await answering[step.replica]?.replica.refresh();
+      if (step.does === "refresh") await answering[step.replica]?.follower.refresh();
       else if (step.does === "restart") await restart(step.replica);
       else if (step.does === "clean up") await writer.cleanUp();
       else await changeWriter();

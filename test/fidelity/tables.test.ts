@@ -6,7 +6,6 @@ import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
-import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
 import { hasEvidence, read, type Transaction } from "./evidence.js";
 import { readContext } from "./contexts.js";
 import { type Flow, type LedgerRecording, type RecordedContract, replies } from "./replayed-ledger.js";
@@ -76,19 +75,6 @@ function recordingIn(name: string): Pick<LedgerRecording, "contracts" | "flows">
 }
 
 describe.skipIf(!hasEvidence)("every answer that the ledger accepted", () => {
-  test.each(recordings)("%s: %s takes at most five round trips when nothing is known", async (name, recording) => {
-    const { contracts, flows } = recordingIn(recording);
-    const asked = flows.filter(({ status }) => status === 200);
-    const registry = tableOf(name);
-    let trips: readonly number[] = [];
-    await replies(asked, contracts, registry, (store) => {
-      const reader = new ForgetfulReader(store, { templates: registry.templates });
-      ({ trips } = reader);
-      return reader;
-    });
-    expect(Math.max(...trips)).toBeLessThanOrEqual(5);
-  });
-
   test.each(recordings)("%s: %s", async (name, recording) => {
     const { contracts, flows } = recordingIn(recording);
     const asked = flows.filter(({ status }) => status === 200);

@@ -1,23 +1,21 @@
-/** Absence is no proof: what a table decides by a contract that is not found, on each store, in few round trips. */
+/** Absence is no proof: what a table decides by a contract that is not found, in memory and through a database. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, ContextAnswer, Registry, TransferFactoryAnswer } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { hasUnreadable, type StoreReader, type StoreWriter } from "../../src/state/port.js";
-import { Replica } from "../../src/state/postgres/replica.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { parties } from "../fixtures/elements.js";
-import { ForgetfulReader } from "../fixtures/forgetful-reader.js";
-import { executorOn, storeOf, tableOf } from "../fixtures/in-memory.js";
-import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { tableOf } from "../fixtures/in-memory.js";
+import { followerOf } from "../fixtures/follower.js";
+import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 
 const admin = parties.registrar;
@@ -110,8 +108,6 @@ interface Store {
   readonly reader: StoreReader;
   readonly writer: StoreWriter;
   readonly refresh?: () => Promise<void>;
-  /** The round trips of what runs meanwhile, of each read. */
-  readonly trips: (run: () => Promise<unknown>) => Promise<number>;
 }
 
 let schema: Schema;
@@ -123,17 +119,7 @@ afterAll(() => schema.drop());
 const stores: Readonly<Record<string, () => Promise<Store>>> = {
   async memory() {
     const store = new MemoryStore();
-    return { reader: store, writer: store, trips: (run) => run().then(() => 0) };
-  },
-  async "a store that forgets"() {
-    const store = new MemoryStore();
-    const reader = new ForgetfulReader(store, { templates, registrars: [admin] });
-    const trips = async (run: () => Promise<unknown>) => {
-      const before = reader.trips.length;
-      await run();
-      return Math.max(...reader.trips.slice(before));
-    };
-    return { reader, writer: store, trips };
+    return { reader: store, writer: store };
   },
   async PostgreSQL() {
     const { database } = schema;
@@ -142,15 +128,8 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
     const writer = await PostgresWriter.begin(database, 0, content, (error) => {
       throw error;
     });
-    const reader = new Replica(database, { templates, contentId: "tests", cacheBytes: 10_000_000, clock });
-    const trips = async (run: () => Promise<unknown>) => {
-      const queries = vi.spyOn(database, "query");
-      await run();
-      const { length } = queries.mock.calls;
-      queries.mockRestore();
-      return length;
-    };
-    return { reader, writer, refresh: () => reader.refresh(), trips };
+    const follower = followerOf(database, { templates });
+    return { reader: follower, writer, refresh: follower.refresh };
   },
 };
 
@@ -189,40 +168,9 @@ async function outcomeOf(executor: QueryExecutor, query: Query): Promise<unknown
   }
 }
 
-test("a cold request for the longest chain of entries takes five round trips", async () => {
-  const chain = tableOf(`
-name: chain
-package: tea
-templates:
-  rules: { name: "Tea:Rules", registrar: admin }
-  config: { name: "Tea:Config", registrar: admin }
-  link: { name: "Tea:Link", registrar: admin, roles: { next: next } }
-factory: { template: rules, find: { instrument: instrument } }
-instruments: { template: config, id: instrument }
-entries:
-  first: { template: link, find: { owner: receiver } }
-  second: { template: link, find: { owner: first.next }, optional: true }
-  third: { template: link, find: { owner: second.next }, optional: true }
-operations:
-  transfer-factory:
-    - { entry: third, key: third }
-`);
-  const served = checkedRegistry(tableRegistry(chain));
-  const elements = [
-    of("Rules", "rules", { instrument: "USD" }),
-    of("Config", "config", { instrument: "USD" }),
-    of("Link", "first", { owner: "bob", next: "two" }),
-    of("Link", "second", { owner: "two", next: "three" }),
-    of("Link", "third", { owner: "three" }),
-  ];
-  const reader = new ForgetfulReader(await storeOf(elements, served), { templates: served.templates });
-  expect(await outcomeOf(executorOn(reader, served), transfer("bob"))).toBe("offer third : third rules");
-  expect(reader.trips).toEqual([5]);
-});
-
 const UNREADABLE = "unavailable contract-unreadable";
 
-describe.each(Object.entries(stores))("on %s", (name, create) => {
+describe.each(Object.entries(stores))("on %s", (_name, create) => {
   let store: Store;
   let waits: number;
   let catchUp: () => AsyncIterable<CatchUpProgress>;
@@ -255,34 +203,25 @@ describe.each(Object.entries(stores))("on %s", (name, create) => {
   afterEach(() => vi.restoreAllMocks());
 
   const settled = "rules rights : rules late-allocation executor-right";
-  test.each<[string, Query, string, unknown?: true]>([
+  test.each<[string, Query, string]>([
     ["a transfer without a preapproval", transfer("bob"), "offer rules : rules"],
     ["a direct transfer", transfer("dave"), "direct rules approval right : rules dave-approves right"],
     ["accept", onOffer("accept", "offer"), "rules : rules locked seal"],
     ["accept of what has no reference", onOffer("accept", "bare"), "rules : rules"],
-    ["accept of what refers to nothing known", onOffer("accept", "late"), "rules : rules", true],
+    ["accept of what refers to nothing known", onOffer("accept", "late"), "rules : rules"],
     ["reject", onOffer("reject", "offer"), "rules locked=true unlock : rules locked"],
     ["withdraw", onOffer("withdraw", "offer"), "rules gone=false : rules"],
     ["a settlement", settle("allocation"), "rules rights : rules allocation locked executor-right"],
     ["executors", choice("allocation/execute-transfer", "allocation"), "rules rights : rules seal executor-right"],
-    ["a settlement that refers to nothing known", settle("late-allocation"), settled, true],
-  ])(
-    "%s is answered at once, cold in at most five round trips, warm in none",
-    async (_what, query, expected, unknown) => {
-      const cold = await store.trips(async () => expect(await ask(query)).toBe(expected));
-      expect(cold).toBeLessThanOrEqual(5);
-      expect(waits).toBe(0);
-      if (name === "a store that forgets") return;
-      // An id that no contract has is not cached: callers can make up such without end.
-      const again = name === "PostgreSQL" && unknown === true ? 1 : 0;
-      expect(await store.trips(() => ask(query))).toBe(again);
-    },
-  );
+    ["a settlement that refers to nothing known", settle("late-allocation"), settled],
+  ])("%s is answered at once", async (_what, query, expected) => {
+    expect(await ask(query)).toBe(expected);
+    expect(waits).toBe(0);
+  });
 
   test("a preapproval that could not be parsed may be of any receiver", async () => {
     await add(of("Approval", "broken", { receiver: "carol", provider: "paul", until: BROKEN }));
-    const cold = await store.trips(async () => expect(await ask(transfer("bob"))).toBe(UNREADABLE));
-    expect(cold).toBeLessThanOrEqual(5);
+    expect(await ask(transfer("bob"))).toBe(UNREADABLE);
     expect(await ask(transfer("dave"))).toMatch(/^direct /);
     expect(await ask(transfer("alice"))).toBe("self rules : rules");
     expect(await ask(onOffer("accept", "offer"))).toBe("rules : rules locked seal");
@@ -337,7 +276,7 @@ describe.each(Object.entries(stores))("on %s", (name, create) => {
     await store.writer.replace(contractsOf([...world, broken]), 20, 1_000_000);
     await store.refresh?.();
     expect(await ask(transfer("bob"))).toBe(UNREADABLE);
-    const found = await store.reader.read((view) => templates.filter((one) => hasUnreadable(view, one)));
+    const found = store.reader.read((view) => templates.filter((one) => hasUnreadable(view, one)));
     expect(found.map(({ qualifiedName }) => qualifiedName)).toEqual(["Tea:Approval"]);
   });
 

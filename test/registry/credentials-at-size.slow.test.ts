@@ -2,7 +2,7 @@
  * An issuer may keep one credential with the claims of 10,000 parties, or 100,000 credentials of one claim each. A query
  * does the same work on them as on ten: counted, not timed.
  */
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
@@ -11,14 +11,8 @@ import type { ContextAnswer, RequestContext } from "../../src/registry/sdk/regis
 import { type Credential, credential } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { View } from "../../src/state/port.js";
-import type { Statement } from "../../src/state/postgres/database.js";
-import { fetchStatement } from "../../src/state/postgres/fetch.js";
-import { Replica } from "../../src/state/postgres/replica.js";
-import { PostgresWriter } from "../../src/state/postgres/writer.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { contractsOf, utility } from "../fixtures/in-memory.js";
-import { planOf, type Work, workOf } from "../fixtures/postgres-plans.js";
-import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 import { account, leg, settlement } from "../fixtures/requests.js";
 
@@ -121,7 +115,7 @@ const watchedView = (view: View, counts: ReturnType<typeof nothing>): View =>
 const isCredential = (contract: StoredContract): contract is StoredContract<Credential> =>
   contract.template === credential;
 
-/** Executes queries on a store in memory with that many members. */
+/** Executes queries on a store with that many members. */
 async function memoryOf(form: Form, count: number) {
   let counts = nothing();
   const store = new MemoryStore();
@@ -140,7 +134,7 @@ async function memoryOf(form: Form, count: number) {
 }
 
 describe.each(Object.entries(forms))("%s", (_name, form) => {
-  test("in memory a query reads as many credentials as among ten", async () => {
+  test("a query reads as many credentials as among ten", async () => {
     const [few, many] = [await memoryOf(form, 10), await memoryOf(form, form.many)];
     for (const query of Object.values(queries)) {
       const [small, large] = [few(query), many(query)];
@@ -153,66 +147,4 @@ describe.each(Object.entries(forms))("%s", (_name, form) => {
       expect(large.counts.subjectReads).toBeLessThanOrEqual(2 * 3 * (form.disclosed.length === 2 ? 1 : 14));
     }
   });
-
-  test("in PostgreSQL it fetches as many rows as among ten, in at most five round trips", async () => {
-    const [few, many] = [await databaseOf(form, 10), await databaseOf(form, form.many)];
-    for (const query of Object.values(queries)) {
-      const [small, large] = [await few(query), await many(query)];
-      expect(listsIn(large.answer)).toEqual(form.disclosed);
-      expect(large.roundTrips).toBeLessThanOrEqual(5);
-      expect(large.rows).toBe(small.rows);
-      // The state once per round trip, and at most nine contracts.
-      expect(large.rows).toBeLessThanOrEqual(5 + 9);
-      for (const { sequentialScans, rows, pages } of large.works) {
-        expect(sequentialScans).toEqual([]);
-        // Each found contract is read once or twice by each of a few indexes. A scan would read 10,000 rows and more.
-        expect(rows).toBeLessThan(100);
-        expect(pages).toBeLessThan(500);
-      }
-    }
-  });
 });
-
-const schemas: Schema[] = [];
-afterAll(() => Promise.all(schemas.map((schema) => schema.drop())));
-
-/** Executes queries on PostgreSQL: counts statements and the rows that they return, and has the server's work. */
-async function databaseOf(form: Form, count: number) {
-  const schema = await freshSchema();
-  schemas.push(schema);
-  const { database } = schema;
-  const content = { contentId: "tests", origin: "tests" };
-  const writer = await PostgresWriter.begin(database, 0, content, (error) => {
-    throw error;
-  });
-  await writer.replace(contractsWith(form, count), 10);
-  const replica = new Replica(database, { templates: utility.templates, contentId: "tests", cacheBytes: 0, clock });
-  await replica.refresh();
-  return async (query: Query) => {
-    const spy = vi.spyOn(database, "query");
-    try {
-      const answer = await replica.read((view) => query(backgroundContext(view, now)));
-      const results = await Promise.all(spy.mock.results.map(({ value }) => value as Promise<unknown[]>));
-      const calls = spy.mock.calls as unknown as [Statement, unknown[]][];
-      const rows = results.reduce((sum, found) => sum + found.length, 0);
-      return { answer, roundTrips: calls.length, rows, works: await explain(schema, calls) };
-    } finally {
-      spy.mockRestore();
-    }
-  };
-}
-
-/** What the server does for each of the statements, all of which fetch. */
-async function explain(schema: Schema, calls: readonly (readonly [Statement, unknown[]])[]): Promise<Work[]> {
-  const client = await schema.database.openSession();
-  const { name, text } = fetchStatement;
-  await client.query(`PREPARE "${name}" AS ${text}`);
-  const works: Work[] = [];
-  for (const [statement, values] of calls) {
-    expect(statement.name).toBe(name);
-    works.push(workOf(await planOf(client, statement, values)));
-    await client.query("ROLLBACK");
-  }
-  await client.end();
-  return works;
-}

@@ -1,5 +1,6 @@
-/** A replica that is read continuously and compared with past states of the ledger. */
+/** A follower that is read continuously and compared with past states of the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
+import { MAX_BODIES } from "../../../src/state/log.js";
 import {
   credential,
   instrumentConfiguration,
@@ -10,12 +11,11 @@ import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { indexKeys } from "../../../src/registry/utility/templates.js";
 import { contentId } from "../../../src/state/postgres/content-id.js";
 import { Database } from "../../../src/state/postgres/database.js";
-import { ReplicaSync } from "../../../src/state/postgres/replica-sync.js";
-import { Replica } from "../../../src/state/postgres/replica.js";
 import { bodyOf, type Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/state/port.js";
 import { parties } from "../../fixtures/elements.js";
+import { type Followed, followerOf } from "../../fixtures/follower.js";
 import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, ruleOf, type State, supplyOf } from "./pairs.js";
 
@@ -23,8 +23,6 @@ const { registrar, issuer } = parties;
 const listed: readonly Template[] = [instrumentConfiguration, credential, transferOffer, transferRule];
 /** The smallest unit of an amount. */
 const UNIT = 10n ** 10n;
-
-const clock = (): number => performance.now();
 
 export class ReplicaObserver {
   /** Descriptions of reads that match no past state. */
@@ -35,37 +33,28 @@ export class ReplicaObserver {
   offset = 0;
   readonly #pairs: Pairs;
   readonly #database: Database;
-  readonly #replica: Replica;
+  readonly #followed: Followed;
   readonly #end = new AbortController();
   readonly #running: Promise<unknown>;
 
   constructor(url: string, pairs: Pairs, cacheBytes: number) {
-    const { signal } = this.#end;
     this.#pairs = pairs;
     this.#database = new Database({ url, maxConnections: 4 });
-    this.#replica = new Replica(this.#database, {
+    const options = {
       templates,
       contentId: contentId(templates, true),
-      cacheBytes,
-      clock,
-    });
-    const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const parts = {
-      database: this.#database,
-      replica: this.#replica,
-      contentId: contentId(templates, true),
-      clock,
-      pause,
-      signal,
+      maxBytes: cacheBytes,
+      signal: this.#end.signal,
     };
-    this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
+    this.#followed = followerOf(this.#database, options);
+    this.#running = this.#followed.follower.run();
   }
 
   /** Reads continuously until the signal is aborted. */
   async keepLooking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.#look();
+        this.#look();
       } catch (error) {
         if (!(error instanceof NotReady)) throw error;
       }
@@ -73,8 +62,8 @@ export class ReplicaObserver {
     }
   }
 
-  async #look(): Promise<void> {
-    const { offset, ...seen } = await this.#replica.read(reading);
+  #look(): void {
+    const { offset, ...seen } = this.#followed.read(reading);
     this.readings++;
     if (offset < this.offset) this.returns++;
     this.offset = offset;
@@ -83,16 +72,24 @@ export class ReplicaObserver {
     if (!states.includes(text)) this.wrong.push(`at ${offset} ${text} in place of ${states.join(" or ")}`);
   }
 
-  /** All contracts that are kept, as the ledger has them. A request may not read so many templates. */
+  /** All contracts that are kept, as the ledger has them. */
   async contents(): Promise<unknown> {
-    return this.#replica
-      .openScan()
-      .read((view) => byId(templates.flatMap((template) => view.all(template)).map(summary)));
+    const { state, contracts } = this.#followed.read((view) => ({
+      state: { generation: view.generation, offset: view.offset },
+      contracts: templates.flatMap((template) => view.all<unknown>(template)),
+    }));
+    const summaries: (readonly unknown[])[] = [];
+    for (let from = 0; from < contracts.length; from += MAX_BODIES) {
+      const some = contracts.slice(from, from + MAX_BODIES);
+      (await this.#followed.bodies?.take(some, state))?.();
+      summaries.push(...some.map(summary));
+    }
+    return byId(summaries);
   }
 
   /** The contracts under every index key, and the counts per template and package. */
   async lists(): Promise<unknown> {
-    return this.#replica.read((view) => ({
+    return this.#followed.read((view) => ({
       ...reading(view),
       contractCount: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
     }));

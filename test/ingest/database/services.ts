@@ -40,13 +40,11 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
   /** Starts a service in this process. It ends with the test, or before. */
   const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
     const given = { databaseUrl: databaseAt(settings.databaseUrl), ledgerUrl: new URL(settings.ledgerUrl) };
-    const databaseReader = READER;
     const config = {
       ...quiet(),
       ...given,
       ledgerParties: [parties.operator],
       graceSeconds: 2,
-      databaseReader,
       ...more,
     };
     const app = await startApp(config, Date.now, roles);
@@ -60,10 +58,6 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
 export const MIRROR: Roles = { mirrors: true, answers: false };
 export const REPLICA: Roles = { mirrors: false, answers: true };
 
-/** Releases before this one have no such setting. */
-const READER: AppConfig["databaseReader"] =
-  process.env["OFFLEDGER_TEST_DATABASE_READER"] === "index" ? "index" : "lookups";
-
 /** Starts a command of a release without waiting for it. */
 export function command(
   name: string,
@@ -71,8 +65,7 @@ export function command(
   file = main,
 ): Program {
   const ledger = ledgerUrl === undefined ? {} : { LEDGER_URL: ledgerUrl, LEDGER_PARTIES: parties.operator };
-  const reader = READER === "lookups" ? {} : { DATABASE_READER: READER };
-  const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...reader, ...ledger, ...more };
+  const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...ledger, ...more };
   const env = Object.entries(values).map(([variable, value]) => [`OFFLEDGER_${variable}`, String(value)]);
   return new Program(process.execPath, [file, name], {
     cwd: tmpdir(),

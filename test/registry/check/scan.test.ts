@@ -5,7 +5,7 @@ import { MAX_KEPT, scanInventory, scanWarnings, WarningCollector } from "../../.
 import type { Check, Inventory, Registry, Warning } from "../../../src/registry/sdk/registry.js";
 import { warningKinds } from "../../../src/registry/sdk/warnings.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
-import type { StoreScan, View } from "../../../src/state/port.js";
+import type { StoreReader, View } from "../../../src/state/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { storeOf, utility } from "../../fixtures/in-memory.js";
@@ -174,14 +174,17 @@ describe("warnings", () => {
 
 describe("the inventory", () => {
   /** Of a registry with so many offers that lack their locked holding, besides one that has it. */
-  async function scanOf(offers: number): Promise<StoreScan> {
+  async function scanOf(offers: number): Promise<StoreReader> {
     const added = Array.from({ length: offers }, (_, index) =>
       element("TransferOffer", `offer-${index}`, payload.offer("alice", "bob", "USD", `gone-${index}`)),
     );
     return await storeOf(completeElements({ added }));
   }
-  const inventoryOf = (scan: StoreScan, registry: Registry = utility, signal = options().signal): Promise<Inventory> =>
-    scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
+  const inventoryOf = (
+    scan: StoreReader,
+    registry: Registry = utility,
+    signal = options().signal,
+  ): Promise<Inventory> => scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
   const offersOf = ({ counts }: Inventory) =>
     counts.find(({ qualifiedName }) => qualifiedName.endsWith(":TransferOffer"))?.count;
 
@@ -214,7 +217,7 @@ describe("the inventory", () => {
           };
         },
       });
-    const read: StoreScan["read"] = (use) => scan.read((view) => use(watched(view)));
+    const read: StoreReader["read"] = (use) => scan.read((view) => use(watched(view)));
     const found = await inventoryOf({ ids: (template) => scan.ids(template), read });
     expect(found.warningCounts?.["holding-missing"]).toBe(20);
     expect([...listed].toSorted()).toEqual(["AllocationFactory", "InstrumentConfiguration"]);

@@ -85,8 +85,6 @@ export interface Subject {
 export interface Store {
   readonly writer: StoreWriter;
   readonly readers: Readonly<Record<string, StoreReader>>;
-  /** Further readers, whose answers are not explained. */
-  readonly plain?: Readonly<Record<string, StoreReader>>;
   /** Makes the readers see what has been written. */
   readonly refresh: () => Promise<unknown>;
 }
@@ -94,7 +92,7 @@ export interface Store {
 export async function runScript(
   { registry, settings }: Subject,
   { first, steps }: Script,
-  { writer, readers, plain = {}, refresh }: Store,
+  { writer, readers, refresh }: Store,
   outcomes: Outcomes,
 ): Promise<void> {
   const decoder = new Decoder(registry.templates);
@@ -115,14 +113,13 @@ export async function runScript(
       const request = draft(ledger.contracts);
       const expected = expectedAnswer(ledger.contracts, settings, request);
       let recorded: string | undefined;
-      for (const [name, reader] of Object.entries({ ...readers, ...plain })) {
+      for (const [name, reader] of Object.entries(readers)) {
         const executor = new QueryExecutor(registry, reader, UP_TO_DATE, () => settings.now);
         const actual = await execute(executor, request);
         const different = differences(expected, actual);
         if (different.length > 0) throw new Error(report(name, different, request, ledger.contracts));
         const kind = actual.status === 200 ? actual.answer.transferKind : undefined;
         outcomes.add(request.operation, kind ?? String(actual.status));
-        if (name in plain) continue;
         const recording = new Recording(true);
         const explained = await execute(executor, request, recording);
         const record = describeRecord(recording);

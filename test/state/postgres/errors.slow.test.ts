@@ -169,8 +169,9 @@ test("a server that stops is unavailable for readers and writers, and recovers",
     const content = { contentId: CONTENT, origin: SECRET };
     const writer = await PostgresWriter.begin(database, 0, content, (error) => lost.push(error));
     await writer.replace([fruit(SECRET)], 10);
-    const { read, refresh, bodies, follower } = followerOf(database, { templates: fruits });
-    const find = (id: string) => read((view) => view.byId(apple, id));
+    const followed = followerOf(database, { templates: fruits });
+    const { refresh, bodies, follower } = followed;
+    const find = (id: string) => followed.read((view) => view.byId(apple, id));
     await refresh();
     const found = find(SECRET);
     expect(found?.contractId).toBe(SECRET);

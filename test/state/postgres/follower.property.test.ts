@@ -214,7 +214,7 @@ class Run {
 
   async read({ follower, names }: Pick<Read, "follower" | "names">): Promise<void> {
     const before = this.#reached[follower] ?? 0;
-    const seen = await this.#followers[follower]?.read((view) => read(view, names));
+    const seen = this.#followers[follower]?.read((view) => read(view, names));
     const write = seen?.write ?? -1;
     const state = this.#states.get(write);
     expectSame(seen, { write, offset: state?.offset, answers: names.map((name) => state?.answers.get(name)) });
