@@ -21,7 +21,11 @@ export async function measurePostgres(): Promise<Row[]> {
   return withResources(async (keep) => {
     const database = await keep(createDatabase(keep));
     const participant = await keep(startParticipant());
-    const withDatabase = { ...participant.settings, OFFLEDGER_DATABASE_URL: database.url };
+    const withDatabase = {
+      ...participant.settings,
+      OFFLEDGER_DATABASE_URL: database.url,
+      OFFLEDGER_DATABASE_READER: "index",
+    };
 
     let startedAt = performance.now();
     const memory = await keep(BuiltService.start({ settings: participant.settings }));
