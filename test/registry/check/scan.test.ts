@@ -174,14 +174,17 @@ describe("warnings", () => {
 
 describe("the inventory", () => {
   /** Of a registry with so many offers that lack their locked holding, besides one that has it. */
-  async function scanOf(offers: number): Promise<StoreScan> {
+  async function scanOf(offers: number): Promise<StoreReader> {
     const added = Array.from({ length: offers }, (_, index) =>
       element("TransferOffer", `offer-${index}`, payload.offer("alice", "bob", "USD", `gone-${index}`)),
     );
     return await storeOf(completeElements({ added }));
   }
-  const inventoryOf = (scan: StoreScan, registry: Registry = utility, signal = options().signal): Promise<Inventory> =>
-    scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
+  const inventoryOf = (
+    scan: StoreReader,
+    registry: Registry = utility,
+    signal = options().signal,
+  ): Promise<Inventory> => scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
   const offersOf = ({ counts }: Inventory) =>
     counts.find(({ qualifiedName }) => qualifiedName.endsWith(":TransferOffer"))?.count;
 
