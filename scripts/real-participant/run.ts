@@ -28,6 +28,8 @@ const { values } = parseArgs({
     parties: { type: "string", default: "parties.json" },
     // Of the tokens of a participant that authenticates; without it none is sent.
     secret: { type: "string" },
+    // The service answers by way of it; without one from its memory.
+    database: { type: "string" },
     parts: { type: "string", default: "flows,groups,wallet,dry-run" },
     instruments: { type: "string" },
     // Runs only the flows whose names contain the text.
@@ -47,7 +49,7 @@ const report: Report = async (name, run) => {
   }
 };
 
-const { secret, ledger: url } = values;
+const { secret, database, ledger: url } = values;
 const onboarded = readOnboarded(values.parties);
 const adminToken = secret === undefined ? undefined : signToken(secret, "participant_admin", DAY_SECONDS);
 const ledger = new Ledger(url, () => adminToken);
@@ -61,6 +63,7 @@ const folder = await mkdtemp(join(tmpdir(), "offledger-participant-"));
 const service = await Service.start({
   OFFLEDGER_LEDGER_URL: url,
   OFFLEDGER_LEDGER_PARTIES: onboarded.parties["operator"] ?? "",
+  ...(database !== undefined && { OFFLEDGER_DATABASE_URL: database }),
   ...(secret === undefined
     ? { OFFLEDGER_PREPARE_USER_ID: "participant_admin" }
     : await settingsWithTokens(ledger, onboarded, secret, folder)),

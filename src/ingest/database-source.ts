@@ -97,6 +97,8 @@ export function databaseSource({
       logger?.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
     },
     onRecovered: () => logger?.info({}, "database readable again"),
+    onTooLarge: () => undefined,
+    onNearlyFull: () => undefined,
   });
   const bodies = new Bodies({
     log: stateLog,
@@ -104,7 +106,7 @@ export function databaseSource({
     onMissing: (contractIds) => logger?.error({ contractIds }, "the database lacks the content of active contracts"),
     moveOn: () => follower.refresh(),
   });
-  const storedPackages = new StoredPackages(database);
+  const storedPackages = new StoredPackages(database, content);
   let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { unwatchFile, watchFile } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
@@ -12,7 +13,10 @@ const POLL_MS = 1_000;
 export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): Ingestor {
   return {
     name: path,
-    origin: `file ${path}`,
+    // A file may be edited under the same ids: contracts of two loads are never the same.
+    get origin() {
+      return `file ${path} ${randomUUID()}`;
+    },
     reconnects: () => undefined,
     start(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer, isHeld);

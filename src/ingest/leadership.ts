@@ -19,7 +19,7 @@ import {
 import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
-import { backoffMs, withTimeout } from "../util/async.js";
+import { abortablePause, backoffMs, withTimeout } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { MirrorAge } from "./lag.js";
@@ -92,14 +92,20 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, log } = this.#options;
-    const written: ContentIdentity = { contentId: contents, origin: ingestor.origin };
+    const { database, ingestor, contents, log, clock } = this.#options;
     const { epoch, signal } = term;
+    const written: ContentIdentity = {
+      contentId: contents,
+      get origin() {
+        return ingestor.origin;
+      },
+    };
+    const waiting = { clock, pause: abortablePause(signal) };
     const lost = (error: DatabaseError) => {
       this.#databaseFailed(error);
       term.end();
     };
-    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal);
+    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal, waiting);
     this.#failure = undefined;
     log.info({ epoch, offset: writer.checkpoint?.offset }, "leader: this process writes the database");
     const ingestion = ingestor.start(writer, log, signal);
@@ -314,6 +320,6 @@ WITH state AS (
     other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END,
     led_at = statement_timestamp()
   WHERE epoch = $1::bigint AND content_hash = $4::uuid
-  RETURNING epoch
+  RETURNING content_hash
 )
-SELECT pg_notify('${channels.stateChanged}', '') FROM state`;
+SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM state`;

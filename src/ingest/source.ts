@@ -53,7 +53,10 @@ export interface PoolStatus {
 export interface Ingestor {
   /** A path or a URL, for messages. */
   readonly name: string;
-  /** Identifies the set of contracts: an ingestor can resume on a store that one with the same origin has written. */
+  /**
+   * Identifies the set of contracts: an ingestor can resume on a store that one with the same origin has written. It may be
+   * another for each snapshot.
+   */
   readonly origin: string;
   /** How often the stream of updates was lost since the process started; undefined for a file. */
   reconnects(): number | undefined;

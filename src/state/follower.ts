@@ -1,21 +1,32 @@
 import { randomUUID } from "node:crypto";
 import type { CatchUpProgress } from "../domain/ledger.js";
 import { ChangeLog } from "./change-log.js";
+import type { Tag } from "./lookup-hash.js";
 import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
 import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
-import type { LogHead, StateLog } from "./log.js";
-import { State, StateReader } from "./state.js";
+import { loadState } from "./load-state.js";
+import type { LogHead, LogStep, StateLog } from "./log.js";
+import { NextState } from "./next-state.js";
+import { type Heap, isNearlyFull, processHeap, StateSize, StateTooLarge } from "./state-size.js";
+import { type State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
+/** Until a state that did not fit is loaded again: to find out takes as long as to load it. */
+const TOO_LARGE_MS = 60_000;
 
 export interface FollowerOptions extends RetriesOptions {
   readonly log: StateLog;
   /** Called once when the log becomes unreadable. */
   readonly onLost: (error: unknown) => void;
   readonly onRecovered: () => void;
+  /** Called for each generation that the heap has no room for. A state that is served stays. */
+  readonly onTooLarge: (error: StateTooLarge) => void;
+  /** Called when the contracts that are served take more than 80 % of the heap, with all else: the share of its limit. */
+  readonly onNearlyFull: (share: number) => void;
+  readonly heap?: Heap;
 }
 
 /** For health checks and metrics. */
@@ -30,15 +41,24 @@ export interface FollowerStatus {
   readonly failure: unknown;
   /** Whether the latest read has found that nothing was ever committed. */
   readonly isEmpty: boolean;
+  /** The share of the heap's limit that the contracts take with all else, or that those would which do not fit. */
+  readonly heapShare: number | undefined;
+}
+
+interface Loaded {
+  readonly head: LogHead;
+  readonly state: State;
+  readonly size: StateSize;
 }
 
 /**
  * Holds the fields of all contracts of a log in memory, at one offset, and moves to the head of the log: by a step, or where
  * none leads there, by loading the state again beside the one that it serves. Its states, and what leads from one to the next:
  * - Empty: there is no state to read. -> following: a state is loaded.
- * - Following: each notice and each second, a step leads to the head.
- * - Following -> following: another generation is served, the log was restored, or the follower is too far behind. The state
- *   that it has is served until the next is loaded.
+ * - Following: each notice and each second, a step leads to the head. The next generation is loaded beside it.
+ * - Following -> following: another generation is served, which has been loaded before.
+ * - Following -> following: one that was not, the log was restored, or the follower is too far behind. The state that it has is
+ *   served until the next is loaded; for good if the heap has no room for both.
  */
 export class Follower extends StateReader {
   readonly #options: FollowerOptions;
@@ -51,8 +71,13 @@ export class Follower extends StateReader {
   /** All that come while a request is being sent share the next. */
   readonly #request = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
   readonly #onCaughtUp = new Map<string, () => void>();
+  readonly #next: NextState<Loaded>;
   /** Of the state. */
   #head: LogHead | undefined;
+  #size: StateSize | undefined;
+  /** What the heap had no room for at the latest load. */
+  #tooLarge: { readonly generation: number; readonly at: number; readonly error: StateTooLarge } | undefined;
+  #isNearlyFull = false;
   #queries = 0;
   #failure: unknown;
   #isEmpty = false;
@@ -62,6 +87,7 @@ export class Follower extends StateReader {
     super();
     this.#options = options;
     this.#retries = new Retries(options);
+    this.#next = new NextState((generation, signal) => this.#prepare(generation, signal));
   }
 
   get changes(): ChangeFeed {
@@ -76,6 +102,7 @@ export class Follower extends StateReader {
       otherHistory: this.#head?.otherHistory,
       failure: this.#failure,
       isEmpty: this.#isEmpty,
+      heapShare: this.#tooLarge?.error.share ?? this.#heapShare(),
     };
   }
 
@@ -85,7 +112,14 @@ export class Follower extends StateReader {
       () => this.#listen(),
       (failures) => backoffMs(failures, RECONNECT_BACKOFF),
     );
-    await Promise.all([listening, this.#keepPolling()]);
+    const drop = () => this.#next.drop();
+    this.#options.signal.addEventListener("abort", drop);
+    try {
+      await Promise.all([listening, this.#keepPolling()]);
+    } finally {
+      await this.#next.close();
+      this.#options.signal.removeEventListener("abort", drop);
+    }
   }
 
   /** Moves to the head of the log, as it is from now on or later. Throws StoreUnavailable. */
@@ -100,14 +134,20 @@ export class Follower extends StateReader {
       const progress = await log.progress(this.#head);
       this.#isEmpty = progress === "empty";
       if (progress === "empty") {
+        this.#next.drop();
         this.#failure = undefined;
         return;
       }
       const { head, step } = progress;
       const { state } = this;
-      if (step === undefined || state === undefined) return await this.#load();
+      this.#next.follow(head);
+      if (![head.generation, head.next?.generation].includes(this.#tooLarge?.generation)) this.#tooLarge = undefined;
+      if (step === undefined || state === undefined) {
+        if (!(await this.#switchTo(head.generation))) await this.#load(head.generation);
+        return;
+      }
       if (head.offset > state.offset) {
-        const tags = state.step(step, head.offset, head.asOf);
+        const tags = stepTo(state, head, step);
         this.#changes.append({ offset: head.offset, asOf: head.asOf, tags });
       }
       this.#serve(state, head, startedAt);
@@ -117,22 +157,76 @@ export class Follower extends StateReader {
     }
   }
 
-  /** The state at the head when the load begins. What is committed meanwhile comes by the next step. */
-  async #load(): Promise<void> {
+  /** Serves a generation that was loaded before it was served. Returns false if there is none, or no step leads on from it. */
+  async #switchTo(generation: number): Promise<boolean> {
     const { log, clock } = this.#options;
+    const next = await this.#next.loaded(generation);
     const startedAt = clock();
-    await log.load(async (logged) => {
-      // Nothing is served any more, or not yet: the present state is served until it is stale.
-      if (logged === undefined) return;
-      const { head } = logged;
-      const state = new State(String(head.generation), head.offset, head.asOf);
-      const known = this.#head?.origin === head.origin ? this.state : undefined;
-      await state.load(logged, known);
-      // A restored log has an earlier state than what was known to equal the ledger.
-      this.#confirmation = new Confirmation();
-      this.#serve(state, head, startedAt);
-      this.#changes.reset({ generation: state.generation, offset: state.offset, asOf: state.asOf });
-    });
+    const progress = next && (await log.progress(next.head));
+    // A copy of it must not stay beside what is loaded.
+    this.#next.drop();
+    if (next === undefined || progress === undefined || progress === "empty" || progress.step === undefined)
+      return false;
+    const { head, step } = progress;
+    stepTo(next.state, head, step);
+    this.#begin({ ...next, head }, startedAt);
+    return true;
+  }
+
+  /** The state at the head when the load begins. What is committed meanwhile comes by the next step. */
+  async #load(generation: number): Promise<void> {
+    const { clock, signal } = this.#options;
+    const startedAt = clock();
+    const tooLarge = this.#tooLarge;
+    if (tooLarge?.generation === generation && startedAt < tooLarge.at + TOO_LARGE_MS) throw tooLarge.error;
+    const loaded = await this.#read(signal);
+    // Nothing is served any more, or not yet: the present state is served until it is stale.
+    if (loaded !== undefined) this.#begin(loaded, startedAt);
+  }
+
+  /** Undefined if it does not fit: it is loaded again when it is served. */
+  async #prepare(generation: number, signal: AbortSignal): Promise<Loaded | undefined> {
+    try {
+      return await this.#read(signal, generation);
+    } catch (error) {
+      if (error instanceof StateTooLarge) return undefined;
+      throw error;
+    }
+  }
+
+  #read(signal: AbortSignal, next?: number): Promise<Loaded | undefined> {
+    const { log, clock, heap = processHeap, onTooLarge } = this.#options;
+    return log.load(
+      async (logged) => {
+        if (logged === undefined) return undefined;
+        const { head } = logged;
+        const { generation } = head;
+        const size = new StateSize(heap, this.#size?.bytes(this.state?.size ?? 0));
+        const known = this.#head?.origin === head.origin ? this.state : undefined;
+        try {
+          const state = await loadState(logged, known, size);
+          this.#tooLarge = undefined;
+          return { head, state, size };
+        } catch (error) {
+          if (!(error instanceof StateTooLarge)) throw error;
+          const isNew = this.#tooLarge?.generation !== generation;
+          this.#tooLarge = { generation, at: clock(), error };
+          if (isNew) onTooLarge(error);
+          throw error;
+        }
+      },
+      signal,
+      next,
+    );
+  }
+
+  /** Serves another state than before. */
+  #begin({ state, head, size }: Loaded, startedAt: number): void {
+    // A restored log has an earlier state than what was known to equal the ledger.
+    this.#confirmation = new Confirmation();
+    this.#size = size;
+    this.#serve(state, head, startedAt);
+    this.#changes.reset({ generation: state.generation, offset: state.offset, asOf: state.asOf });
   }
 
   #serve(state: State, head: LogHead, startedAt: number): void {
@@ -142,6 +236,14 @@ export class Follower extends StateReader {
     this.#failure = undefined;
     this.#confirmation.observe(head.heartbeat, startedAt, ++this.#queries);
     if (hasMoved) this.#moved.notify();
+    const share = this.#heapShare() ?? 0;
+    const wasNearlyFull = this.#isNearlyFull;
+    this.#isNearlyFull = isNearlyFull(share);
+    if (this.#isNearlyFull && !wasNearlyFull) this.#options.onNearlyFull(share);
+  }
+
+  #heapShare(): number | undefined {
+    return this.state && this.#size?.share(this.state.size);
   }
 
   async #keepPolling(): Promise<void> {
@@ -232,3 +334,6 @@ export class Follower extends StateReader {
     return { caughtUp };
   }
 }
+
+const stepTo = (state: State, { offset, asOf }: LogHead, step: LogStep): ReadonlySet<Tag> =>
+  state.step(step, offset, asOf);

@@ -24,7 +24,12 @@ export interface LogHead extends LogPosition {
   readonly heartbeat: Heartbeat | undefined;
   /** Why the ledger is not the one that the state comes from; undefined if it is not known. */
   readonly otherHistory: string | undefined;
+  /** The snapshot that is served next. It is complete, and may yet be given up. Undefined if there is none. */
+  readonly next: Snapshot | undefined;
 }
+
+/** The first state of a generation. */
+export type Snapshot = Pick<LogHead, "generation" | "offset" | "origin" | "asOf">;
 
 /** What the mirror's latest heartbeat has left in the log. Its times are of the log's clock, which may jump. */
 export interface Heartbeat {
@@ -74,10 +79,16 @@ export type LogProgress =
 
 export const MAX_STEP_ROWS = 20_000;
 
+/** A contract, and the number of characters that a log has of it: of its id, its fields and index keys, and its time. */
+export interface LoggedContract {
+  readonly contract: Contract;
+  readonly size: number;
+}
+
 /** The whole state at the head. Its iterables are read once, one after the other. */
 export interface LoggedState {
   readonly head: LogHead;
-  readonly contracts: AsyncIterable<Contract>;
+  readonly contracts: AsyncIterable<LoggedContract>;
   /** The latest MAX_ARCHIVED_IDS, oldest first. */
   readonly archived: AsyncIterable<Pick<Tombstone, "contractId" | "registrar">>;
   readonly sums: AsyncIterable<LoggedSum>;
@@ -93,8 +104,11 @@ export interface FetchedBodies {
 export interface StateLog {
   /** Reads, in one step, what has changed since a position; undefined for a follower without a state. */
   progress(since: LogPosition | undefined): Promise<LogProgress>;
-  /** Runs `use` on the state at the head, of which nothing changes until `use` has ended. It gets undefined if there is none. */
-  load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T>;
+  /**
+   * Runs `use` on the state at the head, or on that of a generation, which is served or next. Nothing of it changes until `use`
+   * has ended. It gets undefined if there is none. Ends soon when the signal is aborted: with StoreUnavailable.
+   */
+  load<T>(use: (state: LoggedState | undefined) => Promise<T>, signal: AbortSignal, generation?: number): Promise<T>;
   /**
    * The bodies of contracts of a generation; at most MAX_BODIES. At the head of that which is served, those of all active
    * contracts are there. Those of contracts that were archived lately, and of the generation before, are there for a while.

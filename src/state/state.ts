@@ -1,6 +1,5 @@
 /** The contracts at one offset, as rules see them: by id, index key and template, with counts and sums. */
 import { setImmediate } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import {
   bodyOf,
   type Change,
@@ -149,6 +148,11 @@ export class State {
     }
   }
 
+  /** The number of contracts. */
+  get size(): number {
+    return this.#contracts.size;
+  }
+
   byId(contractId: string): Contract | undefined {
     return this.#contracts.get(contractId);
   }
@@ -166,12 +170,8 @@ export class State {
     return this.#archived.get(contractId) === registrarHash(registrar);
   }
 
-  /**
-   * Fills an empty state from a log, with pauses for others. Contracts that `known` has as well, equal in all that changes, are
-   * the same objects. Counted holdings are not loaded: the log has the sums.
-   */
-  async load({ contracts, archived, sums }: LoggedState, known: State | undefined): Promise<void> {
-    await this.fill(known === undefined ? contracts : sharing(contracts, known));
+  /** Adds what a log has besides the contracts, with pauses for others. */
+  async complete(archived: LoggedState["archived"], sums: LoggedState["sums"]): Promise<void> {
     let count = 0;
     for await (const { contractId, registrar } of archived) {
       if (++count % STEP === 0) await setImmediate();
@@ -279,19 +279,6 @@ export class State {
     this.#archived.set(contractId, known);
     const [oldest] = this.#archived.keys();
     if (this.#archived.size > MAX_ARCHIVED_IDS && oldest !== undefined) this.#archived.delete(oldest);
-  }
-}
-
-async function* sharing(contracts: AsyncIterable<Contract>, known: State): AsyncGenerator<Contract> {
-  for await (const contract of contracts) {
-    const other = known.byId(contract.contractId);
-    // A file may have changed under an id, unlike a ledger.
-    const isEqual =
-      other?.synchronizerId === contract.synchronizerId &&
-      other?.reassignmentCounter === contract.reassignmentCounter &&
-      other.template === contract.template &&
-      isDeepStrictEqual(other.fields, contract.fields);
-    yield isEqual ? other : contract;
   }
 }
 

@@ -20,10 +20,11 @@ import { storing, StoredPackages } from "../../src/state/postgres/packages.js";
 import type { Logger } from "../../src/util/logger.js";
 import { parties } from "../fixtures/elements.js";
 import { temporaryFile } from "../fixtures/files.js";
+import { databaseAt } from "../fixtures/postgres.js";
 import { completeElements } from "../fixtures/operation-calls.js";
-import { freshSchema } from "../fixtures/postgres-schema.js";
+import { CONTENT, freshSchema } from "../fixtures/postgres-schema.js";
 import { transferV1 } from "../fixtures/requests.js";
-import { quiet } from "../fixtures/run-service.js";
+import { quiet, registry as baseOf } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 import { play } from "../scripted-participant/elements.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
@@ -259,8 +260,32 @@ test("what a mirror has asked is in the database, for replicas", async () => {
   const schema = await freshSchema();
   onTestFinished(() => schema.drop());
   const participant = catalogOf({ "id-1": "0.7.0" });
-  const stored = new StoredPackages(schema.database);
+  const stored = new StoredPackages(schema.database, CONTENT);
   await storing(participant, stored).versions(["id-1", "id-2"]);
   await storing(participant, stored).versions(["id-1"]);
   expect([...(await stored.versions(["id-1", "id-2"]))]).toEqual([["id-1", { name: "app", version: "0.7.0" }]]);
+});
+
+test("a replica without a participant learns the versions from a process that only mirrors", async () => {
+  const schema = await freshSchema();
+  onTestFinished(() => schema.drop());
+  const ledger = new ScriptedLedger();
+  play(ledger, completeElements(), { stakeholders: [parties.operator] });
+  // That of an AllocationFactory says which versions of the API there are.
+  const packages = [{ packageId: "pkg-1", packageName: "utility-registry-app-v0", packageVersion: "0.99.0" }];
+  const vetted = [{ participantId: "participant::1220", synchronizerId: "sync", packages }];
+  const participant = await Participant.start({ ledger, vetted });
+  onTestFinished(() => participant.stop());
+
+  const stored = { databaseUrl: databaseAt(schema.url), databaseReader: "index" } as const;
+  const mirror = await startApp(configFor(participant, stored), () => NOW, { mirrors: true, answers: false });
+  onTestFinished(() => mirror.close());
+  const replica = await startApp({ ...quiet(), ...stored }, () => NOW, { mirrors: false, answers: true });
+  onTestFinished(() => replica.close());
+  const apis = async () => {
+    const response = await fetch(`${replica.url}${baseOf()}/metadata/v1/info`);
+    const { supportedApis = {} } = (await response.json()) as { readonly supportedApis?: object };
+    return Object.keys(supportedApis);
+  };
+  await expect.poll(apis, { timeout: 30_000 }).toContain("splice-api-token-transfer-instruction-v2");
 });

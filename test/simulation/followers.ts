@@ -1,12 +1,14 @@
 /** Processes that answer from the log. */
+import { bodyOf } from "../../src/domain/contract.js";
 import { notFound, RegistryError } from "../../src/domain/errors.js";
 import type { Template } from "../../src/domain/template.js";
 import { type StalenessLimits, staleReason } from "../../src/ingest/lag.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
+import { Bodies } from "../../src/state/bodies.js";
 import { Follower } from "../../src/state/follower.js";
 import type { StateLog } from "../../src/state/log.js";
-import type { View } from "../../src/state/port.js";
+import type { StoreReader, View } from "../../src/state/port.js";
 import type { ArrayLog } from "../state/array-log.js";
 import type { VirtualClock } from "./clock.js";
 import type { Link, Network } from "./network.js";
@@ -24,13 +26,19 @@ export interface FollowerWorld {
   /** The log as followers read it. A test may put a fault in. */
   readonly readLog: (log: StateLog) => StateLog;
   readonly note: (line: string) => void;
+  /** Called with contracts whose bodies the log has to have and does not. */
+  readonly lost: (contractIds: readonly string[]) => void;
 }
 
-/** What one request got. `seen` is what its last run made of the state, at a time. */
+/** What one request got. `seen` is what its last run made of the state, at a time; `blob` is of the contract that was found. */
 export interface Reply<T> {
+  readonly blob?: string;
   readonly outcome: "found" | "not found" | "unavailable";
   readonly seen: { readonly value: T; readonly at: number; readonly hasReachedEnd: boolean } | undefined;
 }
+
+/** Of bodies that are kept: few, so that most are fetched. */
+const KEPT_BYTES = 2_000;
 
 /** The executor asks it nothing. */
 const registry = { name: "simulated" } as Registry;
@@ -51,20 +59,35 @@ export class FollowerProcess {
     this.process = new Process(clock);
     const { signal, pause } = this.process;
     this.link = network.link(log, this.process);
+    const read = world.readLog(this.link);
     this.follower = new Follower({
-      log: world.readLog(this.link),
+      log: read,
       // Monotonic, of this process.
       clock: () => clock.now - startedAt,
       pause,
       signal,
       onLost: (error) => note(`${name} lost the log: ${String(error)}`),
       onRecovered: () => note(`${name} reads the log again`),
+      onTooLarge: (error) => note(`${name} has no room: ${error.reason}`),
+      onNearlyFull: (share) => note(`${name} has ${share} of its heap in use`),
     });
     const freshness = {
       staleReason: () => staleReason(this.follower.status, limits),
       catchUp: () => this.follower.catchUp(readWait + ROUND_TRIP_MS),
     };
-    this.#executor = new QueryExecutor(registry, this.follower, freshness, () => clock.now);
+    const { follower } = this;
+    const bodies = new Bodies({
+      log: read,
+      maxBytes: KEPT_BYTES,
+      onMissing: world.lost,
+      moveOn: () => follower.refresh(),
+    });
+    const reader: StoreReader = {
+      read: (use) => follower.read(use),
+      ids: (template) => follower.ids(template),
+      bodies,
+    };
+    this.#executor = new QueryExecutor(registry, reader, freshness, () => clock.now);
     this.ended = this.follower.run();
   }
 
@@ -78,14 +101,18 @@ export class FollowerProcess {
   async request<T>(template: Template, contractId: string, look: (view: View) => T): Promise<Reply<T>> {
     let seen: Reply<T>["seen"];
     try {
-      await this.#executor.execute((_registry, { view, hasReachedEnd }) => {
+      const answer = await this.#executor.execute((_registry, { view, hasReachedEnd }) => {
         const found = view.byId(template, contractId);
         const { now: at } = this.#world.clock;
         seen = { value: this.follower.read(look), at, hasReachedEnd };
         if (found === undefined) throw notFound(`contract ${contractId} is not known`);
         return found;
       });
-      return { outcome: "found", seen };
+      const give = await answer.takeBodies((contract) => [contract]);
+      const encoded = give();
+      const { createdEventBlob: blob } = bodyOf(encoded.value);
+      encoded.usedBodies([encoded.value]);
+      return { outcome: "found", seen, blob };
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       return error.reason === "not-found"

@@ -3,6 +3,7 @@ import type { Contract } from "../../src/domain/contract.js";
 import type { StalenessLimits } from "../../src/ingest/lag.js";
 import type { View } from "../../src/state/port.js";
 import { templates } from "../../src/registry/utility/templates.js";
+import { blobOf } from "../fixtures/elements.js";
 import type { ScriptedLedger } from "../scripted-participant/ledger.js";
 import type { ArrayLog, Committed } from "../state/array-log.js";
 import type { FollowerProcess, Reply } from "./followers.js";
@@ -85,10 +86,12 @@ export class Judge {
   /** Asks for a contract. Where there is none, the state must be one that the ledger had since the request came. */
   async ask(process: FollowerProcess, contractId: string): Promise<Reply<unknown>["outcome"]> {
     const asked = this.#options.now();
-    const { outcome, seen } = await process.request(templateOf(contractId), contractId, (view) => ({
+    const { outcome, seen, blob } = await process.request(templateOf(contractId), contractId, (view) => ({
       state: readState(view),
       leftOut: this.#leftOut(view.generation),
     }));
+    if (outcome === "found" && blob !== blobOf(contractId))
+      this.#options.found(`${process.name} has the body of another contract for ${contractId}`);
     if (outcome === "unavailable" || seen === undefined) {
       this.counts.unavailable++;
     } else if (outcome === "not found" && seen.hasReachedEnd) {

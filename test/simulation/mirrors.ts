@@ -4,6 +4,7 @@ import type { JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
 import type { StalenessLimits } from "../../src/ingest/lag.js";
+import { StoreUnavailable } from "../../src/state/port.js";
 import { mirrorOn } from "../ingest/mirror/run-mirror.js";
 import type { Random } from "../ingest/database/random.js";
 import type { ArrayLog } from "../state/array-log.js";
@@ -19,6 +20,8 @@ const ACQUIRE_MS = 500;
 const HEARTBEAT_MS = 1_000;
 /** The log ends a session that is silent for this long. */
 const SILENT_MS = 3_000;
+/** The most that followers get to load a generation before it is served. */
+const MAX_PREPARING_MS = 10_000;
 /** A writer that hangs does not keep its process from the next term. */
 const TERM_END_MS = 30_000;
 
@@ -33,6 +36,8 @@ export interface MirrorWorld {
   readonly readWait: number;
   /** The packages that the snapshot of each generation left out. */
   readonly leftOut: Map<number, readonly string[]>;
+  /** Called when a generation is filled and not served yet. */
+  readonly onFilled: (mirror: MirrorProcess) => void;
   readonly note: (line: string) => void;
 }
 
@@ -118,8 +123,23 @@ export class MirrorProcess {
   }
 
   async #lead(term: Term): Promise<void> {
-    const { clock, random, participant, log, templates, limits, readWait, leftOut, note } = this.#world;
-    const writer = await this.link.call(async () => log.begin());
+    const { clock, random, participant, log, templates, limits, readWait, leftOut, onFilled, note } = this.#world;
+    // A process that is killed, frozen or cut off writes nothing meanwhile.
+    const wait = async (ms: number) => {
+      await clock.pause(ms, term.signal);
+      await this.process.awake();
+      if (term.signal.aborted) throw new StoreUnavailable("the term has ended");
+    };
+    let filled = 0;
+    const writer = await this.link.call(async () =>
+      log.begin(undefined, {
+        filling: () => wait((filled = random.below(random.of([10, 1_000, 30_000])))),
+        preparing: async () => {
+          onFilled(this);
+          await wait(Math.min(filled, MAX_PREPARING_MS));
+        },
+      }),
+    );
     if (term.signal.aborted) return;
     term.epoch = log.epoch;
     const client = new VirtualClient(participant, [operator], templates, term.signal);

@@ -89,6 +89,8 @@ export class Link implements StateLog {
   readonly #process: Process;
   /** Until when. */
   closedUntil = -Infinity;
+  /** The generation that was last loaded before it was served. */
+  prepared: number | undefined;
   #connection = new AbortController();
 
   constructor(network: Network, log: ArrayLog, process: Process) {
@@ -150,10 +152,14 @@ export class Link implements StateLog {
     return this.call(() => this.#log.progress(since));
   }
 
-  async load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T> {
+  async load<T>(
+    use: (state: LoggedState | undefined) => Promise<T>,
+    signal: AbortSignal,
+    generation?: number,
+  ): Promise<T> {
     const { connection } = this;
     await this.#pass(connection);
-    return this.#log.load(async (state) => {
+    const slowly = async (state: LoggedState | undefined) => {
       if (state === undefined) return use(undefined);
       const { head, contracts, archived, sums } = state;
       return use({
@@ -162,7 +168,9 @@ export class Link implements StateLog {
         archived: this.#slowly(archived, connection),
         sums: this.#slowly(sums, connection),
       });
-    });
+    };
+    this.prepared = generation;
+    return this.#log.load(slowly, signal, generation);
   }
 
   async *#slowly<T>(items: AsyncIterable<T>, connection: AbortSignal): AsyncGenerator<T> {

@@ -30,7 +30,8 @@ const HOLDING = 10n ** 10n;
 /**
  * How often a state was served, and how often none was; what requests got, and how often not to find a contract was because it
  * was archived, or the ledger's end was reached; how many states were compared; how many clients resumed, and how many were
- * told that everything may have changed.
+ * told that everything may have changed; how often a follower switched to a generation that it had loaded before, and how often
+ * one was filled and given up.
  */
 const NONE = {
   served: 0,
@@ -42,6 +43,8 @@ const NONE = {
   states: 0,
   resumed: 0,
   reset: 0,
+  switched: 0,
+  givenUp: 0,
 };
 
 export interface Outcome {
@@ -87,6 +90,10 @@ class Run {
   readonly #followers: FollowerProcess[];
   #backup: ReturnType<ArrayLog["backup"]>;
   #clockSet = 0;
+  /** After how many milliseconds another mirror starts. */
+  readonly #killsAtSwap: number[] = [];
+  readonly #generations = new Map<FollowerProcess, string | undefined>();
+  #switched = 0;
   readonly #logged: string[] = [];
   readonly #digest = createHash("sha256");
   readonly #start: number;
@@ -119,6 +126,8 @@ class Run {
       readWait: READ_WAIT_MS,
       leftOut: new Map(),
       readLog,
+      lost: (ids) => this.#found(`the log has lost the bodies of ${ids.join(", ")}`),
+      onFilled: (mirror) => this.#filled(mirror),
       note: (line) => this.#note(line),
     };
     this.#judge = new Judge({
@@ -145,7 +154,12 @@ class Run {
       this.#record();
     }
     if (this.#wrong === undefined) await this.#recover();
-    const counts = { ...this.#judge.counts, ...this.#witness.counts };
+    const counts = {
+      ...this.#judge.counts,
+      ...this.#witness.counts,
+      switched: this.#switched,
+      givenUp: this.#log.givenUp,
+    };
     return { wrong: this.#wrong, logged: this.#logged, digest: this.#digest.digest("hex"), counts };
   }
 
@@ -175,6 +189,9 @@ class Run {
     this.#judge.moved(process);
     const { follower, name } = process;
     const { changes } = follower;
+    const generation = changes.position?.generation;
+    if (generation !== this.#generations.get(process) && generation === String(process.link.prepared)) this.#switched++;
+    this.#generations.set(process, generation);
     const isOfLedger = ({ offset, updateId }: Committed) =>
       updateId !== undefined && this.#ledger.log.at(offset)?.updateId === updateId;
     const wrong = follower.read((view) => this.#witness.moved(view, changes, isOfLedger));
@@ -216,6 +233,7 @@ class Run {
   async #recover(): Promise<void> {
     mend(this.#participant, PACKAGES);
     this.#network.mend();
+    this.#killsAtSwap.length = 0;
     for (const { process } of [...this.#mirrors, ...this.#followers]) process.thaw();
     settle(this.#ledger);
     this.#record();
@@ -245,10 +263,13 @@ class Run {
   }
 
   async #findAll(process: FollowerProcess): Promise<void> {
-    for (const contractId of [...this.#ledger.contracts.keys()].filter(isStored)) {
-      if ((await this.#ask(process, contractId)) !== "found")
-        this.#found(`${process.name} does not find ${contractId}`);
-    }
+    const all = [...this.#ledger.contracts.keys()].filter(isStored).map(async (contractId) => {
+      const outcome = await this.#ask(process, contractId);
+      if (outcome !== "found") this.#found(`${process.name} says of ${contractId}: ${outcome}`);
+    });
+    // Their bodies are on the way.
+    await this.#advance(READ_WAIT_MS);
+    await Promise.all(all);
     // A connection that is dead may still be followed.
     const begun = this.#clock.now;
     const asking = { outcome: "unavailable" };
@@ -269,6 +290,7 @@ class Run {
     switch (step.do) {
       case "ask":
       case "kill":
+      case "killAtSwap":
       case "freeze":
       case "cut":
       case "slowLog":
@@ -294,6 +316,8 @@ class Run {
       }
       case "kill":
         return this.#kill(step.process, step.ms);
+      case "killAtSwap":
+        return void this.#killsAtSwap.push(step.ms);
       case "freeze":
         return this.#processAt(step.process)?.process.freeze(step.ms);
       case "cut":
@@ -334,6 +358,11 @@ class Run {
 
   #processAt(index: number): MirrorProcess | FollowerProcess | undefined {
     return [...this.#mirrors, ...this.#followers][index];
+  }
+
+  #filled(mirror: MirrorProcess): void {
+    const ms = this.#killsAtSwap.shift();
+    if (ms !== undefined) this.#kill(this.#mirrors.indexOf(mirror), ms);
   }
 
   #kill(index: number, ms: number): void {

@@ -60,6 +60,8 @@ export type ServiceStep =
   | { readonly do: "ask"; readonly follower: number; readonly which: number }
   /** A process is killed, and another starts after a time. */
   | { readonly do: "kill"; readonly process: number; readonly ms: number }
+  /** The mirror that fills the next generation is killed before it serves it, and another starts after a time. */
+  | { readonly do: "killAtSwap"; readonly ms: number }
   /** A process is frozen, or does not reach the log, for a time. */
   | { readonly do: "freeze" | "cut"; readonly process: number; readonly ms: number }
   /** The log is slow, away, or loses notices, for a time. */
@@ -103,6 +105,7 @@ const steps: readonly (readonly [weight: number, Make])[] = [
   [1, plain("stop")],
   [2, plain("start")],
   [2, (random) => ({ do: "kill", process: random.below(PROCESSES), ms: random.below(random.of([10, 5_000])) })],
+  [2, (random) => ({ do: "killAtSwap", ms: random.below(random.of([10, 5_000])) })],
   [2, (random) => ({ do: "freeze", process: random.below(PROCESSES), ms: random.below(random.of([2_000, 40_000])) })],
   [2, (random) => ({ do: "cut", process: random.below(PROCESSES), ms: random.below(random.of([10, 3_000, 40_000])) })],
   [1, (random) => ({ do: "slowLog", ms: random.of([100, 2_000]), forMs: random.below(10_000) })],

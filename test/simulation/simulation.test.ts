@@ -3,7 +3,7 @@
  * active in the end is found.
  */
 import { describe, expect, test } from "vitest";
-import type { LogProgress, LogStep, StateLog } from "../../src/state/log.js";
+import type { FetchedBodies, LogProgress, LogStep, StateLog } from "../../src/state/log.js";
 import { describeFailure, run, runAll } from "./run.js";
 import { QUIET_START, scriptOf, type Step } from "./script.js";
 
@@ -97,7 +97,7 @@ describe("is broken within 200 seeds by", () => {
           const progress = await log.progress(since);
           return progress === "empty" ? progress : change(progress);
         },
-        load: (use) => log.load(use),
+        load: (use, signal, generation) => log.load(use, signal, generation),
         bodies: (ids, generation) => log.bodies(ids, generation),
         listen: (notices, signal) => log.listen(notices, signal),
         requestCatchUp: (id) => log.requestCatchUp(id),
@@ -107,6 +107,17 @@ describe("is broken within 200 seeds by", () => {
     reading(() => {
       const change = make();
       return ({ head, step }) => ({ head, step: step === undefined ? undefined : change(step) });
+    });
+  const NO_BODY = { payload: "{}", createdEventBlob: "" };
+  /** Changes which bodies a follower gets. */
+  const fetching =
+    (fetch: (ids: readonly string[], log: StateLog, generation: number) => Promise<FetchedBodies>) =>
+    (log: StateLog): StateLog => ({
+      progress: (since) => log.progress(since),
+      load: (use, signal, generation) => log.load(use, signal, generation),
+      bodies: (ids, generation) => fetch(ids, log, generation),
+      listen: (notices, signal) => log.listen(notices, signal),
+      requestCatchUp: (id) => log.requestCatchUp(id),
     });
   const isEmpty = ({ archived, active, sums }: LogStep) => archived.length + active.length + sums.length === 0;
 
@@ -161,6 +172,21 @@ describe("is broken within 200 seeds by", () => {
           if (step === undefined && ++loads > 3) throw new Error("not again");
           return { head, step };
         };
+      }),
+    ],
+    [
+      "bodies of other contracts",
+      fetching(async (ids, log, generation) => {
+        const { head, bodies } = await log.bodies(ids, generation);
+        const others = [...bodies.values()].toReversed();
+        return { head, bodies: new Map([...bodies.keys()].map((id, index) => [id, others[index] ?? NO_BODY])) };
+      }),
+    ],
+    [
+      "a log that loses a body",
+      fetching(async (ids, log, generation) => {
+        const { head, bodies } = await log.bodies(ids, generation);
+        return { head, bodies: new Map([...bodies].slice(1)) };
       }),
     ],
   ])("%s", async (_, readLog) => {

@@ -12,6 +12,7 @@ import {
 import {
   type FetchedBodies,
   type Heartbeat,
+  type LoggedContract,
   type LogHead,
   type LoggedState,
   type LogNotices,
@@ -31,7 +32,14 @@ import {
   tagOf,
   touchedLookups,
 } from "../../src/state/lookup-hash.js";
-import { type Checkpoint, type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreWriter } from "../../src/state/port.js";
+import {
+  type Checkpoint,
+  type Contracts,
+  MAX_ARCHIVED_IDS,
+  NotReady,
+  StoreUnavailable,
+  type StoreWriter,
+} from "../../src/state/port.js";
 
 export interface ArrayLogOptions {
   readonly origin?: string;
@@ -62,15 +70,36 @@ export interface Committed extends LogPosition {
 interface Content {
   /** Of the served generation, the snapshot first. */
   readonly commits: readonly Committed[];
-  /** Those of the generation before. */
-  readonly retired: readonly Committed[];
+  /** Those of the generations before, and until when they are there. */
+  readonly retired: readonly { readonly commits: readonly Committed[]; readonly until: number }[];
+  /** Filled, and not served yet. */
+  readonly next: Committed | undefined;
   /** What came after lower offsets is no longer known. */
   readonly watermark: number;
   readonly heartbeat: Omit<Heartbeat, "elapsed"> | undefined;
   readonly otherHistory: string | undefined;
 }
 
-const NOTHING: Content = { commits: [], retired: [], watermark: 0, heartbeat: undefined, otherHistory: undefined };
+const NOTHING: Content = {
+  commits: [],
+  retired: [],
+  next: undefined,
+  watermark: 0,
+  heartbeat: undefined,
+  otherHistory: undefined,
+};
+
+const RETIRED_MS = 600_000;
+
+/** What a writer waits for while it replaces the state. May throw. */
+export interface Replacing {
+  /** While it fills the next generation. */
+  readonly filling: () => Promise<void>;
+  /** While followers load it, before it is served. */
+  readonly preparing: () => Promise<void>;
+}
+
+const AT_ONCE: Replacing = { filling: () => Promise.resolve(), preparing: () => Promise.resolve() };
 
 export class ArrayLog implements StateLog {
   readonly #options: Required<ArrayLogOptions>;
@@ -79,6 +108,8 @@ export class ArrayLog implements StateLog {
   /** Not part of the content: a restored log uses none again. */
   #generations = 0;
   readonly #listeners = new Map<LogNotices, () => void>();
+  /** How often a generation was filled and never served. */
+  givenUp = 0;
   /** The mirror that leads: what it does with the id of a request. */
   onCatchUpRequest: (id: string) => unknown = () => undefined;
 
@@ -105,9 +136,11 @@ export class ArrayLog implements StateLog {
     return this.#content.commits;
   }
 
-  /** A writer of a new term. Those of earlier terms write nothing more. */
-  begin(origin = this.#options.origin): ArrayWriter {
-    return new ArrayWriter(this, origin, ++this.#epoch);
+  /** A writer of a new term. Those of earlier terms write nothing more, and what they have not served is given up. */
+  begin(origin = this.#options.origin, replacing = AT_ONCE): ArrayWriter {
+    if (this.#content.next !== undefined) this.givenUp++;
+    this.#content = { ...this.#content, next: undefined };
+    return new ArrayWriter(this, origin, ++this.#epoch, replacing);
   }
 
   backup(): Content {
@@ -138,29 +171,41 @@ export class ArrayLog implements StateLog {
     return head === undefined ? "empty" : { head, step };
   }
 
-  async load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T> {
+  async load<T>(
+    use: (state: LoggedState | undefined) => Promise<T>,
+    signal: AbortSignal,
+    generation?: number,
+  ): Promise<T> {
     await this.#options.pass();
     const { latest } = this;
-    const head = this.#head();
-    if (latest === undefined || head === undefined) return use(undefined);
+    const { next } = this.#content;
+    const loaded = [latest, next].find(
+      (one) => one !== undefined && one.generation === (generation ?? latest?.generation),
+    );
+    if (loaded === undefined) return use(undefined);
+    const head = this.#headAt(loaded);
     const { pass } = this.#options;
     async function* slowly<I>(items: Iterable<I>) {
       await pass();
-      yield* items;
+      for (const item of items) {
+        if (signal.aborted) throw new StoreUnavailable("the load was ended");
+        yield item;
+      }
       await pass();
     }
     return use({
-      head,
-      contracts: slowly([...latest.contracts.values()].map(withoutBody)),
-      archived: slowly([...latest.archived].map(([contractId, registrar]) => ({ contractId, registrar, tags: [] }))),
-      sums: slowly([...sumsOf(latest)].map(([sum, amount]) => ({ sum, amount }))),
+      head: loaded === next ? { ...head, next: undefined } : head,
+      contracts: slowly([...loaded.contracts.values()].map(withoutBody).map(withSize)),
+      archived: slowly([...loaded.archived].map(([contractId, registrar]) => ({ contractId, registrar, tags: [] }))),
+      sums: slowly([...sumsOf(loaded)].map(([sum, amount]) => ({ sum, amount }))),
     });
   }
 
   async bodies(contractIds: readonly string[], generation: number): Promise<FetchedBodies> {
     await this.#options.pass();
     const { commits, retired } = this.#content;
-    const states = [...retired, ...commits].filter((one) => one.generation === generation);
+    const past = retired.filter(({ until }) => this.#options.now() < until).flatMap((one) => one.commits);
+    const states = [...past, ...commits].filter((one) => one.generation === generation);
     const found = contractIds.flatMap((id) => {
       const contract = states.findLast(({ contracts }) => contracts.has(id))?.contracts.get(id);
       if (contract === undefined) return [];
@@ -216,10 +261,11 @@ export class ArrayLog implements StateLog {
   }
 
   #head(): LogHead | undefined {
-    const { latest } = this;
-    if (latest === undefined) return undefined;
-    const { generation, offset, updateId, asOf, origin } = latest;
-    const { heartbeat, otherHistory } = this.#content;
+    return this.latest && this.#headAt(this.latest);
+  }
+
+  #headAt({ generation, offset, updateId, asOf, origin }: Committed): LogHead {
+    const { heartbeat, otherHistory, next } = this.#content;
     const confirmedAt = heartbeat?.confirmedAt;
     const elapsed = confirmedAt === undefined ? undefined : this.#options.now() - confirmedAt;
     return {
@@ -230,6 +276,7 @@ export class ArrayLog implements StateLog {
       origin,
       otherHistory,
       heartbeat: heartbeat && { ...heartbeat, elapsed },
+      next: next && { generation: next.generation, offset: next.offset, origin: next.origin, asOf: next.asOf },
     };
   }
 
@@ -264,13 +311,15 @@ export class ArrayWriter implements StoreWriter {
   readonly #log: ArrayLog;
   readonly #origin: string;
   readonly #epoch: number;
+  readonly #replacing: Replacing;
   /** Of its latest snapshot. */
   generation: number | undefined;
 
-  constructor(log: ArrayLog, origin: string, epoch: number) {
+  constructor(log: ArrayLog, origin: string, epoch: number, replacing: Replacing) {
     this.#log = log;
     this.#origin = origin;
     this.#epoch = epoch;
+    this.#replacing = replacing;
   }
 
   get checkpoint(): Checkpoint | undefined {
@@ -301,10 +350,16 @@ export class ArrayWriter implements StoreWriter {
       counted,
       ...none,
     };
-    await this.#log.write(this.#epoch, (content) => ({
+    await this.#replacing.filling();
+    if (this.#log.latest !== undefined) {
+      await this.#log.write(this.#epoch, (content) => ({ ...content, next: snapshot }));
+      await this.#replacing.preparing();
+    }
+    await this.#log.write(this.#epoch, ({ commits, retired, ...content }, now) => ({
       ...content,
       commits: [snapshot],
-      retired: content.commits,
+      retired: [...retired, { commits, until: now + RETIRED_MS }],
+      next: undefined,
       watermark: offset,
     }));
   }
@@ -412,3 +467,8 @@ export function sumsOf({ contracts, counted }: Committed): ReadonlyMap<LookupHas
 function withoutBody({ body: _body, ...contract }: StoredContract): Contract {
   return { ...contract, fields: JSON.parse(JSON.stringify(contract.fields)) as unknown };
 }
+
+const withSize = (contract: Contract): LoggedContract => ({
+  contract,
+  size: JSON.stringify(contract.fields).length + 100,
+});

@@ -1,12 +1,14 @@
 /** A follower of a log in memory. test/simulation shows it together with a mirror, and with faults. */
-import { describe, expect, onTestFinished, test } from "vitest";
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Change } from "../../src/domain/contract.js";
+import type { StateLog } from "../../src/state/log.js";
 import { Follower } from "../../src/state/follower.js";
 import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
 import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
-import { MAX_WAIT_MS, until } from "../fixtures/wait.js";
-import { ArrayLog } from "./array-log.js";
+import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
+import { ArrayLog, LeaseLost } from "./array-log.js";
 import { storeConformance } from "./conformance/conformance.js";
 import { active, apple, GROWER, on, pear } from "./conformance/subject.js";
 
@@ -22,6 +24,8 @@ function follow(log: ArrayLog, options: Partial<ConstructorParameters<typeof Fol
     signal,
     onLost: silent,
     onRecovered: silent,
+    onTooLarge: silent,
+    onNearlyFull: silent,
     ...options,
   });
 }
@@ -54,6 +58,9 @@ function setup() {
     if (failing.after-- <= 0) throw new StoreUnavailable("of the test");
   };
   const log = new ArrayLog({ pass });
+  const load = vi.spyOn(log, "load");
+  /** Of each load: the generation that was asked for, if not the served one. */
+  const loads = () => load.mock.calls.map(([, , next]) => next ?? "served");
   const events: string[] = [];
   const pauses: (() => void)[] = [];
   const end = new AbortController();
@@ -72,7 +79,12 @@ function setup() {
     wake();
   });
   const ids = () => follower.read((view) => view.all(apple).map(({ contractId }) => contractId));
-  return { log, writer: log.begin(), follower, failing, events, pauses, wake, end, ids };
+  let preparing = async () => {};
+  const replacing = { filling: async () => {}, preparing: () => preparing() };
+  const begin = () => log.begin(undefined, replacing);
+  /** Called by later replacements while a filled generation is not served yet. */
+  const beforeSwap = (use: () => Promise<void>) => void (preparing = use);
+  return { log, writer: begin(), begin, beforeSwap, load, loads, follower, failing, events, pauses, wake, end, ids };
 }
 
 const archive = (id: string): Change => ({ archived: id });
@@ -126,6 +138,165 @@ describe("a reload", () => {
     expect([ids(), follower.status, follower.changes.position]).toMatchObject([["c"], { offset: 4 }, at(4, "2")]);
     expect(follower.status.failure).toBeUndefined();
     expect(log.latest?.generation).toBe(2);
+  });
+});
+
+describe("the next generation", () => {
+  /** A follower of generation 1, and the second, which is filled: `replaced` resolves when it is served. */
+  async function filled(prepare: (context: ReturnType<typeof setup>) => Promise<void>) {
+    const context = setup();
+    await context.writer.replace([fruit("a"), fruit("b")], 5);
+    await context.follower.refresh();
+    context.beforeSwap(() => prepare(context));
+    await context.writer.replace([fruit("b"), fruit("c")], 7);
+    return context;
+  }
+  const refreshed = async ({ follower, load }: ReturnType<typeof setup>) => {
+    await follower.refresh();
+    await load.mock.results.at(-1)?.value;
+  };
+
+  test("is loaded beside the one that is served, and served at once, with what has come since", async () => {
+    const { writer, follower, ids, loads } = await filled(async (context) => {
+      await refreshed(context);
+      expect([context.ids(), context.loads()]).toEqual([
+        ["a", "b"],
+        ["served", 2],
+      ]);
+      // It is loaded once.
+      await refreshed(context);
+    });
+    await writer.apply([active("d"), archive("c")], 8, undefined, "update-8");
+    const seen: string[] = [];
+    follower.changes.subscribe(() => seen.push(ids().join(" ")));
+    await follower.refresh();
+    expect([ids(), seen, follower.changes.position]).toEqual([["b", "d"], ["b d"], at(8, "2")]);
+    expect(loads()).toEqual(["served", 2]);
+    await writer.apply([active("e")], 9, undefined, "update-9");
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([
+      ["b", "d", "e"],
+      ["served", 2],
+    ]);
+  });
+
+  test("has the same objects where contracts are the same", async () => {
+    const seen: unknown[] = [];
+    const look = ({ follower }: ReturnType<typeof setup>) => seen.push(follower.read((view) => view.byId(apple, "b")));
+    const context = await filled(async (preparing) => {
+      await refreshed(preparing);
+      look(preparing);
+    });
+    await context.follower.refresh();
+    look(context);
+    expect(seen[1]).toBe(seen[0]);
+  });
+
+  test("is loaded when it is served, by a follower that has not seen it before", async () => {
+    const { follower, ids, loads } = await filled(async () => {});
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([
+      ["b", "c"],
+      ["served", "served"],
+    ]);
+  });
+
+  test("is not loaded twice if it is served while it is loaded", async () => {
+    const resumed = gate();
+    const { follower, ids, loads } = await filled(async ({ log, follower: preparing, load }) => {
+      const original: StateLog["load"] = ArrayLog.prototype.load.bind(log);
+      load.mockImplementationOnce((use, ...args) =>
+        original(
+          async (state) => {
+            await resumed.opened;
+            return use(state);
+          },
+          ...args,
+        ),
+      );
+      await preparing.refresh();
+    });
+    const refreshing = follower.refresh();
+    expect(ids()).toEqual(["a", "b"]);
+    resumed.open();
+    await refreshing;
+    expect([ids(), loads()]).toEqual([
+      ["b", "c"],
+      ["served", 2],
+    ]);
+  });
+
+  test("is loaded again if the log was away", async () => {
+    const { follower, ids, loads } = await filled(async (context) => {
+      // The poll, and a call of the load.
+      context.failing.after = 3;
+      await refreshed(context).catch(() => undefined);
+      context.failing.after = Infinity;
+      await refreshed(context);
+      await refreshed(context);
+    });
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([
+      ["b", "c"],
+      ["served", 2, 2],
+    ]);
+  });
+
+  test("is dropped when another mirror gives it up, and the one after that is served", async () => {
+    const context = setup();
+    const { writer, follower, begin, beforeSwap, load, loads, ids } = context;
+    await writer.replace([fruit("a")], 5);
+    await follower.refresh();
+    const signals: (boolean | undefined)[] = [];
+    beforeSwap(async () => {
+      await refreshed(context);
+      const given = load.mock.calls.at(-1)?.[1];
+      signals.push(given?.aborted);
+      const next = begin();
+      await refreshed(context);
+      signals.push(given?.aborted);
+      beforeSwap(() => refreshed(context));
+      await next.replace([fruit("c")], 6);
+    });
+    await expect(writer.replace([fruit("b")], 6)).rejects.toThrow(LeaseLost);
+    expect(signals).toEqual([false, true]);
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([["c"], ["served", 2, 3]]);
+  });
+
+  test("is loaded anew if no step leads on from it", async () => {
+    const { log, writer, follower, ids, loads } = await filled(refreshed);
+    await writer.apply([active("d")], 8, undefined, "update-8");
+    log.trim(8);
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([
+      ["b", "c", "d"],
+      ["served", 2, "served"],
+    ]);
+  });
+
+  test("that is being loaded does not hold up the end", async () => {
+    const context = setup();
+    const { writer, follower, beforeSwap, load, end, wake } = context;
+    await writer.replace([fruit("a")], 5);
+    let given: AbortSignal | undefined;
+    const running = follower.run();
+    await until("it follows", () => follower.status.offset === 5);
+    beforeSwap(async () => {
+      load.mockImplementationOnce(async (_use, signal) => {
+        given = signal;
+        await once(signal, "abort");
+        throw new StoreUnavailable("of the test");
+      });
+      await until("it is loaded", () => given !== undefined);
+    });
+    await writer.replace([fruit("b")], 6);
+    // It is served by now, and awaited.
+    void follower.refresh().catch(() => undefined);
+    end.abort();
+    wake();
+    await running;
+    expect(given?.aborted).toBe(true);
   });
 });
 

@@ -22,7 +22,7 @@ import {
   tagOf,
   templateHash,
 } from "../../src/state/lookup-hash.js";
-import type { StoreWriter } from "../../src/state/port.js";
+import { StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
 import { until } from "../fixtures/wait.js";
 import { active, apple, GROWER, on, pear, templates, unassigned, worth } from "./conformance/subject.js";
@@ -39,6 +39,10 @@ export interface LogUnderTest {
   trim(offset: number): Promise<void>;
   /** Makes a backup. The returned function restores it, and returns a writer that goes on there. */
   backup(): Promise<() => Promise<StoreWriter>>;
+  /** Called by later replacements while a filled generation is not served yet. */
+  beforeSwap(use: () => Promise<void>): void;
+  /** What the mirror does every minute. */
+  cleanUp(): Promise<void>;
   /** Has the mirror answer each request to catch up. */
   answerRequests(): Promise<void>;
   close(): Promise<void>;
@@ -60,8 +64,13 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
+const collectContracts = async (items: LoggedState["contracts"]): Promise<Contract[]> =>
+  (await collect(items)).map(({ contract }) => contract);
+
+const { signal } = new AbortController();
+
 async function read({ head, contracts, archived, sums }: LoggedState): Promise<Loaded> {
-  const all = byId(await collect(contracts));
+  const all = byId(await collectContracts(contracts));
   const graves = (await collect(archived)).map(({ contractId, registrar }) => [contractId, registrar] as const);
   const amounts = (await collect(sums)).filter(({ amount }) => amount !== 0n);
   return {
@@ -119,17 +128,21 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     const head = async (): Promise<LogHead> => (await progress(undefined)).head;
     const stepFrom = async (since: LogPosition) => describeStep((await progress(since)).step);
     const tombstonesFrom = async (since: LogPosition) => (await progress(since)).step?.archived ?? [];
-    const load = () =>
-      subject.log.load(async (state) => {
-        if (state === undefined) throw new Error("the log is empty");
-        return read(state);
-      });
+    const load = (next?: number) =>
+      subject.log.load(
+        async (state) => {
+          if (state === undefined) throw new Error("there is no such state");
+          return read(state);
+        },
+        signal,
+        next,
+      );
     const apply = (changes: readonly Change[], offset: number, updateId = `update-${offset}`) =>
       subject.writer.apply(changes, offset, offset * 10, updateId);
 
     test("nothing has been committed", async () => {
       expect(await subject.log.progress(undefined)).toBe("empty");
-      expect(await subject.log.load(async (state) => state)).toBeUndefined();
+      expect(await subject.log.load(async (state) => state, signal)).toBeUndefined();
       expect(await subject.log.bodies(["a"], 1)).toEqual({ head: undefined, bodies: new Map() });
     });
 
@@ -419,14 +432,14 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const loaded = await subject.log.load(async (state) => {
           if (state === undefined) throw new Error("the log is empty");
           await apply([archive("b"), active("d", worth(1n))], 7);
-          const contracts = collect(state.contracts);
+          const contracts = collectContracts(state.contracts);
           const ids = byId(await contracts).map(({ contractId }) => contractId);
           await subject.writer.replace([fruit("e")], 4);
           const archived = (await collect(state.archived)).map(({ contractId }) => contractId);
           await subject.writer.apply([active("f")], 5, 50, "update-5");
           const sums = (await collect(state.sums)).filter(({ amount }) => amount !== 0n);
           return [state.head.offset, ids, archived, sums];
-        });
+        }, signal);
         expect(loaded).toEqual([6, ["b", "c"], ["a"], [{ sum: sumHash("USD"), amount: 5n }]]);
         expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["e", "f"]);
       });
@@ -436,9 +449,27 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const reason = new Error("of the user");
         const failing = subject.log.load(async (state) => {
           for await (const _contract of state?.contracts ?? []) throw reason;
-        });
+        }, signal);
         await expect(failing).rejects.toBe(reason);
         expect((await load()).contracts).toHaveLength(1);
+      });
+
+      test("ends soon with its signal, also before it begins", async () => {
+        const ids = Array.from({ length: 5_000 }, (_, index) => `n${index}`);
+        await subject.writer.replace(
+          ids.map((id) => fruit(id)),
+          5,
+        );
+        const end = new AbortController();
+        let seen = 0;
+        const ended = subject.log.load(async (state) => {
+          for await (const _contract of state?.contracts ?? []) if (++seen === 1) end.abort();
+        }, end.signal);
+        await expect(ended).rejects.toThrow(StoreUnavailable);
+        expect(seen).toBeLessThan(2_000);
+        const never = subject.log.load(async (state) => state && read(state), end.signal);
+        await expect(never).rejects.toThrow(StoreUnavailable);
+        expect((await load()).contracts).toHaveLength(5_000);
       });
 
       test("leads on by steps from its head", async () => {
@@ -446,6 +477,94 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const { head: since } = await load();
         await apply([active("b")], 6);
         expect(await stepFrom(since)).toBe("; b@A0; ");
+      });
+    });
+
+    describe("the next generation", () => {
+      /** What `look` returns while a second generation is filled and not served yet; it is served then. */
+      async function meanwhile<T>(look: () => Promise<T>): Promise<T> {
+        await subject.writer.replace([fruit("a"), fruit("b", worth(5n))], 5, 50);
+        await apply([archive("a")], 6);
+        const seen: T[] = [];
+        subject.beforeSwap(async () => void seen.push(await look()));
+        await subject.writer.replace([fruit("b", worth(5n)), counted("c", 7n)], 4, 40);
+        const [only, ...more] = seen;
+        expect(more).toEqual([]);
+        if (only === undefined) throw new Error("it was served at once");
+        return only;
+      }
+
+      test("is none at first, and is served at once where nothing is", async () => {
+        let waited = 0;
+        subject.beforeSwap(async () => void waited++);
+        await subject.writer.replace([fruit("a")], 5);
+        expect([waited, (await head()).next]).toEqual([0, undefined]);
+      });
+
+      test("is told and can be loaded while the one before is served, and moves on from there", async () => {
+        const { before, told, next, served, again, other } = await meanwhile(async () => {
+          const at = await head();
+          return {
+            before: at.generation,
+            told: at,
+            next: await load(at.next?.generation),
+            served: await load(),
+            again: await load(at.generation),
+            other: await subject.log.load(async (state) => state, signal, at.generation + 1_000_000_000),
+          };
+        });
+        const { generation = 0 } = told.next ?? {};
+        expect(told).toMatchObject({ offset: 6, next: { offset: 4, asOf: 40, origin: told.origin } });
+        expect([served.head.generation, served.contracts.length, served.archived.length]).toEqual([before, 1, 1]);
+        expect(next.head).toMatchObject({ generation, offset: 4, updateId: undefined, asOf: 40, next: undefined });
+        expect([next.contracts.map(({ contractId }) => contractId), next.archived]).toEqual([["b"], []]);
+        expect(next.sums).toEqual(new Map([[sumHash("USD"), 12n]]));
+        expect([again.contracts, other]).toEqual([served.contracts, undefined]);
+        expect((await load(generation)).contracts).toEqual(next.contracts);
+        expect(await head()).toMatchObject({ generation, offset: 4, next: undefined });
+        expect(await stepFrom(next.head)).toBe("; ; ");
+        await apply([active("d")], 5);
+        expect(await stepFrom(next.head)).toBe("; d@A0; ");
+        expect(await stepFrom(served.head)).toBe("reload");
+      });
+
+      test("has the origin of its writer", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const { origin } = await head();
+        const writer = await subject.otherWriter();
+        const seen: LogHead[] = [];
+        subject.beforeSwap(async () => void seen.push(await head()));
+        await writer.replace([fruit("a")], 5);
+        const after = await head();
+        expect(after.origin).not.toBe(origin);
+        expect(seen).toMatchObject([{ origin, next: { origin: after.origin } }]);
+      });
+
+      test("is given up by another writer, which goes on where the served one is", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const before = await head();
+        const given: (number | undefined)[] = [];
+        let writer: StoreWriter | undefined;
+        subject.beforeSwap(async () => {
+          given.push((await head()).next?.generation);
+          writer = await subject.otherWriter();
+          given.push((await head()).next?.generation);
+        });
+        await expect(subject.writer.replace([fruit("b")], 6)).rejects.toBeInstanceOf(Error);
+        expect(given).toEqual([expect.any(Number), undefined]);
+        expect(await subject.log.load(async (state) => state, signal, given[0])).toBeUndefined();
+        expect(await head()).toMatchObject({ generation: before.generation, offset: 5, next: undefined });
+        subject.beforeSwap(async () => undefined);
+        await writer?.replace([fruit("c")], 3);
+        expect(await head()).toMatchObject({ offset: 3, next: undefined });
+      });
+
+      test("is given up where a log is restored that had one", async () => {
+        const restored = await meanwhile(() => subject.backup());
+        const writer = await restored();
+        expect(await head()).toMatchObject({ offset: 6, next: undefined });
+        await writer.apply([active("d")], 7, 70, "update-7");
+        expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["b", "d"]);
       });
     });
 
@@ -488,9 +607,13 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const { generation } = await head();
         await subject.writer.replace([withBody("b"), withBody("c")], 4);
         const { generation: next } = await head();
+        await subject.cleanUp();
         const before = await subject.log.bodies(["a", "b", "c"], generation);
         expect([before.head?.generation, before.bodies]).toEqual([next, bodiesOf("a", "b")]);
         expect((await subject.log.bodies(["a", "b", "c"], next)).bodies).toEqual(bodiesOf("b", "c"));
+        await subject.writer.replace([withBody("c")], 4);
+        await subject.cleanUp();
+        expect((await subject.log.bodies(["a", "b", "c"], generation)).bodies).toEqual(bodiesOf("a", "b"));
       });
     });
 
@@ -529,6 +652,20 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         }
         await stop();
         expect(counts.listening).toBe(1);
+      });
+
+      test("come for a generation that is filled, before it is served", async () => {
+        await subject.writer.replace([], 5);
+        const { counts, stop } = listen();
+        await until("it listens", () => counts.listening === 1);
+        let isTold = false;
+        subject.beforeSwap(async () => {
+          await until("a notice comes", () => counts.committed > 0);
+          isTold = (await head()).next !== undefined;
+        });
+        await subject.writer.replace([], 6);
+        expect(isTold).toBe(true);
+        await stop();
       });
 
       test("tell who has asked that the mirror has caught up", async () => {

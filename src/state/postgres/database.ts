@@ -6,7 +6,7 @@ import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Notification channels between the processes on one database. A notification may be lost. */
 export const channels = {
-  /** The store has moved to another offset or another snapshot. */
+  /** The store has moved to another offset or another snapshot, or is confirmed. The payload is the content's hash. */
   stateChanged: "offledger_state_changed",
   /** A replica asks the mirror to catch up with the ledger. The payload is the id of the request, after the content's hash. */
   catchUpRequested: "offledger_catch_up_requested",

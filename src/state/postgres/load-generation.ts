@@ -8,8 +8,8 @@ import { type Database, endSession } from "./database.js";
 import { asDatabaseError } from "./errors.js";
 import { type Copy, logTables } from "./log-tables.js";
 
-/** Of this many contracts the rows of a table are copied, then those of the next: few are in memory. */
-const BATCH = 250;
+/** Of this many contracts the rows of a table are copied, then those of the next: 20 MB or so are in memory. */
+const BATCH = 4_000;
 
 /**
  * Loads a snapshot by COPY as a generation that no reader sees yet. The caller deletes the loaded rows if this throws:

@@ -23,7 +23,7 @@ WITH fence AS (
   UPDATE offledger.state
   SET ledger_offset = $4::bigint, as_of = coalesce($5::bigint, as_of), update_id = $6::text
   WHERE epoch = $1::bigint AND generation = $2::bigint AND ledger_offset = $3::bigint
-  RETURNING generation
+  RETURNING generation, content_hash
 ),
 inserted_commit AS (
   INSERT INTO offledger.log_commits (generation, ledger_offset, update_id)
@@ -98,7 +98,7 @@ upserted_sums AS (
   ON CONFLICT (generation, sum_hash) DO UPDATE
   SET amount = t.amount + excluded.amount, ledger_offset = excluded.ledger_offset
 )
-SELECT pg_notify('${channels.stateChanged}', '') FROM fence`,
+SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM fence`,
 };
 
 /** Throws UnstorableContract. */

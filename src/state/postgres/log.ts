@@ -11,11 +11,12 @@ import {
   type LogPosition,
   type LogProgress,
   MAX_STEP_ROWS,
+  type Snapshot,
   type StateLog,
   type Tombstone,
 } from "../log.js";
 import { contentHash, type LookupHash } from "../lookup-hash.js";
-import { MAX_ARCHIVED_IDS } from "../port.js";
+import { MAX_ARCHIVED_IDS, StoreUnavailable } from "../port.js";
 import { ContractDecoder, type ContractRow } from "./contract-json.js";
 import { channels, type Database, endSession, type Statement } from "./database.js";
 import { DatabaseError, orUnavailable } from "./errors.js";
@@ -77,25 +78,36 @@ export class PostgresLog implements StateLog {
     return { head: headOf(state), step: state.hasStep === true ? { archived, active, sums } : undefined };
   }
 
-  async load<T>(use: (state: LoggedState | undefined) => Promise<T>): Promise<T> {
+  async load<T>(
+    use: (state: LoggedState | undefined) => Promise<T>,
+    signal: AbortSignal,
+    generation?: number,
+  ): Promise<T> {
     const session = await orUnavailable(this.#database.openSession());
+    // What is under way rejects.
+    const end = () => void endSession(session);
     const query: Query = async (text, values) => {
+      if (signal.aborted) throw new StoreUnavailable("the service is stopping");
       const answer = session.query<LoadRow>(text, values && [...values]);
       const { rows } = await orUnavailable(withTimeout(answer, FETCH_TIMEOUT_MS, throwTimeout));
       return rows;
     };
+    signal.addEventListener("abort", end);
     try {
       await query(BEGIN_LOAD);
       const [row] = await query(READ_HEAD, [this.#contentHash]);
-      if (row === undefined) return await use(undefined);
-      const head = headOf(JSON.parse(row.state) as StateJson);
+      const served = row && headOf(JSON.parse(row.state) as StateJson);
+      const head = generation === undefined || served?.generation === generation ? served : nextOf(served, generation);
+      if (head === undefined) return await use(undefined);
+      const decode = (one: LoadRow) => ({ contract: this.#decoder.decode(one), size: sizeOf(one) });
       return await use({
         head,
-        contracts: readAll(query, "contracts", head, (one) => this.#decoder.decode(one)),
+        contracts: readAll(query, "contracts", head, decode),
         archived: readAll(query, "tombstones", head, tombstoneOf),
         sums: readAll(query, "sums", head, sumOf),
       });
     } finally {
+      signal.removeEventListener("abort", end);
       // This ends the transaction, too.
       await endSession(session);
     }
@@ -124,9 +136,10 @@ export class PostgresLog implements StateLog {
     try {
       const ended = endOf(session, signal);
       session.on("notification", ({ channel, payload = "" }) => {
-        if (channel !== channels.caughtUp) return committed();
-        const ours = `${this.#contentHash} `;
-        if (payload.startsWith(ours)) caughtUp(payload.slice(ours.length));
+        // Other contents of the database have mirrors of their own.
+        if (!payload.startsWith(this.#contentHash)) return;
+        if (channel === channels.caughtUp) caughtUp(payload.slice(this.#contentHash.length + 1));
+        else committed();
       });
       await orUnavailable(session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`));
       listening();
@@ -136,7 +149,6 @@ export class PostgresLog implements StateLog {
     }
   }
 
-  /** Other contents of the database have mirrors of their own. */
   async requestCatchUp(id: string): Promise<void> {
     await orUnavailable(this.#database.read(REQUEST_CATCH_UP, [`${this.#contentHash} ${id}`]));
   }
@@ -162,7 +174,9 @@ function endOf(session: Client, signal: AbortSignal): Promise<void> {
 /** The head, as JSON. */
 const HEAD = `'generation', s.generation, 'offset', s.ledger_offset, 'updateId', s.update_id, 'origin', s.origin, 'asOf', s.as_of,
     'writtenAt', extract(epoch FROM s.led_at) * 1000, 'confirmedAt', extract(epoch FROM s.confirmed_at) * 1000,
-    'elapsed', extract(epoch FROM clock_timestamp() - s.confirmed_at) * 1000, 'otherHistory', s.other_history`;
+    'elapsed', extract(epoch FROM clock_timestamp() - s.confirmed_at) * 1000, 'otherHistory', s.other_history,
+    'next', CASE WHEN s.next_generation = s.loading AND s.next_generation <> s.generation THEN json_build_object(
+      'generation', s.next_generation, 'offset', s.next_offset, 'origin', s.next_origin, 'asOf', s.next_as_of) END`;
 
 interface StateJson {
   readonly generation: number;
@@ -174,6 +188,7 @@ interface StateJson {
   readonly confirmedAt: number | null;
   readonly elapsed: number | null;
   readonly otherHistory: string | null;
+  readonly next: (Omit<Snapshot, "asOf"> & { readonly asOf: number | null }) | null;
   readonly hasStep?: boolean;
 }
 
@@ -189,7 +204,14 @@ const headOf = (state: StateJson): LogHead => ({
     elapsed: state.elapsed ?? undefined,
   },
   otherHistory: state.otherHistory ?? undefined,
+  next: state.next === null ? undefined : { ...state.next, asOf: state.next.asOf ?? undefined },
 });
+
+/** The head that the next generation will have, if it is that of the number. */
+const nextOf = (served: LogHead | undefined, generation: number): LogHead | undefined =>
+  served?.next?.generation === generation
+    ? { ...served, ...served.next, updateId: undefined, next: undefined }
+    : undefined;
 
 /** The columns of ContractRow. */
 const CONTRACT = `c.contract_id, c.template_hash, c.template_id, c.created_at, c.created_micros, c.synchronizer_id,
@@ -322,6 +344,9 @@ SELECT * FROM (
 type LoadRow = ContractRow & TombstoneRow & SumRow & { readonly state: string };
 
 type Query = (text: string, values?: readonly unknown[]) => Promise<LoadRow[]>;
+
+const sizeOf = ({ contract_id, parsed, created_at }: ContractRow): number =>
+  contract_id.length + parsed.length + created_at.length;
 
 /** By a cursor: a state may be larger than the memory has room for twice. */
 async function* readAll<T>(

@@ -1,9 +1,26 @@
 import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
-import type { Database } from "./database.js";
+import { contentHash, type LookupHash } from "../lookup-hash.js";
+import type { Database, Statement } from "./database.js";
 
-const storedIds = {
-  name: "stored_package_ids",
-  text: "SELECT DISTINCT package_id FROM offledger.template_counts WHERE count > 0",
+/** Of content $1. A template id is `packageId:Module:Entity`: the next package comes after what begins with this and a colon. */
+export const packageIdsStatement: Statement = {
+  name: "package-ids",
+  text: `
+WITH RECURSIVE packages (generation, template_id) AS (
+  SELECT s.generation, (
+    SELECT c.template_id COLLATE "C" FROM offledger.log_contracts c WHERE c.generation = s.generation
+    ORDER BY c.generation, c.template_id COLLATE "C" LIMIT 1
+  )
+  FROM offledger.state s WHERE s.content_hash = $1::uuid
+  UNION ALL
+  SELECT p.generation, (
+    SELECT c.template_id COLLATE "C" FROM offledger.log_contracts c
+    WHERE c.generation = p.generation AND c.template_id COLLATE "C" > split_part(p.template_id, ':', 1) || ';'
+    ORDER BY c.generation, c.template_id COLLATE "C" LIMIT 1
+  )
+  FROM packages p WHERE p.template_id IS NOT NULL
+)
+SELECT split_part(template_id, ':', 1) AS package_id FROM packages WHERE template_id IS NOT NULL`,
 };
 const read = {
   name: "read_packages",
@@ -23,14 +40,16 @@ interface Row extends PackageVersion {
 /** The packages that a mirror has stored, for replicas. Throws DatabaseError. */
 export class StoredPackages implements PackageCatalog {
   readonly #database: Database;
+  readonly #contentHash: LookupHash;
 
-  constructor(database: Database) {
+  constructor(database: Database, contentId: string) {
     this.#database = database;
+    this.#contentHash = contentHash(contentId);
   }
 
-  /** The packages of the contracts that are stored, in any generation. */
+  /** The packages of the contracts that are stored, each once. */
   async ids(): Promise<readonly string[]> {
-    const rows = await this.#database.read<Pick<Row, "package_id">>(storedIds);
+    const rows = await this.#database.read<Pick<Row, "package_id">>(packageIdsStatement, [this.#contentHash]);
     return rows.map(({ package_id }) => package_id);
   }
 

@@ -138,10 +138,10 @@ describe("a log", () => {
   const loaded = (log: PostgresLog) =>
     log.load(async (state) => {
       const ids: string[] = [];
-      for await (const { contractId, template } of state?.contracts ?? [])
-        ids.push(`${contractId} ${template.qualifiedName}`);
+      for await (const { contract } of state?.contracts ?? [])
+        ids.push(`${contract.contractId} ${contract.template.qualifiedName}`);
       return [state?.head.offset, ...ids.toSorted()];
-    });
+    }, new AbortController().signal);
 
   test("refuses what it cannot hold, changes nothing, and goes on", async () => {
     const { writer, lost, log } = await begin();

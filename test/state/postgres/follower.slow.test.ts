@@ -58,7 +58,8 @@ async function follow({ polls = true, database = schema.database, ...callbacks }
     await delay(polls || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
   const log = new PostgresLog(database, { templates: fruits, contentId: CONTENT });
-  const follower = new Follower({ log, clock, pause, signal, onLost: () => {}, onRecovered: () => {}, ...callbacks });
+  const ignored = { onLost: () => {}, onRecovered: () => {}, onTooLarge: () => {}, onNearlyFull: () => {} };
+  const follower = new Follower({ log, clock, pause, signal, ...ignored, ...callbacks });
   const ended = follower.run();
   const end = () => {
     ending.abort();

@@ -6,7 +6,7 @@ import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
 import { trimStatement } from "../../../src/state/postgres/log-tables.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
-import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 import { followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { until } from "../../fixtures/wait.js";
@@ -19,19 +19,27 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 
+const { signal } = new AbortController();
+
 /** A writer in a new epoch. */
-async function nextWriter(origin = "tests"): Promise<{ epoch: number; writer: PostgresWriter }> {
+async function nextWriter(
+  origin = "tests",
+  pause = async () => {},
+): Promise<{ epoch: number; writer: PostgresWriter }> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const epoch = Number(state?.epoch);
   const content = { contentId: CONTENT, origin };
-  return { epoch, writer: await PostgresWriter.begin(schema.database, epoch, content, () => undefined) };
+  const writing = PostgresWriter.begin(schema.database, epoch, content, () => undefined, signal, { clock, pause });
+  return { epoch, writer: await writing };
 }
 
 logConformance("PostgreSQL", async (templates) => {
   const { database } = schema;
-  let { epoch, writer } = await nextWriter();
+  let preparing = async () => {};
+  const wait = () => preparing();
+  let { epoch, writer } = await nextWriter("tests", wait);
   const next = async (origin?: string) => {
-    ({ epoch, writer } = await nextWriter(origin));
+    ({ epoch, writer } = await nextWriter(origin, wait));
     return writer;
   };
   const session = await database.openSession();
@@ -58,6 +66,8 @@ logConformance("PostgreSQL", async (templates) => {
         return next();
       };
     },
+    beforeSwap: (use) => void (preparing = use),
+    cleanUp: () => writer.cleanUp(),
     async answerRequests() {
       session.on(
         "notification",
@@ -96,6 +106,48 @@ storeConformance("PostgreSQL by way of a follower", async (templates) => {
   };
 });
 
+test("notices of other contents are not told", async () => {
+  onTestFinished(() => schema.empty());
+  const { epoch, writer } = await nextWriter();
+  const others = "others";
+  await schema.sql("INSERT INTO offledger.state (content_hash, content_id, epoch) VALUES ($1, $2, $3)", [
+    contentHash(others),
+    others,
+    epoch,
+  ]);
+  const content = { contentId: others, origin: "tests" };
+  const other = await PostgresWriter.begin(schema.database, epoch, content, () => undefined);
+  await writer.replace([fruit("a")], 5);
+
+  const counts = { listening: 0, committed: 0 };
+  const end = new AbortController();
+  const ended = new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT }).listen(
+    {
+      listening: () => void counts.listening++,
+      committed: () => void counts.committed++,
+      caughtUp: () => undefined,
+    },
+    end.signal,
+  );
+  await until("it listens", () => counts.listening === 1);
+  const heartbeat = (of: string) => schema.sql(HEARTBEAT_STATEMENT, [epoch, 0, null, contentHash(of)]);
+  const writes: readonly [of: string, write: () => Promise<unknown>][] = [
+    [others, () => other.replace([fruit("b")], 5)],
+    [others, () => other.apply([{ archived: "b" }], 6)],
+    [others, () => heartbeat(others)],
+    [CONTENT, () => writer.apply([{ archived: "a" }], 6)],
+    [CONTENT, () => heartbeat(CONTENT)],
+    [CONTENT, () => writer.replace([], 7)],
+  ];
+  for (const [, write] of writes) await write();
+  // Notices come in the order of commits.
+  await until("those of its own come", () => counts.committed >= 4);
+  // A snapshot is told when it is filled, and when it is served.
+  expect(counts.committed).toBe(4);
+  end.abort();
+  await ended;
+});
+
 describe("without a database", () => {
   const ignore = () => undefined;
   const notices = { listening: ignore, committed: ignore, caughtUp: ignore };
@@ -110,7 +162,7 @@ describe("without a database", () => {
 
   test.each<[string, (log: PostgresLog) => Promise<unknown>]>([
     ["progress", (log) => log.progress(undefined)],
-    ["a load", (log) => log.load(async () => undefined)],
+    ["a load", (log) => log.load(async () => undefined, signal)],
     ["bodies", (log) => log.bodies(["a"], 1)],
     ["listening", (log) => log.listen(notices, new AbortController().signal)],
     ["a request to catch up", (log) => log.requestCatchUp("id")],
@@ -129,9 +181,9 @@ describe("without a database", () => {
     const loading = log.load(async (state) => {
       await cut("state = 'idle in transaction'");
       for await (const _contract of state?.contracts ?? []) throw new Error("there is a connection");
-    });
+    }, signal);
     await expect(loading).rejects.toEqual(unavailable);
-    expect(await log.load(async (state) => state?.head.offset)).toBe(5);
+    expect(await log.load(async (state) => state?.head.offset, signal)).toBe(5);
     await schema.empty();
   });
 
@@ -201,7 +253,7 @@ describe("trimming", () => {
       const ids: string[] = [];
       for await (const { contractId } of state?.archived ?? []) ids.push(contractId);
       return ids;
-    });
+    }, signal);
     expect([loaded.length, loaded[0]?.split("-")[0], loaded.at(-1)?.split("-")[0]]).toEqual([
       100_000,
       String(last - 12),

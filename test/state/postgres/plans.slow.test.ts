@@ -6,6 +6,7 @@ import { contentHash } from "../../../src/state/lookup-hash.js";
 import type { Statement } from "../../../src/state/postgres/database.js";
 import { bodiesStatement, progressStatement } from "../../../src/state/postgres/log.js";
 import { applyToLogStatement, trimBodiesStatement, trimStatement } from "../../../src/state/postgres/log-tables.js";
+import { packageIdsStatement } from "../../../src/state/postgres/packages.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
@@ -74,7 +75,8 @@ let schema: Schema;
 
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
-  const statements = [progressStatement, bodiesStatement, applyToLogStatement, trimBodiesStatement, trimStatement];
+  const read = [progressStatement, bodiesStatement, packageIdsStatement];
+  const statements = [...read, applyToLogStatement, trimBodiesStatement, trimStatement];
   for (const { name, text } of statements) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
@@ -88,6 +90,7 @@ const cases: readonly [string, Statement, readonly unknown[], results: number, b
   ["a step", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET - 50, "update-50"], 1 + 49 + 50 + 50],
   ["a step to where it begins", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET, "update-0"], 1],
   ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"], GENERATION], 400],
+  ["package ids", packageIdsStatement, [contentHash(CONTENT)], 1],
   ["an update", applyToLogStatement, applyParameters, 1],
   ["trimming bodies", trimBodiesStatement, [GENERATION, 1], 1_000, TRIM_BOUNDS],
   ["trimming the log", trimStatement, [GENERATION, 1], 0, TRIM_BOUNDS],

@@ -1,15 +1,17 @@
 /** Fencing, cleanup, and where a writer resumes; src/state/postgres/writer.ts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Change } from "../../../src/domain/contract.js";
+import type { Change, StoredContract } from "../../../src/domain/contract.js";
 import { parseRegistryFile } from "../../../src/registry/engine/definition.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { contentId } from "../../../src/state/postgres/content-id.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
 import { type ContentIdentity, PostgresWriter } from "../../../src/state/postgres/writer.js";
+import { abortablePause } from "../../../src/util/async.js";
 import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
 import { followerOf } from "../../fixtures/follower.js";
 import { PausableDatabase } from "../../fixtures/pausable-database.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { until, within } from "../../fixtures/wait.js";
 
 const OURS: ContentIdentity = { contentId: "tests", origin: "tests" };
 
@@ -27,11 +29,17 @@ interface Writer {
 }
 
 /** A writer in a new epoch. */
-async function nextWriter(content: ContentIdentity, database = schema.database): Promise<Writer> {
+async function nextWriter(
+  content: ContentIdentity,
+  database = schema.database,
+  signal?: AbortSignal,
+  waiting?: Parameters<typeof PostgresWriter.begin>[5],
+): Promise<Writer> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const lost: DatabaseError[] = [];
   const report = (error: DatabaseError) => void lost.push(error);
-  return { writer: await PostgresWriter.begin(database, Number(state?.epoch), content, report), lost };
+  const writer = await PostgresWriter.begin(database, Number(state?.epoch), content, report, signal, waiting);
+  return { writer, lost };
 }
 
 /** A writer whose swaps to a loaded snapshot can be paused. */
@@ -64,6 +72,18 @@ const active = (id: string): Change => ({ active: fruit(id) });
 /** Every type of change, in two batches because contract "c" has two changes. */
 const everyType: Change[] = [active("c"), { archived: "a" }, { unassigned: "c", reassignmentCounter: 1 }];
 const snapshot = [fruit("x"), fruit("y"), counted("z", 7n)];
+
+const MARKED = "SELECT FROM offledger.state WHERE next_generation <> generation";
+
+/** A clock that a snapshot moves on by a time. */
+function slowClock() {
+  let now = 0;
+  async function* taking(ms: number): AsyncGenerator<StoredContract> {
+    now += ms;
+    yield fruit("slow");
+  }
+  return { clock: () => now, taking };
+}
 
 const failureOf = (writing: Promise<void>): Promise<unknown> => writing.catch((error: unknown) => error);
 
@@ -135,19 +155,63 @@ describe("a writer", () => {
     expect(await stored()).toEqual([30, ["b"], 0n]);
   });
 
-  test("cleans up old and unfinished snapshots", async () => {
+  test.each([
+    ["ten minutes after they were served", "- interval '10 minutes'"],
+    ["that were retired by a clock which was set back", "+ interval '1 minute'"],
+  ])("cleans up old snapshots %s, and unfinished ones at once", async (_when, later) => {
     const { writer } = await nextWriter(OURS);
     await writer.replace([fruit("a", { supply: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
     await writer.apply([{ archived: "a" }, active("c")], 11);
+    const served = async () => {
+      const [state] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
+      return state?.generation ?? "";
+    };
+    const old = [await served()];
     await expect(writer.replace([fruit("x"), fruit("y"), fruit("x")], 12)).rejects.toThrow("appears twice");
-    await writer.replace([fruit("d"), counted("e", 7n)], 13);
-    await writer.cleanUp();
-    const [state] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
-    for (const table of tables) {
-      const rows = await schema.sql(`SELECT DISTINCT generation FROM offledger.${table}`);
-      expect([[], [{ generation: state?.generation }]]).toContainEqual(rows);
+    for (const id of ["d", "e"]) {
+      await writer.replace([fruit(id), counted("f", 7n)], 13);
+      old.push(await served());
     }
-    expect(await stored()).toEqual([13, ["d"], 7n]);
+    const present = async () => {
+      const found = new Set<string>();
+      for (const table of tables) {
+        const rows = await schema.sql<{ generation: string }>(`SELECT DISTINCT generation FROM offledger.${table}`);
+        for (const { generation } of rows) found.add(generation);
+      }
+      return [...found].toSorted();
+    };
+    await writer.cleanUp();
+    expect(await present()).toEqual(old);
+    await schema.sql(`UPDATE offledger.retired_generations SET retired_at = retired_at ${later}`);
+    await writer.cleanUp();
+    expect(await present()).toEqual(old.slice(-1));
+    expect(await schema.sql("SELECT FROM offledger.retired_generations")).toEqual([]);
+    expect(await stored()).toEqual([13, ["e"], 7n]);
+  });
+
+  test("gives followers as long as it has filled, and ten seconds at most", async () => {
+    const pauses: number[] = [];
+    const { clock: slow, taking } = slowClock();
+    const pause = async (ms: number) => void pauses.push(ms);
+    const { writer } = await nextWriter(OURS, schema.database, undefined, { clock: slow, pause });
+    await writer.replace(snapshot, 10);
+    expect(pauses).toEqual([]);
+    await writer.replace(taking(100), 11);
+    await writer.replace(taking(60_000), 12);
+    expect(pauses).toEqual([100, 10_000]);
+  });
+
+  test("serves no snapshot after the end of its term", async () => {
+    const end = new AbortController();
+    const { clock: slow, taking } = slowClock();
+    const waiting = { clock: slow, pause: abortablePause(end.signal) };
+    const { writer, lost } = await nextWriter(OURS, schema.database, end.signal, waiting);
+    await writer.replace([fruit("a"), counted("b", 5n)], 10);
+    const replacing = failureOf(writer.replace(taking(60_000), 11));
+    await until("it is filled", async () => (await schema.sql(MARKED)).length > 0);
+    end.abort();
+    expect(await within(5_000, "it ends", replacing)).toMatchObject({ kind: "lost" });
+    expect([lost.length, await stored()]).toEqual([1, [10, ["a"], 5n]]);
   });
 
   test("rejects one of two concurrent updates, and is lost", async () => {

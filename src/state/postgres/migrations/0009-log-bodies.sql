@@ -16,6 +16,9 @@ ALTER TABLE offledger.log_bodies
   ALTER COLUMN payload SET STORAGE MAIN,
   ALTER COLUMN created_event_blob SET STORAGE MAIN;
 
+-- For the packages of the contracts. A million of them are few packages, each found by one step.
+CREATE INDEX log_contracts_by_template ON offledger.log_contracts (generation, template_id COLLATE "C");
+
 -- Whether the body of the archived contract may still be there.
 ALTER TABLE offledger.log_tombstones ADD COLUMN has_body boolean NOT NULL DEFAULT false;
 CREATE INDEX log_tombstones_with_body ON offledger.log_tombstones (generation, ledger_offset) WHERE has_body;

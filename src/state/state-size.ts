@@ -1,0 +1,103 @@
+/** What a state takes of the heap, from what a log has of its contracts, and whether there is room for it. */
+import { getHeapStatistics } from "node:v8";
+import { StoreUnavailable } from "./port.js";
+
+/** In bytes. */
+export interface Heap {
+  /** With garbage that was not collected yet. */
+  readonly used: () => number;
+  /** The most that objects may take. */
+  readonly limit: () => number;
+}
+
+const MIB = 1024 * 1024;
+/** V8's limit includes its young generation, where no state stays; https://nodejs.org/api/cli.html#--max-semi-space-sizen-in-mib */
+const YOUNG_BYTES = 48 * MIB;
+
+export const processHeap: Heap = {
+  used: () => getHeapStatistics().used_heap_size,
+  limit: () => getHeapStatistics().heap_size_limit - YOUNG_BYTES,
+};
+
+/** Bytes of the heap for each character that a log has of a contract. */
+const BYTES_PER_CHARACTER = 1.2;
+/** Of a contract that another state has as well: its places in the indexes. */
+const SHARED_BYTES = 250;
+
+/** The rest is for requests, and for V8 to collect garbage in time. */
+const USABLE = 0.9;
+/** Above this share the next state may not fit. */
+const NEARLY_FULL = 0.8;
+/** Contracts between two looks at the heap. */
+const LOOK = 1_000;
+
+/** A log has more contracts than the heap has room for. The message is for callers. */
+export class StateTooLarge extends StoreUnavailable {
+  constructor(
+    /** For operators: what is needed, and what to set. */
+    readonly reason: string,
+    /** Of the limit of the heap. */
+    readonly share: number,
+  ) {
+    super("the required contracts cannot be read at the moment; try again later");
+    this.name = "StateTooLarge";
+  }
+}
+
+/** The size of a state that is being loaded, and then moves on. */
+export class StateSize {
+  readonly #heap: Heap;
+  /** Of the state beside which it is loaded. */
+  readonly #beside: number;
+  /** What everything else has, and what is beside: the least that was seen, since the heap has garbage. */
+  #others = Infinity;
+  #contracts = 0;
+  /** Of all contracts, and of what is not shared with the state beside it. */
+  #whole = 0;
+  #own = 0;
+
+  constructor(heap: Heap, beside = 0) {
+    this.#heap = heap;
+    this.#beside = beside;
+    this.#look();
+  }
+
+  /** Counts a contract. Returns whether all that were counted fit. */
+  add(characters: number, isShared: boolean): boolean {
+    const bytes = characters * BYTES_PER_CHARACTER;
+    this.#contracts++;
+    this.#whole += bytes;
+    this.#own += isShared ? SHARED_BYTES : bytes;
+    if (this.#contracts % LOOK === 0) this.#look();
+    return this.#others + this.#own <= USABLE * this.#heap.limit();
+  }
+
+  /** Once all contracts were counted, and do not fit. */
+  tooLarge(): StateTooLarge {
+    const limit = this.#heap.limit();
+    // While a generation is switched there are two.
+    const wanted = Math.ceil((this.#others + Math.max(this.#own, 2 * this.#whole)) / USABLE / MIB);
+    const reason =
+      `the ${this.#contracts.toLocaleString("en-US")} contracts of the database need ${mib(this.#own)} of the heap, which has ` +
+      `room for ${mib(Math.max(0, USABLE * limit - this.#others))}: set NODE_OPTIONS=--max-old-space-size=${wanted}`;
+    return new StateTooLarge(reason, (this.#others + this.#own) / limit);
+  }
+
+  /** The bytes of the state now that it has so many contracts. */
+  bytes(contracts: number): number {
+    return this.#contracts === 0 ? 0 : (this.#whole / this.#contracts) * contracts;
+  }
+
+  /** The share of the heap's limit that everything takes now that the state has so many contracts. */
+  share(contracts: number): number {
+    return (this.#others - this.#beside + this.bytes(contracts)) / this.#heap.limit();
+  }
+
+  #look(): void {
+    this.#others = Math.min(this.#others, this.#heap.used() - this.#own);
+  }
+}
+
+export const isNearlyFull = (share: number): boolean => share > NEARLY_FULL;
+
+const mib = (bytes: number): string => `${Math.ceil(bytes / MIB).toLocaleString("en-US")} MiB`;
