@@ -91,15 +91,18 @@ describe("a mirrored ledger", () => {
 test.each([
   ["serve", false],
   ["serve", true],
-  ["mirror", true],
+  ["api", true],
 ])("parties that see nothing are logged once by %s, with a database: %s", async (command, hasDatabase) => {
   const env = { ...ofLedger(), OFFLEDGER_LEDGER_PARTIES: "stranger::1220" };
   if (hasDatabase) await start("migrate", ofDatabase()).ended();
+  const mirror = command === "api" ? start("mirror", { ...env, ...ofDatabase() }) : undefined;
   const program = start(command, { ...env, ...(hasDatabase && ofDatabase()) });
   const none = /"msg":"OFFLEDGER_LEDGER_PARTIES: no contract of the registry is visible to stranger::1220\./g;
   await until("it is logged", () => program.err.search(none) !== -1);
-  program.stop();
+  for (const one of [program, mirror]) one?.stop();
   expect((await program.ended()).err.match(none)).toHaveLength(1);
+  // It holds no contracts that it could look at.
+  if (mirror !== undefined) expect((await mirror.ended()).err).not.toMatch(none);
 });
 
 describe("a database", () => {

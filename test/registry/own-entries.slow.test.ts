@@ -5,7 +5,13 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { indexKey, type Template } from "../../src/domain/template.js";
 import type { TableFields } from "../../src/registry/engine/templates.js";
 import { JsonReader } from "../../src/registry/sdk/json-reader.js";
-import type { Choice, IssuanceInstruction, Registry, UtilityOperations } from "../../src/registry/sdk/registry.js";
+import type {
+  Choice,
+  ContextAnswer,
+  IssuanceInstruction,
+  Registry,
+  UtilityOperations,
+} from "../../src/registry/sdk/registry.js";
 import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
@@ -157,9 +163,10 @@ const executions: ReadonlyMap<string, Execution> = new Map<string, Execution>([
 /** The answer or the error, as plain JSON without what stores keep with contracts. */
 async function outcomeOf(registry: Registry, reader: StoreReader, execution: Execution): Promise<unknown> {
   try {
-    const { value } = await executorOn(reader, registry, Date.parse("2026-06-01T00:00:00Z")).execute(execution);
+    const answer = await executorOn(reader, registry, Date.parse("2026-06-01T00:00:00Z")).execute(execution);
+    const { value } = (await answer.takeBodies((given) => (given as ContextAnswer).disclosed))();
     const plain = (name: string, one: unknown) => {
-      if (name === "slots") return undefined;
+      if (name === "encodings") return undefined;
       return typeof one === "bigint" ? one.toString() : one;
     };
     return JSON.parse(JSON.stringify(value, plain));
