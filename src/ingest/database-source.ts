@@ -5,6 +5,7 @@ import { Bodies } from "../state/bodies.js";
 import { Follower } from "../state/follower.js";
 import { type ChangeFeed, type StoreReader, type StoreScan, StoreUnavailable } from "../state/port.js";
 import { contentId, logContentId } from "../state/postgres/content-id.js";
+import { StateTooLarge } from "../state/state-size.js";
 import { checkSessions } from "../state/postgres/check-sessions.js";
 import { Database } from "../state/postgres/database.js";
 import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../state/postgres/errors.js";
@@ -96,6 +97,8 @@ export function databaseSource({
   const isIndexed = reader === "index";
   const contents = (isIndexed ? logContentId : contentId)(templates, countsSupply, keepsOptional);
   const storedPackages = new StoredPackages(database);
+  let fail: (error: StateTooLarge) => void = () => undefined;
+  const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
   const store = (isIndexed ? indexOf : lookupsOf)({
     database,
     templates,
@@ -105,6 +108,7 @@ export function databaseSource({
     pause,
     signal,
     log: () => logger,
+    onUnservable: (error) => fail(error),
   });
   let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
@@ -170,12 +174,14 @@ export function databaseSource({
           return RETRY_MS;
         },
       );
-      if (roles.answers) await Promise.race([store.refresh().catch(() => undefined), pause(RETRY_MS)]);
+      if (roles.answers) await Promise.race([store.refresh().catch(throwTooLarge), pause(RETRY_MS)]);
     },
+    failed,
     staleReason: storeStaleReason,
     notReadyReason() {
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
-      const { failure } = store.status();
+      const { failure, tooLarge } = store.status();
+      if (tooLarge !== undefined) return tooLarge;
       if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
       const reason = storeStaleReason() ?? store.status().otherHistory ?? notReadyReason(store.status(), limits);
       // Only the leader knows why.
@@ -191,6 +197,7 @@ export function databaseSource({
         reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
         isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
+        heapShare: store.status().heapShare,
       };
     },
     catchUp: limits.readWait === 0 ? undefined : () => store.catchUp(limits.readWait + ROUND_TRIP_MS),
@@ -211,9 +218,15 @@ interface AnsweringStore {
   /** Follows the database until the signal is aborted. */
   readonly run: () => Promise<void>;
   readonly catchUp: (timeoutMs: number) => AsyncIterable<CatchUpProgress>;
-  readonly status: () => ReplicaStatus;
+  readonly status: () => StoreStatus;
   /** The packages of the contracts; undefined if the database lists them. */
   readonly packageIds?: () => Promise<readonly string[]>;
+}
+
+interface StoreStatus extends ReplicaStatus {
+  readonly heapShare?: number | undefined;
+  /** Why the state that the database serves is not read; undefined if it is. */
+  readonly tooLarge?: string | undefined;
 }
 
 interface StoreOptions extends RetriesOptions {
@@ -222,6 +235,8 @@ interface StoreOptions extends RetriesOptions {
   readonly contentId: string;
   readonly cacheBytes: number;
   readonly log: () => Logger | undefined;
+  /** Called if the contracts do not fit, and none are served. */
+  readonly onUnservable: (error: StateTooLarge) => void;
 }
 
 const lost = (log: Logger | undefined, { kind, message }: DatabaseError, served: string): void =>
@@ -249,15 +264,27 @@ function lookupsOf(options: StoreOptions): AnsweringStore {
 }
 
 function indexOf(options: StoreOptions): AnsweringStore {
-  const { database, cacheBytes, log } = options;
+  const { database, cacheBytes, log, onUnservable } = options;
   const stateLog = new PostgresLog(database, options);
   const follower = new Follower({
     ...options,
     log: stateLog,
-    onLost: (error) => lost(log(), databaseErrorOf(error), "contracts are"),
+    onLost: (error) => {
+      if (!(error instanceof StateTooLarge)) lost(log(), databaseErrorOf(error), "contracts are");
+    },
     onRecovered: () => recovered(log()),
-    onTooLarge: () => undefined,
-    onNearlyFull: () => undefined,
+    onTooLarge: (error) => {
+      if (follower.status.offset === undefined) return onUnservable(error);
+      log()?.error(
+        { reason: error.reason },
+        "the next contracts do not fit; the present ones are served until they are stale",
+      );
+    },
+    onNearlyFull: (share) =>
+      log()?.warn(
+        { share, hint: "raise --max-old-space-size" },
+        "the contracts take more than 80 % of the heap, with all else",
+      ),
   });
   const bodies = new Bodies({
     log: stateLog,
@@ -274,10 +301,16 @@ function indexOf(options: StoreOptions): AnsweringStore {
     catchUp: (timeoutMs) => follower.catchUp(timeoutMs),
     status() {
       const { failure, isEmpty, ...status } = follower.status;
-      return { ...status, failure: failure === undefined ? undefined : databaseErrorOf(failure), isOurs: !isEmpty };
+      const common = { ...status, isOurs: !isEmpty };
+      if (failure instanceof StateTooLarge) return { ...common, failure: undefined, tooLarge: failure.reason };
+      return { ...common, failure: failure === undefined ? undefined : databaseErrorOf(failure) };
     },
     packageIds: async () => follower.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
   };
+}
+
+function throwTooLarge(error: unknown): void {
+  if (error instanceof StateTooLarge) throw error;
 }
 
 /** The log's errors are for callers; their causes are for operators. */

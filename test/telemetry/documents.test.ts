@@ -96,7 +96,7 @@ beforeAll(async () => {
   } as const;
   const apps = [
     await startApp({ ...common, tracesUrl: gone }),
-    await startApp({ ...common, databaseUrl: databaseAt(database.url) }),
+    await startApp({ ...common, databaseUrl: databaseAt(database.url), databaseReader: "index" }),
     // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];
