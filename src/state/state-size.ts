@@ -10,7 +10,7 @@ export interface Heap {
   /** The most that objects may take. */
   readonly limit: () => number;
   /** Collects all garbage, for which the process stands still. */
-  readonly collect: () => void;
+  readonly collect: () => Promise<void>;
 }
 
 const MIB = 1024 * 1024;
@@ -20,11 +20,11 @@ const YOUNG_BYTES = 48 * MIB;
 export const processHeap: Heap = {
   used: () => getHeapStatistics().used_heap_size,
   limit: () => getHeapStatistics().heap_size_limit - YOUNG_BYTES,
-  collect() {
+  async collect() {
     const session = new Session();
     session.connect();
-    // It has ended when this returns.
-    session.post("HeapProfiler.collectGarbage");
+    // A heap that cannot be collected has the garbage that it had.
+    await new Promise<void>((resolve) => session.post("HeapProfiler.collectGarbage", () => resolve()));
     session.disconnect();
   },
 };
@@ -77,17 +77,21 @@ export class StateSize {
     this.#look();
   }
 
-  /** Counts a contract. Returns whether all that were counted fit. */
+  /** Counts a contract. Returns whether all that were counted seem to fit. */
   add(characters: number, isShared: boolean): boolean {
     const bytes = CONTRACT_BYTES + characters * BYTES_PER_CHARACTER;
     this.#contracts++;
     this.#whole += bytes;
     this.#own += isShared ? SHARED_BYTES : bytes;
     if (this.#contracts % LOOK === 0) this.#look();
-    if (this.#fits()) return true;
+    return this.#fits();
+  }
+
+  /** Collects garbage where what was counted does not seem to fit, once. Returns whether it does. */
+  async makeRoom(): Promise<boolean> {
     if (this.#isCollected) return false;
     this.#isCollected = true;
-    this.#heap.collect();
+    await this.#heap.collect();
     this.#look();
     return this.#fits();
   }

@@ -307,6 +307,23 @@ describe("the next generation", () => {
   });
 });
 
+test("a load does not hold up the end", async () => {
+  const { writer, follower, load, end, wake, events } = setup();
+  await writer.replace([fruit("a")], 5);
+  let isEnded = false;
+  load.mockImplementation(async (_use, signal) => {
+    if (!signal.aborted) await once(signal, "abort");
+    isEnded = true;
+    throw new StoreUnavailable("of the test");
+  });
+  const running = follower.run();
+  await until("it loads", () => load.mock.calls.length > 0);
+  end.abort();
+  wake();
+  await running;
+  expect([isEnded, events]).toEqual([true, []]);
+});
+
 test("a follower of an empty log has no state, until there is one", async () => {
   const { writer, follower } = setup();
   await follower.refresh();
@@ -383,7 +400,7 @@ describe("a heap", () => {
       heap: {
         used: () => heap.used + heap.garbage + heap.loading,
         limit: () => heap.limit,
-        collect: () => void (heap.garbage = 0),
+        collect: async () => void (heap.garbage = 0),
       },
       onTooLarge: (error) => void seen.push(error),
       onNearlyFull: (share) => void said.push(share.toFixed(2)),
