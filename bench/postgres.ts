@@ -24,7 +24,6 @@ export async function measurePostgres(): Promise<Row[]> {
     const withDatabase = {
       ...participant.settings,
       OFFLEDGER_DATABASE_URL: database.url,
-      OFFLEDGER_DATABASE_READER: "index",
     };
 
     let startedAt = performance.now();

@@ -87,7 +87,7 @@ export function databaseSource({
             "the database gives no further connection; requests wait for those that are open",
           ),
   });
-  let fail: (error: StateTooLarge) => void = () => undefined;
+  let fail: ((error: StateTooLarge) => void) | undefined;
   const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
   const content = contentId(templates, countsSupply, keepsOptional);
   const stateLog = new PostgresLog(database, { templates, contentId: content });
@@ -102,7 +102,7 @@ export function databaseSource({
     },
     onRecovered: () => logger?.info({}, "database readable again"),
     onTooLarge(error) {
-      if (follower.status.offset === undefined) return fail(error);
+      if (follower.status.offset === undefined) return fail?.(error);
       logger?.error(
         { reason: error.reason },
         "the next contracts do not fit; the present ones are served until they are stale",

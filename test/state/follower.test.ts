@@ -457,7 +457,7 @@ describe("a heap", () => {
     const { writer, follower, size } = await limited(25 * MIB);
     await writer.replace(many(20_000), 5);
     await follower.refresh();
-    const renamed = many(20_000).map((one) => ({ ...one, fields: { ...one.fields, name: "another" } }));
+    const renamed = many(20_000).map((one) => Object.assign(one, { fields: { ...one.fields, name: "another" } }));
     await writer.replace(renamed, 6);
     await expect(follower.refresh()).rejects.toThrow(StateTooLarge);
     expect(size()).toBe(20_000);

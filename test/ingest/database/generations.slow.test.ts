@@ -10,7 +10,6 @@ import { becomesReady, command, listening, onLedger, type Settings, unreadiness 
 const CONTRACTS = Number(process.env["OFFLEDGER_TEST_CONTRACTS"] ?? 30_000);
 const CLIENTS = 4;
 const TIMEOUT_MS = 120_000 + CONTRACTS * 4;
-const more = { DATABASE_READER: "index" };
 
 async function connect({ databaseUrl }: Settings): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl });
@@ -31,14 +30,14 @@ async function filled() {
   const pairs = new Pairs(CONTRACTS);
   const { settings } = await onLedger(pairs);
   const client = await connect(settings);
-  const mirror = command("mirror", { ...settings, more });
+  const mirror = command("mirror", settings);
   await until("it has filled the database", async () => (await served(client)) !== undefined, TIMEOUT_MS);
   return { pairs, settings, client, mirror };
 }
 
 test("a generation is switched under load: no request fails", { timeout: 3 * TIMEOUT_MS }, async () => {
   const { pairs, settings, client, mirror } = await filled();
-  const replica = command("api", { ...settings, more });
+  const replica = command("api", settings);
   const url = await listening(replica);
   await becomesReady(url);
   pairs.replace(0);
@@ -69,7 +68,7 @@ test("a generation is switched under load: no request fails", { timeout: 3 * TIM
       if (reason !== undefined) unreadyMs += at - since;
     }
   })();
-  command("mirror", { ...settings, more });
+  command("mirror", settings);
   await until("it is filled again", async () => (await served(client))?.generation !== before?.generation, TIMEOUT_MS);
   const swapped = performance.now();
   await until("the replica serves it", async () => (await askConfigurations(url, pairs)).tags?.join() === tags.join());
@@ -86,12 +85,12 @@ test("a generation is switched under load: no request fails", { timeout: 3 * TIM
 
 test("a registry that does not fit the heap ends the start, and fits what the message names", async () => {
   const { settings } = await filled();
-  const small = command("api", { ...settings, more, environment: { NODE_OPTIONS: "--max-old-space-size=40" } });
+  const small = command("api", { ...settings, environment: { NODE_OPTIONS: "--max-old-space-size=40" } });
   const { code, err } = await small.ended();
   expect(code).toBe(2);
   const [, options] =
     /^offledger: the [\d,]+ contracts of the database need .*: set NODE_OPTIONS=(\S+)$/m.exec(err) ?? [];
-  const large = command("api", { ...settings, more, environment: { NODE_OPTIONS: options ?? "none" } });
+  const large = command("api", { ...settings, environment: { NODE_OPTIONS: options ?? "none" } });
   await becomesReady(await listening(large));
   large.stop();
   expect((await large.ended()).code).toBe(0);
