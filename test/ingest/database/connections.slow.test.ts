@@ -112,7 +112,7 @@ test("with three connections no request fails, and the log says once that there 
   await logs(api, SHORT);
   await until("many have asked", () => caller.answers > 500);
   // One that is lost is replaced: that is no further one.
-  expect(await role.terminate("WITH state AS MATERIALIZED", 1)).toBe(1);
+  expect(await role.terminate("FROM offledger.state", 1)).toBe(1);
   await until("many more have asked", () => caller.answers > 1_500);
   expect(await unreadiness(url)).toBeUndefined();
   expect(said()).toEqual([1, 0, 0]);

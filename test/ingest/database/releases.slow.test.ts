@@ -68,7 +68,7 @@ test("another release fills a generation beside the old one, and the way back ta
   const { rows } = await client.query<{ version: number }>("SELECT max(version) AS version FROM offledger.migrations");
   await client.query("INSERT INTO offledger.migrations (version) VALUES ($1)", [(rows[0]?.version ?? 0) + 1]);
   const generations = await client.query<{ count: string }>(
-    "SELECT count(DISTINCT generation) FROM offledger.contracts",
+    "SELECT count(DISTINCT generation) FROM offledger.log_contracts",
   );
   expect(generations.rows[0]?.count).toBe("2");
   const again = { mirror: start("mirror", OLD), api: start("api", OLD) };
@@ -92,7 +92,7 @@ test("another release fills a generation beside the old one, and the way back ta
     "the generation of the new release is deleted",
     async () => {
       const { rows: left } = await client.query<{ count: string }>(
-        "SELECT count(DISTINCT generation) FROM offledger.contracts",
+        "SELECT count(DISTINCT generation) FROM offledger.log_contracts",
       );
       return left[0]?.count === "1";
     },

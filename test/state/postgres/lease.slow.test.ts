@@ -177,7 +177,7 @@ test("a leader process loses the lease when it freezes, and cannot write after i
   const wrote = said.filter((one) => "wrote" in one).slice(1);
   expect(wrote).toEqual(["lost", "lost"].map((kind) => ({ wrote: kind, lost: 1 })));
   await writer.apply([{ active: fruit("of-the-next") }], 12);
-  const ids = await schema.sql("SELECT contract_id AS id FROM offledger.contracts ORDER BY id");
+  const ids = await schema.sql("SELECT contract_id AS id FROM offledger.log_contracts ORDER BY id");
   expect(ids).toEqual([{ id: "a" }, { id: "of-the-next" }, { id: "written-in-time" }]);
 });
 
