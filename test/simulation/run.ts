@@ -98,6 +98,7 @@ class Run {
   readonly #digest = createHash("sha256");
   readonly #start: number;
   #ending: Promise<unknown> = Promise.resolve();
+  #isMended = false;
   #isOver = false;
   #wrong: string | undefined;
 
@@ -126,6 +127,7 @@ class Run {
       readWait: READ_WAIT_MS,
       leftOut: new Map(),
       readLog,
+      fillMs: () => random.below(this.#isMended ? 10 : random.of([10, 1_000, 30_000])),
       onFilled: (mirror) => this.#filled(mirror),
       note: (line) => this.#note(line),
     };
@@ -233,6 +235,7 @@ class Run {
     mend(this.#participant, PACKAGES);
     this.#network.mend();
     this.#killsAtSwap.length = 0;
+    this.#isMended = true;
     for (const { process } of [...this.#mirrors, ...this.#followers]) process.thaw();
     settle(this.#ledger);
     this.#record();

@@ -318,6 +318,8 @@ function decodeRows(
     version: { generation: state?.generation ?? 0, offset: state?.offset ?? 0, asOf: state?.asOf ?? undefined },
     hasState: state !== undefined,
     heartbeat: state && {
+      // A mirror of the release before counts none.
+      count: state.writtenAt,
       writtenAt: state.writtenAt,
       confirmedAt: state.confirmedAt ?? undefined,
       elapsed: state.elapsed ?? undefined,
