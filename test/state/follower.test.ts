@@ -66,7 +66,9 @@ function setup() {
   const pauses: (() => void)[] = [];
   const end = new AbortController();
   const follower = follow(log, {
-    pause: () => new Promise((resolve) => void pauses.push(resolve)),
+    pause: async () => {
+      if (!end.signal.aborted) await new Promise<void>((resolve) => void pauses.push(resolve));
+    },
     signal: end.signal,
     onLost: (error) => void events.push(`lost: ${String(error)}`),
     onRecovered: () => void events.push("recovered"),
