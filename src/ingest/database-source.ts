@@ -97,7 +97,7 @@ export function databaseSource({
   const isIndexed = reader === "index";
   const contents = (isIndexed ? logContentId : contentId)(templates, countsSupply, keepsOptional);
   const storedPackages = new StoredPackages(database);
-  let fail: (error: StateTooLarge) => void = () => undefined;
+  let fail: ((error: StateTooLarge) => void) | undefined;
   const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
   const store = (isIndexed ? indexOf : lookupsOf)({
     database,
@@ -108,7 +108,7 @@ export function databaseSource({
     pause,
     signal,
     log: () => logger,
-    onUnservable: (error) => fail(error),
+    onUnservable: (error) => fail?.(error),
   });
   let hasSessions = false;
   let leaderLoop: LeaderLoop | undefined;
