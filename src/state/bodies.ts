@@ -85,7 +85,7 @@ export class Bodies implements BodySource {
     const absent = fetched.findIndex(({ body }) => body === undefined);
     if (absent === -1) return;
     const head = fetched[absent]?.head;
-    if (head === undefined || String(head.generation) !== state.generation || head.offset > state.offset)
+    if (head === undefined || String(head.generation) !== state.generation || head.offset !== state.offset)
       throw new StateMovedOn();
     const ids = missing.filter((_contract, index) => fetched[index]?.body === undefined);
     this.#options.onMissing(ids.map(({ contractId }) => contractId));
