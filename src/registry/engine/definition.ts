@@ -190,10 +190,7 @@ export type InstrumentsDefinition = z.infer<typeof instruments>;
 export type Line = z.infer<typeof line>;
 export type Operation = (typeof OPERATIONS)[number];
 
-/**
- * How many entries a request may look up, each by a contract of the one before. A cold request reads the instruments, the
- * factory, and then these: five round trips to a database at most.
- */
+/** How many entries a request may look up, each by a contract of the one before: longer ones are a mistake. */
 const MAX_CHAIN = 3;
 
 /** The entries by whose contracts an entry is found. */

@@ -29,7 +29,7 @@ const FETCH_TIMEOUT_MS = 30_000;
 export interface PostgresLogOptions {
   /** Of the contracts that the log has. */
   readonly templates: readonly Template[];
-  /** See logContentId. */
+  /** See contentId. */
   readonly contentId: string;
 }
 
