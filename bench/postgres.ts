@@ -21,7 +21,10 @@ export async function measurePostgres(): Promise<Row[]> {
   return withResources(async (keep) => {
     const database = await keep(createDatabase(keep));
     const participant = await keep(startParticipant());
-    const withDatabase = { ...participant.settings, OFFLEDGER_DATABASE_URL: database.url };
+    const withDatabase = {
+      ...participant.settings,
+      OFFLEDGER_DATABASE_URL: database.url,
+    };
 
     let startedAt = performance.now();
     const memory = await keep(BuiltService.start({ settings: participant.settings }));

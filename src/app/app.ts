@@ -44,6 +44,8 @@ export interface App {
    * the registry fails, and for a process that only mirrors: it serves nothing. Never rejects.
    */
   firstInventory(): Promise<Inventory | undefined>;
+  /** Resolves with the error that ends a service after its start: the caller closes it. Undefined if there can be none. */
+  readonly failed: Promise<Error> | undefined;
   /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
   /**
@@ -67,8 +69,8 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
  * only. `now` returns milliseconds since 1970, for deadlines and validity; `clock` is monotonic, for ages and waits.
  *
  * Throws SnapshotError if the file cannot be served, SettingError if another resource that the configuration names
- * cannot be used, DatabaseError if the database cannot be used and a retry would not help, and the system error if the
- * address cannot be listened on. After an error nothing keeps running.
+ * cannot be used, DatabaseError if the database cannot be used and a retry would not help, StateTooLarge if the heap has no
+ * room for its contracts, and the system error if the address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(
   config: AppConfig,
@@ -214,6 +216,7 @@ async function start(
     notReadyReason: notReadyReason(),
     inventory,
     firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
+    failed: source.failed,
     metricsUrl: operator?.metricsUrl,
     async close(reason = "closed by its caller", drains = false) {
       const { drainSeconds } = config;

@@ -5,6 +5,7 @@ import { SnapshotError } from "../ingest/file-ingestor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../state/postgres/errors.js";
+import { StateTooLarge } from "../state/state-size.js";
 import { errorMessage } from "../util/logger.js";
 import { printable } from "../util/printable.js";
 
@@ -41,6 +42,7 @@ export function startFailure(config: Config, error: unknown): Failure {
   }
   if (error instanceof SnapshotError) return snapshotFailure(`\n${message}`);
   if (error instanceof SettingError) return configFailure(message);
+  if (error instanceof StateTooLarge) return configFailure(error.reason);
   if (error instanceof DatabaseError) return configFailure(`OFFLEDGER_DATABASE_URL: ${message}`);
   return { message: `the service cannot start: ${message}`, exitCode: EXIT_FAILURE };
 }

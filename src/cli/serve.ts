@@ -3,7 +3,15 @@ import type { Config } from "../config/config.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { errorMessage } from "../util/logger.js";
-import { EXIT_FAILURE, fail, formatInventory, instrumentsCommand, print, startFailure } from "./output.js";
+import {
+  EXIT_FAILURE,
+  fail,
+  type Failure,
+  formatInventory,
+  instrumentsCommand,
+  print,
+  startFailure,
+} from "./output.js";
 
 export type { Roles };
 
@@ -13,6 +21,7 @@ export async function serve(config: Config, roles: Roles): Promise<void> {
     const app = await startApp(config, Date.now, roles);
     // At a terminal nobody waits for proxies.
     closeOnSignal((signal) => app.close(signal, signal === "SIGTERM"));
+    void app.failed?.then((error) => exitAfter(app.close("it cannot serve"), startFailure(config, error)));
     // From here on a signal stops it in order.
     const { url, notReadyReason, inventory: initial, log } = app;
     log.info({ notReadyReason, url }, `offledger ${initial === undefined ? "listens" : "serves"} at ${url}`);
@@ -29,16 +38,17 @@ export async function serve(config: Config, roles: Roles): Promise<void> {
 
 function closeOnSignal(close: (signal: string) => Promise<void>): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      close(signal).then(
-        () => process.exit(0),
-        (error: unknown) => {
-          fail({ message: errorMessage(error), exitCode: EXIT_FAILURE });
-          process.exit();
-        },
-      );
-    });
+    process.once(signal, () => exitAfter(close(signal)));
   }
+}
+
+function exitAfter(closing: Promise<void>, failure?: Failure): void {
+  void closing
+    .catch((error: unknown) => fail({ message: errorMessage(error), exitCode: EXIT_FAILURE }))
+    .then(() => {
+      if (failure !== undefined) fail(failure);
+      process.exit();
+    });
 }
 
 /** What a started service serves, and a request to try. */

@@ -82,6 +82,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       ingestion = ingestor.start(store, log, end.signal);
       await ingestion.started;
     },
+    failed: undefined,
     staleReason: () => (ingestion === undefined ? "the service is starting" : ingestion.staleReason()),
     notReadyReason: () => (ingestion === undefined ? "the service is starting" : ingestion.notReadyReason()),
     status: () => ({
@@ -90,6 +91,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       reconnects: ingestor.reconnects(),
       isLeader: ingestion !== undefined,
       pool: undefined,
+      heapShare: undefined,
     }),
     get catchUp() {
       return ingestion?.catchUp;

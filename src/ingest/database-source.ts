@@ -4,6 +4,7 @@ import { Bodies } from "../state/bodies.js";
 import { Follower } from "../state/follower.js";
 import { StoreUnavailable } from "../state/port.js";
 import { contentId } from "../state/postgres/content-id.js";
+import { StateTooLarge } from "../state/state-size.js";
 import { checkSessions } from "../state/postgres/check-sessions.js";
 import { Database } from "../state/postgres/database.js";
 import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../state/postgres/errors.js";
@@ -86,6 +87,8 @@ export function databaseSource({
             "the database gives no further connection; requests wait for those that are open",
           ),
   });
+  let fail: ((error: StateTooLarge) => void) | undefined;
+  const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
   const content = contentId(templates, countsSupply, keepsOptional);
   const stateLog = new PostgresLog(database, { templates, contentId: content });
   const retries = { clock, pause, signal };
@@ -93,12 +96,23 @@ export function databaseSource({
     ...retries,
     log: stateLog,
     onLost(error) {
+      if (error instanceof StateTooLarge) return;
       const { kind, message } = databaseErrorOf(error);
       logger?.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
     },
     onRecovered: () => logger?.info({}, "database readable again"),
-    onTooLarge: () => undefined,
-    onNearlyFull: () => undefined,
+    onTooLarge(error) {
+      if (follower.status.offset === undefined) return fail?.(error);
+      logger?.error(
+        { reason: error.reason },
+        "the next contracts do not fit; the present ones are served until they are stale",
+      );
+    },
+    onNearlyFull: (share) =>
+      logger?.warn(
+        { share, hint: "raise --max-old-space-size" },
+        "the contracts take more than 80 % of the heap, with all else",
+      ),
   });
   const bodies = new Bodies({
     log: stateLog,
@@ -163,12 +177,14 @@ export function databaseSource({
           return RETRY_MS;
         },
       );
-      if (roles.answers) await Promise.race([follower.refresh().catch(() => undefined), pause(RETRY_MS)]);
+      if (roles.answers) await Promise.race([follower.refresh().catch(throwTooLarge), pause(RETRY_MS)]);
     },
+    failed,
     staleReason: storeStaleReason,
     notReadyReason() {
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
       const { failure, otherHistory, isEmpty } = follower.status;
+      if (failure instanceof StateTooLarge) return failure.reason;
       if (failure !== undefined) {
         return `the database cannot be ${databaseErrorOf(failure).kind === "unavailable" ? "reached" : "read"}`;
       }
@@ -186,6 +202,7 @@ export function databaseSource({
         reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
         isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
+        heapShare: follower.status.heapShare,
       };
     },
     catchUp: limits.readWait === 0 ? undefined : () => follower.catchUp(limits.readWait + ROUND_TRIP_MS),
@@ -195,6 +212,10 @@ export function databaseSource({
       await database.close();
     },
   };
+}
+
+function throwTooLarge(error: unknown): void {
+  if (error instanceof StateTooLarge) throw error;
 }
 
 /** The log's errors are for callers; their causes are for operators. */

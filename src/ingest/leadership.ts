@@ -318,7 +318,7 @@ WITH state AS (
   UPDATE offledger.state
   SET confirmed_at = coalesce(statement_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
     other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END,
-    led_at = statement_timestamp()
+    led_at = statement_timestamp(), heartbeats = heartbeats + 1
   WHERE epoch = $1::bigint AND content_hash = $4::uuid
   RETURNING content_hash
 )

@@ -22,8 +22,13 @@ export interface Source extends Freshness {
   readonly holdings: ((template: Template<HoldingFields>) => HoldingSource) | undefined;
   /** The participant's packages, which a database has for its replicas; undefined for a file in memory. */
   readonly packages: SourcePackages | undefined;
-  /** Resolves when a file is loaded; reads a participant later. Throws SnapshotError, or a permanent DatabaseError. */
+  /**
+   * Resolves when a file is loaded; reads a participant later. Throws SnapshotError, a permanent DatabaseError, or
+   * StateTooLarge.
+   */
   start(log: Logger): Promise<void>;
+  /** Resolves with why the process has to end: it serves nothing yet, and never will. Undefined if that cannot be. */
+  readonly failed: Promise<Error> | undefined;
   notReadyReason(): string | undefined;
   status(): SourceStatus;
   close(): Promise<void>;
@@ -41,6 +46,8 @@ export interface SourceStatus {
   readonly isLeader: boolean | undefined;
   /** Connections to the database; undefined without one. */
   readonly pool: PoolStatus | undefined;
+  /** The share of the heap's limit that the contracts of a database take with all else, or would take if they do not fit. */
+  readonly heapShare: number | undefined;
 }
 
 export interface PoolStatus {

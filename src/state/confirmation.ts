@@ -43,7 +43,7 @@ export class Confirmation {
 const isNewer = (heartbeat: Heartbeat | undefined, last: Heartbeat | undefined): heartbeat is Heartbeat =>
   heartbeat !== undefined &&
   heartbeat.confirmedAt !== last?.confirmedAt &&
-  heartbeat.writtenAt > (last?.writtenAt ?? -Infinity);
+  heartbeat.count > (last?.count ?? -Infinity);
 
 /** The mirror's own, since it writes both times from one reading of the clock. */
 const ageOf = ({ writtenAt, confirmedAt }: Heartbeat): number | undefined =>

@@ -36,7 +36,7 @@ async function fill(
   async function* fitting(): AsyncGenerator<Contract> {
     for await (const { contract, size: characters } of rest(rows)) {
       const shared = known && sharedBy(known, contract);
-      if (!size.add(characters, shared !== undefined)) throw new Full();
+      if (!size.add(characters, shared !== undefined) && !(await size.makeRoom())) throw new Full();
       yield shared ?? contract;
     }
   }

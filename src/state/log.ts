@@ -33,6 +33,8 @@ export type Snapshot = Pick<LogHead, "generation" | "offset" | "origin" | "asOf"
 
 /** What the mirror's latest heartbeat has left in the log. Its times are of the log's clock, which may jump. */
 export interface Heartbeat {
+  /** How many were written up to it. A restored log has fewer. */
+  readonly count: number;
   /** When it was written, in milliseconds. */
   readonly writtenAt: number;
   /** When the mirror last knew the state to equal the ledger, in milliseconds; undefined if it never did. */

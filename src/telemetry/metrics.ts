@@ -292,6 +292,11 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
     () => connectionsByState(status()),
     "state",
   );
+  gauge(
+    "offledger_heap_share",
+    "Share of the heap that the contracts of a database take with all else; no state is loaded that would take more than 0.9",
+    () => status().heapShare,
+  );
   gauge("offledger_database_waiting", "Queries waiting for a database connection", () => status().pool?.waiting);
   gauge("offledger_ready", "Whether /readyz reports ready: 1 or 0", () => Number(notReadyReason() === undefined));
   gauge("offledger_build_info", "Version of the service; always 1", () => ({ [version]: 1 }), "version");

@@ -277,7 +277,7 @@ test("a replica without a participant learns the versions from a process that on
   const participant = await Participant.start({ ledger, vetted });
   onTestFinished(() => participant.stop());
 
-  const stored = { databaseUrl: databaseAt(schema.url), databaseReader: "index" } as const;
+  const stored = { databaseUrl: databaseAt(schema.url) };
   const mirror = await startApp(configFor(participant, stored), () => NOW, { mirrors: true, answers: false });
   onTestFinished(() => mirror.close());
   const replica = await startApp({ ...quiet(), ...stored }, () => NOW, { mirrors: false, answers: true });

@@ -36,6 +36,8 @@ export interface MirrorWorld {
   readonly readWait: number;
   /** The packages that the snapshot of each generation left out. */
   readonly leftOut: Map<number, readonly string[]>;
+  /** How long the next generation takes to be filled. */
+  readonly fillMs: () => number;
   /** Called when a generation is filled and not served yet. */
   readonly onFilled: (mirror: MirrorProcess) => void;
   readonly note: (line: string) => void;
@@ -123,7 +125,8 @@ export class MirrorProcess {
   }
 
   async #lead(term: Term): Promise<void> {
-    const { clock, random, participant, log, templates, limits, readWait, leftOut, onFilled, note } = this.#world;
+    const { clock, random, participant, log, templates, limits, readWait, leftOut, fillMs, onFilled, note } =
+      this.#world;
     // A process that is killed, frozen or cut off writes nothing meanwhile.
     const wait = async (ms: number) => {
       await clock.pause(ms, term.signal);
@@ -133,7 +136,7 @@ export class MirrorProcess {
     let filled = 0;
     const writer = await this.link.call(async () =>
       log.begin(undefined, {
-        filling: () => wait((filled = random.below(random.of([10, 1_000, 30_000])))),
+        filling: () => wait((filled = fillMs())),
         preparing: async () => {
           onFilled(this);
           await wait(Math.min(filled, MAX_PREPARING_MS));

@@ -98,6 +98,7 @@ class Run {
   readonly #digest = createHash("sha256");
   readonly #start: number;
   #ending: Promise<unknown> = Promise.resolve();
+  #isMended = false;
   #isOver = false;
   #wrong: string | undefined;
 
@@ -127,6 +128,7 @@ class Run {
       leftOut: new Map(),
       readLog,
       lost: (ids) => this.#found(`the log has lost the bodies of ${ids.join(", ")}`),
+      fillMs: () => random.below(this.#isMended ? 10 : random.of([10, 1_000, 30_000])),
       onFilled: (mirror) => this.#filled(mirror),
       note: (line) => this.#note(line),
     };
@@ -234,6 +236,7 @@ class Run {
     mend(this.#participant, PACKAGES);
     this.#network.mend();
     this.#killsAtSwap.length = 0;
+    this.#isMended = true;
     for (const { process } of [...this.#mirrors, ...this.#followers]) process.thaw();
     settle(this.#ledger);
     this.#record();

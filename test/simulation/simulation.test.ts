@@ -61,6 +61,21 @@ const found: readonly [string, readonly Step[]][] = [
       { do: "wait", ms: 30_000 },
     ],
   ],
+  [
+    "a log that is restored to a state from before its clock was set back",
+    [
+      { do: "wait", ms: 3_000 },
+      { do: "backUpLog" },
+      { do: "setClock", hours: -2 },
+      { do: "wait", ms: 3_000 },
+      { do: "stop" },
+      { do: "restore", share: 0.9 },
+      { do: "create", what: ["offer"] },
+      { do: "wait", ms: 30_000 },
+      { do: "restoreLog", ms: 1_000 },
+      { do: "wait", ms: 10_000 },
+    ],
+  ],
 ];
 
 test.each(found)("holds over %s", async (_, script) => {

@@ -379,6 +379,7 @@ export class ArrayWriter implements StoreWriter {
     await this.#log.write(this.#epoch, (content, now) => ({
       ...content,
       heartbeat: {
+        count: (content.heartbeat?.count ?? 0) + 1,
         writtenAt: now,
         confirmedAt: age === undefined ? content.heartbeat?.confirmedAt : now - age,
       },

@@ -12,13 +12,13 @@ class World {
   database = Date.UTC(2026, 0, 5);
   /** The mirror's own, undefined while it does not know. */
   age: number | undefined = 0;
-  #row: { writtenAt: number; confirmedAt: number | undefined } | undefined;
+  #row: { count: number; writtenAt: number; confirmedAt: number | undefined } | undefined;
   #queries = 0;
   readonly confirmation = new Confirmation();
 
   heartbeat(): void {
     const confirmedAt = this.age === undefined ? this.#row?.confirmedAt : this.database - this.age;
-    this.#row = { writtenAt: this.database, confirmedAt };
+    this.#row = { count: (this.#row?.count ?? 0) + 1, writtenAt: this.database, confirmedAt };
   }
 
   /** Without heartbeats the mirror's age is not known to anybody. */
@@ -189,4 +189,23 @@ test("a result that arrives late neither renews the age nor makes a heartbeat ne
   world.pass(10_000);
   world.look();
   expect(world.ageOfReplica).toBe(before + 10_000);
+});
+
+test("a restored heartbeat from before the clock was set back renews nothing", () => {
+  const world = new World();
+  world.live(3);
+  const backup = world.row;
+  world.database -= 2 * HOUR;
+  world.live(3);
+  // Other heartbeats, of a mirror that does not reach the ledger.
+  world.age = 0;
+  for (let second = 0; second < 60; second++) {
+    world.age += 1_000;
+    world.pass(1_000);
+    world.heartbeat();
+    world.look();
+  }
+  world.row = backup;
+  world.look();
+  expect(world.ageOfReplica).toBeGreaterThanOrEqual(60_000);
 });

@@ -2,10 +2,11 @@
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Change } from "../../src/domain/contract.js";
-import type { StateLog } from "../../src/state/log.js";
+import type { LoggedState, StateLog } from "../../src/state/log.js";
 import { Follower } from "../../src/state/follower.js";
 import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
 import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
+import { StateTooLarge } from "../../src/state/state-size.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
 import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
 import { ArrayLog, LeaseLost } from "./array-log.js";
@@ -65,7 +66,9 @@ function setup() {
   const pauses: (() => void)[] = [];
   const end = new AbortController();
   const follower = follow(log, {
-    pause: () => new Promise((resolve) => void pauses.push(resolve)),
+    pause: async () => {
+      if (!end.signal.aborted) await new Promise<void>((resolve) => void pauses.push(resolve));
+    },
     signal: end.signal,
     onLost: (error) => void events.push(`lost: ${String(error)}`),
     onRecovered: () => void events.push("recovered"),
@@ -300,6 +303,23 @@ describe("the next generation", () => {
   });
 });
 
+test("a load does not hold up the end", async () => {
+  const { writer, follower, load, end, wake, events } = setup();
+  await writer.replace([fruit("a")], 5);
+  let isEnded = false;
+  load.mockImplementation(async (_use, signal) => {
+    if (!signal.aborted) await once(signal, "abort");
+    isEnded = true;
+    throw new StoreUnavailable("of the test");
+  });
+  const running = follower.run();
+  await until("it loads", () => load.mock.calls.length > 0);
+  end.abort();
+  wake();
+  await running;
+  expect([isEnded, events]).toEqual([true, []]);
+});
+
 test("a follower of an empty log has no state, until there is one", async () => {
   const { writer, follower } = setup();
   await follower.refresh();
@@ -337,6 +357,139 @@ test("the feed has the tags of all updates of a step, and begins again at a relo
   await follower.refresh();
   expect([follower.changes.since(at(8)), follower.changes.since(at(8, "2"))]).toEqual([undefined, []]);
   expect(seen).toEqual([5, 8, 8]);
+});
+
+describe("a heap", () => {
+  const MIB = 2 ** 20;
+  const many = (count: number) => Array.from({ length: count }, (_, index) => fruit(`n${index}`, { labels: [] }));
+
+  /** What a contract takes of the heap. */
+  const CONTRACT = 350;
+
+  /** A follower whose heap has so many bytes, of which 10 MiB are used before anything is loaded. */
+  async function limited(limit: number) {
+    const log = new ArrayLog();
+    const heap = { limit, used: 10 * MIB, garbage: 0, loading: 0 };
+    const load: StateLog["load"] = ArrayLog.prototype.load.bind(log);
+    async function* growing(contracts: LoggedState["contracts"]) {
+      for await (const one of contracts) {
+        heap.loading += CONTRACT;
+        yield one;
+      }
+    }
+    const loads = vi.spyOn(log, "load").mockImplementation((use, ...args) => {
+      heap.loading = 0;
+      return load(
+        async (state) => {
+          const used = await use(state && { ...state, contracts: growing(state.contracts) });
+          heap.used += heap.loading;
+          return used;
+        },
+        ...args,
+      ).finally(() => (heap.loading = 0));
+    });
+    const said: string[] = [];
+    const seen: StateTooLarge[] = [];
+    let now = 0;
+    const follower = follow(log, {
+      clock: () => now,
+      heap: {
+        used: () => heap.used + heap.garbage + heap.loading,
+        limit: () => heap.limit,
+        collect: async () => void (heap.garbage = 0),
+      },
+      onTooLarge: (error) => void seen.push(error),
+      onNearlyFull: (share) => void said.push(share.toFixed(2)),
+    });
+    const pass = (ms: number) => (now += ms);
+    const size = () => follower.read((view) => view.all(apple).length);
+    return { log, writer: log.begin(), follower, heap, loads, said, seen, pass, size };
+  }
+
+  test("without room for the first state says what is needed, and what to set", async () => {
+    const { writer, follower, seen } = await limited(12 * MIB);
+    await writer.replace(many(20_000), 5);
+    await expect(follower.refresh()).rejects.toThrow(StateTooLarge);
+    const [error, ...more] = seen;
+    const [, contracts, needed = "", room, wanted = ""] =
+      /^the (\S+) contracts of the database need (\S+) MiB of the heap, which has room for (\S+) MiB: set NODE_OPTIONS=--max-old-space-size=(\d+)$/.exec(
+        error?.reason ?? "",
+      ) ?? [];
+    expect([contracts, room, more]).toEqual(["20,000", "1", []]);
+    expect(() => follower.read(() => "read")).toThrow(NotReady);
+    expect(follower.status.heapShare).toBeGreaterThan(0.9);
+    // It fits what is named, and is more than half of it.
+    const other = await limited(Number(wanted) * MIB);
+    await other.writer.replace(many(20_000), 5);
+    await other.follower.refresh();
+    expect([other.size(), other.seen, Number(needed) > 3]).toEqual([20_000, [], true]);
+    const tooSmall = await limited((Number(wanted) * MIB) / 3);
+    await tooSmall.writer.replace(many(20_000), 5);
+    await expect(tooSmall.follower.refresh()).rejects.toThrow(StateTooLarge);
+  });
+
+  test("without room for another state keeps the one that it has, and looks again after a minute", async () => {
+    const { log, writer, follower, heap, loads, seen, pass, size } = await limited(100 * MIB);
+    await writer.replace(many(1_000), 5);
+    await follower.refresh();
+    heap.limit = 15 * MIB;
+    await log.begin("another ledger").replace(many(20_000), 6);
+    loads.mockClear();
+    for (let poll = 0; poll < 3; poll++) await expect(follower.refresh()).rejects.toThrow(StateTooLarge);
+    expect([size(), follower.status.offset, seen.length, loads.mock.calls.length]).toEqual([1_000, 5, 1, 1]);
+    expect(follower.status).toMatchObject({ failure: seen[0] });
+    expect(follower.status.heapShare).toBeGreaterThan(0.9);
+    heap.limit = 100 * MIB;
+    pass(60_000);
+    await follower.refresh();
+    expect([size(), follower.status.offset, seen.length]).toEqual([20_000, 6, 1]);
+    expect(follower.status.heapShare).toBeLessThan(0.5);
+  });
+
+  test("has room for a second state of the same contracts where it has none for two", async () => {
+    const { writer, follower, seen, size } = await limited(25 * MIB);
+    await writer.replace(many(20_000), 5);
+    await follower.refresh();
+    await writer.replace(many(20_001), 6);
+    await follower.refresh();
+    expect([size(), seen]).toEqual([20_001, []]);
+  });
+
+  test("without room for a second state of other contracts", async () => {
+    const { writer, follower, size } = await limited(25 * MIB);
+    await writer.replace(many(20_000), 5);
+    await follower.refresh();
+    const renamed = many(20_000).map((one) => Object.assign(one, { fields: { ...one.fields, name: "another" } }));
+    await writer.replace(renamed, 6);
+    await expect(follower.refresh()).rejects.toThrow(StateTooLarge);
+    expect(size()).toBe(20_000);
+  });
+
+  test("that garbage fills has room once it is collected", async () => {
+    const { writer, follower, heap, size } = await limited(30 * MIB);
+    await writer.replace(many(20_000), 5);
+    heap.garbage = 19 * MIB;
+    await follower.refresh();
+    expect(size()).toBe(20_000);
+  });
+
+  test("that grows beyond four fifths is told once", async () => {
+    const { writer, follower, said } = await limited(20 * MIB);
+    await writer.replace(many(10_000), 5);
+    await follower.refresh();
+    expect(said).toEqual([]);
+    const grow = async (from: number, offset: number) => {
+      const more = Array.from({ length: 8_000 }, (_, index) => active(`n${from + index}`, { labels: [] }));
+      await writer.apply(more, offset, undefined, `update-${offset}`);
+      await follower.refresh();
+    };
+    await grow(10_000, 6);
+    const before = said.length;
+    await grow(18_000, 7);
+    await grow(26_000, 8);
+    expect([before, said.length]).toEqual([0, 1]);
+    expect(follower.status.heapShare).toBeGreaterThan(0.8);
+  });
 });
 
 describe("the age", () => {

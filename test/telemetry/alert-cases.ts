@@ -300,6 +300,21 @@ const rows: readonly Row[] = [
   ],
   ["queries wait for connections for four minutes", 10, { [`offledger_database_waiting{${api}}`]: "0 20x4 0x10" }],
 
+  [
+    "the contracts fill most of the heap",
+    20,
+    { [`offledger_heap_share{${api}}`]: `0.85${always}` },
+    "OffledgerHeapNearlyFull",
+  ],
+  [
+    "the contracts do not fit the heap",
+    20,
+    { [`offledger_heap_share{${api}}`]: `1.2${always}` },
+    "OffledgerHeapNearlyFull",
+    "OffledgerHeapFull",
+  ],
+  ["the contracts fill a part of the heap", 20, { [`offledger_heap_share{${api}}`]: `0.7${always}` }],
+
   ["a process restarts every five minutes", 30, { [started]: "1x4 2x4 3x4 4x4 5x4 6x4 6x10" }, "OffledgerRestarting"],
   ["a process restarts three times", 30, { [started]: "1x4 2x4 3x4 4x30" }],
 

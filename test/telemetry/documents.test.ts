@@ -100,6 +100,8 @@ beforeAll(async () => {
     // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];
+  // The share of the heap is known once the contracts are loaded.
+  await until("the one on a database is ready", async () => (await fetch(`${apps[1]?.url}/readyz`)).ok);
   const names = ["v1 instruments", "v1 transfer factory, offer", "an instrument that does not exist"];
   for (const { url } of apps) for (const name of names) await (await sendRest(url, callNamed(name))).text();
   // The gauge of warnings has samples once the registry is checked, and that of garbage once some was collected.

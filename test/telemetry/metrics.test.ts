@@ -63,6 +63,7 @@ test("every metric of a service on a file", async () => {
       ["gauge", "mirroring", {}, 1],
       ["gauge", "store_contracts", { template }, 4],
       ["gauge", "database_connections", {}, undefined],
+      ["gauge", "heap_share", {}, undefined],
       ["gauge", "database_waiting", {}, undefined],
       ["gauge", "watch_streams", {}, 1],
       ["gauge", "watch_lag_seconds", {}, expect.any(Number) as number],
@@ -296,7 +297,14 @@ describe("the metrics port", () => {
 
 test("the history has the points of an hour, at most 720, oldest first; the last is of now", async () => {
   let samples = 0;
-  const status = () => ({ offset: ++samples, age: 1.5, reconnects: 2, isLeader: undefined, pool: undefined });
+  const status = () => ({
+    offset: ++samples,
+    age: 1.5,
+    reconnects: 2,
+    isLeader: undefined,
+    pool: undefined,
+    heapShare: undefined,
+  });
   const history = new FreshnessHistory(status, () => samples * 1_000, 1);
   expect(history.points()).toEqual([{ time: 1_000, offset: 1, age: 1.5, reconnects: 2 }]);
   await until("more than 800 samples were taken", () => samples > 800);

@@ -61,9 +61,9 @@ export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
   if (newest !== undefined && second === undefined) return newest;
   const known = new Set<string>();
   const holdings = isDecidedByHoldings(query) ? inputHoldings(context, query.inputHoldings) : [];
-  for (const [contractId, holding] of holdings) {
+  for (const [contractId, input] of holdings) {
     known.add(contractId);
-    const group = groupHeld(holding, query);
+    const group = groupHeld(input, query);
     if (group !== undefined) return group;
   }
   const [factory] = factories;
@@ -78,9 +78,9 @@ const isDecidedByHoldings = ({ groups, needsNoConfiguration }: Undecided): boole
   groups.length > 1 || (groups.length === 0 && needsNoConfiguration);
 
 /** The group of a holding; undefined if that decides nothing. */
-function groupHeld(holding: HoldingFields | "archived", { registrar, groups }: Undecided): Group | undefined {
-  if (holding === "archived" || holding.registrar !== registrar) return undefined;
-  const group = { registrar, operator: holding.operator, provider: holding.provider };
+function groupHeld(input: HoldingFields | "archived", { registrar, groups }: Undecided): Group | undefined {
+  if (input === "archived" || input.registrar !== registrar) return undefined;
+  const group = { registrar, operator: input.operator, provider: input.provider };
   return groups.length === 0 || groups.some((one) => isSameGroup(one, group)) ? group : undefined;
 }
 
@@ -90,7 +90,7 @@ export function holdingsForGroup(view: View, request: GroupRequest): readonly st
   const query = { registrar, groups: groupsOf(view, registrar, instruments), needsNoConfiguration };
   if (!isDecidedByHoldings(query)) return [];
   const { stored, unknown } = lookUpHoldings(view, request.inputHoldings);
-  return stored.some(([, holding]) => groupHeld(holding, query) !== undefined) ? [] : unknown;
+  return stored.some(([, input]) => groupHeld(input, query) !== undefined) ? [] : unknown;
 }
 
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */

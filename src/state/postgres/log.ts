@@ -173,7 +173,7 @@ function endOf(session: Client, signal: AbortSignal): Promise<void> {
 
 /** The head, as JSON. */
 const HEAD = `'generation', s.generation, 'offset', s.ledger_offset, 'updateId', s.update_id, 'origin', s.origin, 'asOf', s.as_of,
-    'writtenAt', extract(epoch FROM s.led_at) * 1000, 'confirmedAt', extract(epoch FROM s.confirmed_at) * 1000,
+    'heartbeats', s.heartbeats, 'writtenAt', extract(epoch FROM s.led_at) * 1000, 'confirmedAt', extract(epoch FROM s.confirmed_at) * 1000,
     'elapsed', extract(epoch FROM clock_timestamp() - s.confirmed_at) * 1000, 'otherHistory', s.other_history,
     'next', CASE WHEN s.next_generation = s.loading AND s.next_generation <> s.generation THEN json_build_object(
       'generation', s.next_generation, 'offset', s.next_offset, 'origin', s.next_origin, 'asOf', s.next_as_of) END`;
@@ -184,6 +184,7 @@ interface StateJson {
   readonly updateId: string | null;
   readonly origin: string;
   readonly asOf: number | null;
+  readonly heartbeats: number;
   readonly writtenAt: number;
   readonly confirmedAt: number | null;
   readonly elapsed: number | null;
@@ -199,6 +200,7 @@ const headOf = (state: StateJson): LogHead => ({
   origin: state.origin,
   asOf: state.asOf ?? undefined,
   heartbeat: {
+    count: state.heartbeats,
     writtenAt: state.writtenAt,
     confirmedAt: state.confirmedAt ?? undefined,
     elapsed: state.elapsed ?? undefined,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HEARTBEAT_STATEMENT } from "../../../src/ingest/leadership.js";
 import { contentHash } from "../../../src/state/lookup-hash.js";
+import { StoreUnavailable } from "../../../src/state/port.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
 import { trimStatement } from "../../../src/state/postgres/log-tables.js";
@@ -9,7 +10,7 @@ import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 import { followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
-import { until } from "../../fixtures/wait.js";
+import { until, within } from "../../fixtures/wait.js";
 import { storeConformance } from "../conformance/conformance.js";
 import { logConformance } from "../log-conformance.js";
 
@@ -185,6 +186,29 @@ describe("without a database", () => {
     await expect(loading).rejects.toEqual(unavailable);
     expect(await log.load(async (state) => state?.head.offset, signal)).toBe(5);
     await schema.empty();
+  });
+
+  test("a load that waits for the database ends with its signal", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 5);
+    onTestFinished(() => schema.empty());
+    const session = await schema.database.openSession();
+    onTestFinished(() => session.end());
+    await session.query("BEGIN; LOCK TABLE offledger.log_contracts IN ACCESS EXCLUSIVE MODE");
+    const log = new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT });
+    const end = new AbortController();
+    const loading = log.load(async (state) => {
+      for await (const _contract of state?.contracts ?? []) throw new Error("there is no lock");
+    }, end.signal);
+    await until("it waits", async () => {
+      const waiting = await schema.sql(
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DECLARE contracts%'",
+      );
+      return waiting.length > 0;
+    });
+    end.abort();
+    await expect(within(10_000, "it ends", loading)).rejects.toThrow(StoreUnavailable);
+    await session.query("ROLLBACK");
   });
 
   test("listening ends", async () => {

@@ -11,4 +11,6 @@ ALTER TABLE offledger.state
   ADD COLUMN next_generation bigint,
   ADD COLUMN next_offset bigint,
   ADD COLUMN next_as_of bigint,
-  ADD COLUMN next_origin text;
+  ADD COLUMN next_origin text,
+  -- How many heartbeats were written: which of two is the later one, also after the clock of this server was set.
+  ADD COLUMN heartbeats bigint NOT NULL DEFAULT 0;
