@@ -266,10 +266,16 @@ class Run {
   }
 
   async #findAll(process: FollowerProcess): Promise<void> {
-    const all = [...this.#ledger.contracts.keys()].filter(isStored).map(async (contractId) => {
-      const outcome = await this.#ask(process, contractId);
+    const find = async (contractId: string) => {
+      let outcome = await this.#ask(process, contractId);
+      // After a switch to a log without heartbeats it answers nothing until the next.
+      for (let tries = 0; outcome === "unavailable" && tries < 5; tries++) {
+        await this.#clock.sleep(500);
+        outcome = await this.#ask(process, contractId);
+      }
       if (outcome !== "found") this.#found(`${process.name} says of ${contractId}: ${outcome}`);
-    });
+    };
+    const all = [...this.#ledger.contracts.keys()].filter(isStored).map(find);
     // Their bodies are on the way.
     await this.#advance(READ_WAIT_MS);
     await Promise.all(all);

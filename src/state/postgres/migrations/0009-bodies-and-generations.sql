@@ -1,5 +1,5 @@
 -- The bodies of a log's contracts in a table of their own: a load does not read them, and an archival leaves them, for those
--- who have just disclosed the contract. Processes that use the index of schema 8 have to end before this one.
+-- who have just disclosed the contract.
 ALTER TABLE offledger.log_contracts
   DROP COLUMN payload,
   DROP COLUMN created_event_blob;
@@ -22,3 +22,20 @@ CREATE INDEX log_contracts_by_template ON offledger.log_contracts (generation, t
 -- Whether the body of the archived contract may still be there.
 ALTER TABLE offledger.log_tombstones ADD COLUMN has_body boolean NOT NULL DEFAULT false;
 CREATE INDEX log_tombstones_with_body ON offledger.log_tombstones (generation, ledger_offset) WHERE has_body;
+
+-- The generations that were served lately: followers serve one for some time after another is. Its rows stay as long as it is
+-- listed here.
+CREATE TABLE offledger.retired_generations (
+  generation bigint PRIMARY KEY,
+  retired_at timestamptz NOT NULL
+);
+
+-- The generation that is served next, all of whose rows are there, so that followers load it before. It is only while it is
+-- `loading`, too: who loads another gives it up.
+ALTER TABLE offledger.state
+  ADD COLUMN next_generation bigint,
+  ADD COLUMN next_offset bigint,
+  ADD COLUMN next_as_of bigint,
+  ADD COLUMN next_origin text,
+  -- How many heartbeats were written: which of two is the later one, also after the clock of this server was set.
+  ADD COLUMN heartbeats bigint NOT NULL DEFAULT 0;
