@@ -202,7 +202,7 @@ export function databaseSource({
         reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
         isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
-        heapShare: follower.status.heapShare,
+        heapShare: follower.heapShare,
       };
     },
     catchUp: limits.readWait === 0 ? undefined : () => follower.catchUp(limits.readWait + ROUND_TRIP_MS),

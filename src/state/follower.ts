@@ -29,7 +29,7 @@ export interface FollowerOptions extends RetriesOptions {
   readonly heap?: Heap;
 }
 
-/** For health checks and metrics. */
+/** For health checks and each request. */
 export interface FollowerStatus {
   /** Undefined before the first state. */
   readonly offset: number | undefined;
@@ -41,8 +41,6 @@ export interface FollowerStatus {
   readonly failure: unknown;
   /** Whether the latest read has found that nothing was ever committed. */
   readonly isEmpty: boolean;
-  /** The share of the heap's limit that the contracts take with all else, or that those would which do not fit. */
-  readonly heapShare: number | undefined;
 }
 
 interface Loaded {
@@ -102,8 +100,12 @@ export class Follower extends StateReader {
       otherHistory: this.#head?.otherHistory,
       failure: this.#failure,
       isEmpty: this.#isEmpty,
-      heapShare: this.#tooLarge?.error.share ?? this.#heapShare(),
     };
+  }
+
+  /** The share of the heap's limit that the contracts take with all else, or that those would which do not fit. */
+  get heapShare(): number | undefined {
+    return this.#tooLarge?.error.share ?? this.#heapShare();
   }
 
   /** Ends when the signal is aborted. */
