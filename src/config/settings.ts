@@ -150,7 +150,7 @@ export const settings = {
   databaseConnections: count(
     "database-connections",
     { min: 2, max: 500, default: 10 },
-    "maximum database connections for queries; each process uses 2 more that are long-lived, and 1 more during a snapshot",
+    "maximum database connections for queries; each process uses 2 more that are long-lived, and 1 more while it loads contracts",
   ),
 
   // Tokens of callers.
