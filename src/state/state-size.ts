@@ -70,6 +70,8 @@ export class StateSize {
   #whole = 0;
   #own = 0;
   #isCollected = false;
+  /** What is counted from then on is not kept. */
+  #isFull = false;
 
   constructor(heap: Heap, beside = 0) {
     this.#heap = heap;
@@ -89,11 +91,13 @@ export class StateSize {
 
   /** Collects garbage where what was counted does not seem to fit, once. Returns whether it does. */
   async makeRoom(): Promise<boolean> {
-    if (this.#isCollected) return false;
-    this.#isCollected = true;
-    await this.#heap.collect();
-    this.#look();
-    return this.#fits();
+    if (!this.#isCollected) {
+      this.#isCollected = true;
+      await this.#heap.collect();
+      this.#look();
+    }
+    this.#isFull = !this.#fits();
+    return !this.#isFull;
   }
 
   #fits(): boolean {
@@ -122,6 +126,7 @@ export class StateSize {
   }
 
   #look(): void {
+    if (this.#isFull) return;
     this.#others = Math.min(this.#others, this.#heap.used() - this.#own);
   }
 }
