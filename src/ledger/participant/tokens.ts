@@ -1,6 +1,6 @@
 /**
  * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. See
- * docs/decisions/oauth-client-credentials.md.
+ * docs/decisions/outgoing-requests.md.
  */
 import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../../domain/json.js";
