@@ -111,7 +111,7 @@ export function databaseSource({
     onNearlyFull: (share) =>
       logger?.warn(
         { share, hint: "raise --max-old-space-size" },
-        "the contracts take more than 80 % of the heap, with all else",
+        "the contracts take more than 80 % of the usable heap, with all else",
       ),
   });
   const bodies = new Bodies({

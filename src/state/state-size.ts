@@ -38,9 +38,9 @@ const BYTES_PER_CHARACTER = 0.9;
 /** Of a contract that another state has as well: its places in the indexes, measured as 75 to 186. */
 const SHARED_BYTES = 180;
 
-/** The rest is for requests, and for V8 to collect garbage in time. */
-const USABLE = 0.9;
-/** Above this share the next state may not fit. */
+/** Of the limit. V8 ends a process in which four collections in turn leave more than 0.8; requests, and garbage, take some, too. */
+const USABLE = 0.72;
+/** Above this share of the usable heap the next state may not fit. */
 const NEARLY_FULL = 0.8;
 /** Contracts between two looks at the heap. */
 const LOOK = 1_000;
@@ -50,7 +50,7 @@ export class StateTooLarge extends StoreUnavailable {
   constructor(
     /** For operators: what is needed, and what to set. */
     readonly reason: string,
-    /** Of the limit of the heap. */
+    /** Of the usable heap. */
     readonly share: number,
   ) {
     super("the required contracts cannot be read at the moment; try again later");
@@ -101,18 +101,21 @@ export class StateSize {
   }
 
   #fits(): boolean {
-    return this.#others + this.#own <= USABLE * this.#heap.limit();
+    return this.#others + this.#own <= this.#usable();
+  }
+
+  #usable(): number {
+    return USABLE * this.#heap.limit();
   }
 
   /** Once all contracts were counted, and do not fit. */
   tooLarge(): StateTooLarge {
-    const limit = this.#heap.limit();
     // While a generation is switched there are two.
     const wanted = Math.ceil((this.#others + Math.max(this.#own, 2 * this.#whole)) / USABLE / MIB);
     const reason =
       `the ${this.#contracts.toLocaleString("en-US")} contracts of the database need ${mib(this.#own)} of the heap, which has ` +
-      `room for ${mib(Math.max(0, USABLE * limit - this.#others))}: set NODE_OPTIONS=--max-old-space-size=${wanted}`;
-    return new StateTooLarge(reason, (this.#others + this.#own) / limit);
+      `room for ${mib(Math.max(0, this.#usable() - this.#others))}: set NODE_OPTIONS=--max-old-space-size=${wanted}`;
+    return new StateTooLarge(reason, (this.#others + this.#own) / this.#usable());
   }
 
   /** The bytes of the state now that it has so many contracts. */
@@ -120,9 +123,9 @@ export class StateSize {
     return this.#contracts === 0 ? 0 : (this.#whole / this.#contracts) * contracts;
   }
 
-  /** The share of the heap's limit that everything takes now that the state has so many contracts. */
+  /** The share of the usable heap that everything takes now that the state has so many contracts. */
   share(contracts: number): number {
-    return (this.#others - this.#beside + this.bytes(contracts)) / this.#heap.limit();
+    return (this.#others - this.#beside + this.bytes(contracts)) / this.#usable();
   }
 
   #look(): void {
