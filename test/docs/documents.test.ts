@@ -76,14 +76,22 @@ test("README and docs/postgres.md list the commands", () => {
   }
 });
 
-test("the links of README, CONTRIBUTING and docs lead to files", () => {
-  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md".split(" ");
+/** The anchors of a document's headings, as GitHub makes them. */
+const anchorsOf = (document: string): Set<string> =>
+  new Set(
+    [...readFileSync(document, "utf8").matchAll(/^#{2,} (.+)$/gm)].map(([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"),
+    ),
+  );
+
+test("the links of README, CONTRIBUTING and docs lead to files, and to headings in them", () => {
+  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md test/README.md".split(" ");
   const documents = [...names, ...markdownIn("docs")];
   const broken = documents.flatMap((document) =>
-    [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-      .map(([, target = ""]) => target)
-      .filter((target) => !existsSync(join(dirname(document), target)))
-      .map((target) => `${document}: ${target}`),
+    [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)]
+      .map(([, path = "", anchor]) => ({ target: path === "" ? document : join(dirname(document), path), anchor }))
+      .filter(({ target, anchor }) => !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor)))
+      .map(({ target, anchor }) => `${document}: ${target}#${anchor ?? ""}`),
   );
   expect(broken).toEqual([]);
 });
