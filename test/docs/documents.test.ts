@@ -51,12 +51,12 @@ test("the buf curl request of docs/clients.md returns the answer shown", async (
 
 test("docs/configuration.md lists every setting in the order of the help", () => {
   const page = readFileSync("docs/configuration.md", "utf8");
-  // The last cell says when to change it.
-  const rows = page.split("\n").flatMap((line) => /^(\| `OFFLEDGER_.*\|) [^|]+ \|$/.exec(line)?.[1] ?? []);
+  const rows = page.split("\n").filter((line) => line.startsWith("- `OFFLEDGER_") && line.includes("`: "));
   expect(rows).toEqual(
     Object.values<Setting<unknown>>(settings).map((setting) => {
       const { variable, description, accepts } = setting;
-      return `| \`${variable}\` | ${description}: ${accepts} | ${formatDefault(setting)} |`;
+      const label = formatDefault(setting);
+      return `- \`${variable}\`: ${description}: ${accepts}${label === "" ? "" : ` (default ${label})`}`;
     }),
   );
 });
@@ -117,7 +117,7 @@ test("no page puts a secret on a command line, or into a file that others may re
 
 test("docs/operations.md lists every rpc with its method and path", () => {
   const page = readFileSync("docs/operations.md", "utf8");
-  const rows = page.matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
+  const rows = page.matchAll(/^- `(GET|POST) (.*)`: `(.*)`$/gm);
   const listed = [...rows].map(([, verb = "", path = "", rpc]) => {
     const fullPath = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
@@ -136,8 +136,8 @@ test("docs/operations.md lists every rpc with its method and path", () => {
   expect(listed.toSorted()).toEqual(served.toSorted());
   const ofOperators = served.filter((one) => /^offledger\.(?:explain|console)\./.test(one));
   const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
-  expect(section.match(/^\| (?:GET|POST) /gm)).toHaveLength(ofOperators.length);
-  for (const one of ofOperators) expect(section).toContain(`| \`${one.split(" ")[0]}\` |`);
+  expect(section.match(/^- `(?:GET|POST) /gm)).toHaveLength(ofOperators.length);
+  for (const one of ofOperators) expect(section).toContain(`: \`${one.split(" ")[0]}\`\n`);
   expect(readme.text).toContain(`There are ${served.length - ofOperators.length} operations`);
 });
 
