@@ -80,12 +80,17 @@ test("README and docs/postgres.md list the commands", () => {
 const anchorsOf = (document: string): Set<string> =>
   new Set(
     [...readFileSync(document, "utf8").matchAll(/^#{2,} (.+)$/gm)].map(([, heading = ""]) =>
-      heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"),
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-"),
     ),
   );
 
 test("the links of README, CONTRIBUTING and docs lead to files, and to headings in them", () => {
-  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md test/README.md".split(" ");
+  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md test/README.md".split(
+    " ",
+  );
   const documents = [...names, ...markdownIn("docs")];
   const broken = documents.flatMap((document) =>
     [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)]
