@@ -136,6 +136,7 @@ describe("a registrar without a factory", () => {
 
 describe("what is not the instruction of a choice is not found", () => {
   const other = "registrar-2::1220";
+  const ofPath = encodeURIComponent;
   const rules = rulesOn([
     ...complete(),
     element("AllocationFactory", "of-other", payload.service({ registrar: other })),
