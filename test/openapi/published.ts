@@ -31,8 +31,11 @@ interface Published {
 }
 
 function read(file: string, base: string, errors: string): Published {
-  const document = parse(readFileSync(new URL(file, folder), "utf8")) as Document;
-  return { file, api: new OpenApi(document, base), errors };
+  return { file, api: new OpenApi(readPublished(file), base), errors };
+}
+
+export function readPublished(file: string): Document {
+  return parse(readFileSync(new URL(file, folder), "utf8")) as Document;
 }
 
 export const routes = published.flatMap(({ api, errors, file }) =>
