@@ -174,10 +174,7 @@ test(
 
     expect([...callers, ...observers].flatMap((one) => one.wrong)).toEqual([]);
     for (const observer of observers) {
-      await until("the observer has caught up", async () => {
-        const lists = (await observer.lists()) as { readonly offset: number };
-        return lists.offset === state.offset;
-      });
+      await observer.caughtUp(state.offset);
       expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
       const contractCount = expectedContracts(pairs.ledger).length;
       expect(await observer.lists()).toEqual({ ...expected(state), offset: state.offset, contractCount });
