@@ -128,7 +128,7 @@ test(
       wrong.push(`${key} kept at ${keptAt}, the latest event is at ${latest}: ${body}`);
     };
     const background = inBackground(
-      (signal) => pairs.keepChanging(new Random(SEED + 1), 50, signal),
+      (signal) => pairs.keepChanging(new Random(SEED + 1), 200, signal),
       ...asking,
       ...observers.map((observer) => (signal: AbortSignal) => observer.keepLooking(signal)),
       async (signal) => {
