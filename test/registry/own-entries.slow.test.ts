@@ -2,9 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { indexKey, type Template } from "../../src/domain/template.js";
-import type { TableFields } from "../../src/registry/engine/templates.js";
-import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 import type {
   Choice,
   ContextAnswer,
@@ -12,6 +9,7 @@ import type {
   Registry,
   UtilityOperations,
 } from "../../src/registry/sdk/registry.js";
+import { defineTemplate } from "../../src/registry/sdk/template.js";
 import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
@@ -48,36 +46,22 @@ const entries: Readonly<Record<string, JsonObject>> = {
 const names = Object.keys(entries);
 
 /** A module with an entry, and with allocations of several legs. */
-const moduleTemplate = <F>(entity: string, parse: Template<F>["parse"]): Template<F> => ({
-  packageName: "module",
-  qualifiedName: `Module:${entity}`,
-  revision: "1",
-  parse,
+const licence = defineTemplate({ package: "module", name: "Module:Licence", registrar: "registrar" });
+const multiLeg = defineTemplate({
+  package: "module",
+  name: "Module:MultiLegAllocation",
+  registrar: "registrar",
+  instrument: "instruments.*",
+  roles: { sender: "sender" },
+  refs: { locked: "locked.*" },
 });
-const licenceKey = (party: string) => indexKey("licence", party);
-const licence = moduleTemplate<null>("Licence", (given) => ({
-  fields: null,
-  indexKeys: [licenceKey(new JsonReader(given, "").id("registrar"))],
-}));
-const multiLeg = moduleTemplate<TableFields>("MultiLegAllocation", () => ({
-  fields: {
-    registrar,
-    instruments: ["USD", "EUR", "GBP"],
-    roles: { sender: ["alice"] },
-    refs: { locked: ["locked", "locked-2", "locked-3"] },
-  },
-  indexKeys: [],
-}));
 const extension: UtilityExtension = {
   templates: [licence],
   allocations: [multiLeg],
   entries: {
-    licence: {
-      value(builder, selector, _inputs, required) {
-        const candidates = selector.view.byKey(licence, licenceKey(selector.registrar));
-        const found = selector.newest(candidates) ?? selector.missing(candidates, required, "the licence");
-        return found === undefined ? undefined : builder.reference(found);
-      },
+    licence({ find, reference }) {
+      const found = find(licence);
+      return found && reference(found);
     },
   },
 };
@@ -92,7 +76,12 @@ const elements = [
   ...["EUR", "GBP"].map((id) => element("InstrumentConfiguration", id, payload.configuration(id))),
   ...["locked-2", "locked-3"].map((id) => element("Holding", id, payload.lockedHolding("alice", "EUR"))),
   elementOf("module#Module:Licence", "licence", { registrar }),
-  elementOf("module#Module:MultiLegAllocation", "multi-leg", {}),
+  elementOf("module#Module:MultiLegAllocation", "multi-leg", {
+    registrar,
+    instruments: ["USD", "EUR", "GBP"],
+    sender: "alice",
+    locked: ["locked", "locked-2", "locked-3"],
+  }),
   document("of-registrar", { registrar }),
   document("of-provider", { provider }),
   document("of-usd", { instrument: "USD" }),
