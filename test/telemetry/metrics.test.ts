@@ -7,7 +7,7 @@ import { Code } from "@connectrpc/connect";
 import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { acme } from "../../demo/registry.js";
-import { FreshnessHistory } from "../../src/telemetry/freshness-history.js";
+import { FreshnessHistory } from "../../src/telemetry/freshness.js";
 import { RequestMetrics, TransferMetrics } from "../../src/telemetry/metrics.js";
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { callNamed } from "../fixtures/calls/index.js";
