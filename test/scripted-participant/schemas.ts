@@ -1,19 +1,17 @@
 /** Validates requests against the published OpenAPI document. */
-import { existsSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { parse } from "yaml";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-
-const folder = "../shared/reference";
-
-export const hasDocuments = existsSync(`${folder}/ledger-openapi-3.5.1.yaml`);
+import { documentNamed } from "../openapi/published.js";
 
 export class Documents {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 
   /** Properties that a schema does not name are errors here. The document allows them. */
   constructor() {
-    this.#ajv.addSchema(read("ledger-openapi-3.5.1.yaml"), "openapi");
+    this.#ajv.addSchema(
+      close(documentNamed("ledger-openapi-3.5.1.yaml") as unknown as JsonObject) as JsonObject,
+      "openapi",
+    );
   }
 
   /** Validates the body of a POST. Returns the errors. */
@@ -22,10 +20,6 @@ export class Documents {
     const validate = this.#ajv.compile({ $ref: `openapi#/${place.map(escaped).join("/")}` });
     return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
   }
-}
-
-function read(name: string): JsonObject {
-  return close(parse(readFileSync(`${folder}/${name}`, "utf8")) as JsonObject) as JsonObject;
 }
 
 function close(value: JsonValue): JsonValue {
