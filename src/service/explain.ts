@@ -11,17 +11,18 @@ import type {
   SearchSchema,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
+import { helpFor } from "../domain/causes.js";
 import { type Contract, packageIdOf } from "../domain/contract.js";
-import { type Cause, invalidField, notFound, type RegistryError } from "../domain/errors.js";
+import { type Cause, formatValue, invalidField, refuse, type RegistryError } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
 import type { Preparer } from "../domain/ledger.js";
-import {
-  type ExplainedCandidate,
-  type ExplainedClaim,
-  type ExplainedRequirement,
-  type ExplainedSearch,
-  type Explanation,
-  remedyOf,
+import { isPartyId } from "../domain/party.js";
+import type {
+  ExplainedCandidate,
+  ExplainedClaim,
+  ExplainedRequirement,
+  ExplainedSearch,
+  Explanation,
 } from "../registry/explain.js";
 import type { ContextAnswer } from "../registry/sdk/registry.js";
 import { causeMessage, timestamp } from "./messages.js";
@@ -67,14 +68,14 @@ async function contextOf(explainer: Explainer, { operation, request = {} }: Call
 function keptCall(requestId: string, refusals: KeptRefusals): ExplainedCall {
   const kept = refusals.find(requestId);
   if (kept === undefined) {
-    throw notFound(
+    throw refuse(
+      "request-unknown",
       `no refused request ${requestId} is kept: this process has the latest 200, and only those that the rules refused`,
-      { code: "request-unknown" },
     );
   }
   const { operation, request } = kept;
   if (request !== undefined) return { operation, request };
-  throw notFound(`request ${requestId} was too large to keep: pass it as \`call\``, { code: "request-too-large" });
+  throw refuse("request-too-large", `request ${requestId} was too large to keep: pass it as \`call\``);
 }
 
 /** In milliseconds since 1970. */
@@ -170,8 +171,12 @@ export function explanationMessage(
 
 /** Empty if there is nothing to do about the cause: the request itself is wrong. */
 function changeMessage(cause: Cause, asked: number | undefined): MessageInitShape<typeof ChangeSchema>[] {
-  const remedy = remedyOf(cause, asked);
-  return remedy === "" ? [] : [{ cause: causeMessage(cause), remedy }];
+  const noParty = [cause.registrar, cause.party].find((name) => name !== undefined && !isPartyId(name));
+  const help =
+    noParty === undefined
+      ? helpFor(cause, asked)
+      : `Name a party by its id, hint::fingerprint: ${formatValue(noParty)} is none`;
+  return help === "" ? [] : [{ cause: causeMessage(cause), help: `${help}.` }];
 }
 
 const searchMessage = (

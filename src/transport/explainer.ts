@@ -8,6 +8,7 @@ import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError
 import { Recording } from "../registry/recorder.js";
 import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
+import { RefusedRequest } from "../telemetry/request-record.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { type ContextResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
@@ -118,7 +119,9 @@ const requestJson = ({ method }: Operation, request: Message): JsonObject =>
 function refusalOf(error: ConnectError): ExplainedRefusal {
   const { rawMessage, code, cause } = error;
   const status = codeToString(code);
-  if (cause instanceof RegistryError) return { status, message: rawMessage, causes: causesOf(cause), error: cause };
+  const refused = cause instanceof RefusedRequest ? cause.error : cause;
+  if (refused instanceof RegistryError)
+    return { status, message: rawMessage, causes: causesOf(refused), error: refused };
   return { status, message: rawMessage, causes: causesOfDetails(error), error: invalid(rawMessage) };
 }
 

@@ -24,7 +24,7 @@ const headersIn = (text: string): string[] =>
 
 /** How an operation fails that is answered, by kind; the others fail on the ledger. */
 const answeredBut: Readonly<Record<string, string>> = {
-  "several-groups": "May fail on the ledger",
+  "shared-instrument": "May fail on the ledger",
   "ambiguous-identifier": "Answered with the other instrument",
   "credential-expires": "Will fail on the ledger",
 };
@@ -56,7 +56,7 @@ describe("the text for a file", () => {
     );
     const kinds = warnings.map(({ kind }) => kind);
     const headers = [...new Set(kinds)].map((kind) => {
-      const level = kind === "no-version-2" ? "information" : "warning";
+      const level = kind === "version-not-supported" ? "information" : "warning";
       return `${level}: ${kind} (${kinds.filter((one) => one === kind).length})`;
     });
     expect(headersIn(text).toSorted()).toEqual(headers.toSorted());
@@ -67,7 +67,7 @@ describe("the text for a file", () => {
   test("has ten warnings of a kind, and how many more there are", async () => {
     const text = await textFor(completeElements({ added: offers(1_200) }));
     expect(headersIn(text)).toEqual(["warning: holding-missing (1200)"]);
-    expect(text.match(/^ {2}transfer instruction offer-/gm)).toHaveLength(10);
+    expect(text.match(/^ {2}the locked holding gone-/gm)).toHaveLength(10);
     expect(text).toContain("\n  … and 1190 more\n");
   });
 
@@ -83,7 +83,7 @@ describe("the text for a file", () => {
 
 describe("the text of a start", () => {
   test.each([
-    [20, "warning: holding-missing (20)\n", undefined],
+    [20, "warning: holding-missing (20)\n", 0],
     // Of 1,500 and the offer of the complete registry.
     [1_500, "\n501 more contracts are not checked here: see offledger check\n", 501],
   ])("with %i offers: 1,000 contracts of each template are checked", async (count, expected, unchecked) => {

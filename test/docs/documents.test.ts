@@ -8,13 +8,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
-import { ERROR_REASONS } from "../../src/transport/errors.js";
 import { quiet, type Running, serveFile } from "../fixtures/run-service.js";
 import { listWarnings } from "../fixtures/warnings.js";
 import { start } from "../telemetry/starting.js";
@@ -59,12 +57,6 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
       return `| \`${variable}\` | ${description}: ${accepts} | ${formatDefault(setting)} |`;
     }),
   );
-});
-
-test("docs/errors.md lists every reason of an error with its code", () => {
-  const rows = errorsPage.text.matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
-  const listed = [...rows].map(([, reason, code]) => [reason, code]);
-  expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, { code }]) => [reason, codeToString(code)]));
 });
 
 test("README and docs/postgres.md list the commands", () => {

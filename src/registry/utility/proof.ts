@@ -1,5 +1,5 @@
 /** Transfer proofs: whether a transfer with exactly these values happened in an update. */
-import { invalid, invalidField } from "../../domain/errors.js";
+import { invalidField, refuse } from "../../domain/errors.js";
 import type { JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { accountOf, JsonReader, NO_OWNER, parseDecimal } from "../sdk/json-reader.js";
@@ -14,9 +14,10 @@ const templates = [transferOffer, allocationFactory, transferPreapproval, transf
 
 /** The same for every cause: a caller who does not know the transfer learns nothing. */
 const notVerified = () =>
-  invalid("the transfer cannot be verified: check the update id and every value of the transfer", {
-    code: "transfer-not-verified",
-  });
+  refuse(
+    "transfer-not-verified",
+    "the transfer cannot be verified: check the update id and every value of the transfer",
+  );
 
 /**
  * Throws RegistryError "invalid" if the transfer cannot be verified, whatever the cause, after the same wait. A mistyped
