@@ -13,7 +13,7 @@ const rejected = Object.entries(rejections).map(([code, { reason, words }]) =>
 
 const refused = Object.entries({ ...refusals, ...findings }).map(
   ([code, { reason, words, help, fields, answered }]) => {
-    const status = answered === undefined ? reasons[reason][0] : "";
+    const status = answered === "" ? reasons[reason][0] : "";
     return row([`\`${code}\``, status, fields, words, help.replaceAll(/\{(\w+)\}/g, "*$1*")]);
   },
 );

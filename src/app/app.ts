@@ -9,7 +9,7 @@ import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
 import { RegistrarMonitor } from "../registry/check/registrars.js";
-import { type CheckedInventory, FirstInventory, scanInventory } from "../registry/check/scan.js";
+import { type CheckedInventory, firstInventory, scanInventory } from "../registry/check/scan.js";
 import { QueryExecutor } from "../registry/executor.js";
 import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
@@ -188,8 +188,14 @@ async function start(
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = limits;
   const checked = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
-  const first = new FirstInventory({ registry, source, parties: readsAs, ...checked, now, log });
-  shutdown.add(() => first.close());
+  const firstEnd = new AbortController();
+  const first = { registry, source, parties: readsAs, ...checked, now, log };
+  let running: Promise<CheckedInventory | undefined> | undefined;
+  const readFirst = () => (running ??= firstInventory(first, firstEnd.signal));
+  shutdown.add(async () => {
+    firstEnd.abort();
+    await running;
+  });
   await source.start(log);
   const readiness = new ReadinessLog(() => source.notReadyReason(), log);
   shutdown.add(async () => readiness.close());
@@ -200,8 +206,6 @@ async function start(
     versions = following;
     shutdown.add(async () => following.close());
   }
-  // It never rejects, and the shutdown waits for it. A process that only mirrors has no contracts in memory.
-  if (readsAs !== undefined && roles.answers) void first.read();
   // A file has been read.
   const isFile = config.ledgerUrl === undefined && config.databaseUrl === undefined;
   const inventory = isFile ? await scanInventory(source.reader, registry, { ...checked, now }) : undefined;
@@ -212,7 +216,7 @@ async function start(
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
-    firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
+    firstInventory: async () => inventory ?? (roles.answers ? readFirst() : undefined),
     failed: source.failed,
     metricsUrl: operator?.metricsUrl,
     async close(reason = "closed by its caller", drains = false) {

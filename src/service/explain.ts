@@ -13,7 +13,7 @@ import type {
 import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
 import { helpFor } from "../domain/causes.js";
 import { type Contract, packageIdOf } from "../domain/contract.js";
-import { type Cause, formatValue, invalidField, refuse, type RegistryError } from "../domain/errors.js";
+import { type Cause, causesOf, formatValue, invalidField, refuse, type RegistryError } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
 import type { Preparer } from "../domain/ledger.js";
 import { isPartyId } from "../domain/party.js";
@@ -117,9 +117,6 @@ export interface ExplainedRefusal {
   readonly error: RegistryError;
   /** The name of the code, such as `not_found`. */
   readonly status: string;
-  readonly message: string;
-  /** At least one. */
-  readonly causes: readonly Cause[];
 }
 
 /** Runs requests as the public port does, and records how they are answered. */
@@ -143,7 +140,7 @@ export function explanationMessage(
   asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
   const { searches = [], requirements = [], disclosures = [], notes = [] } = explanation ?? {};
-  const causes = refusal?.causes ?? [];
+  const causes = refusal === undefined ? [] : causesOf(refusal.error);
   return {
     operation,
     request,
@@ -152,7 +149,7 @@ export function explanationMessage(
     succeeds: refusal === undefined,
     ...(answer !== undefined && { answer }),
     status: refusal?.status ?? "",
-    error: refusal?.message ?? "",
+    error: refusal?.error.message ?? "",
     causes: causes.map(causeMessage),
     changes: causes.flatMap((cause) => changeMessage(cause, asked)),
     notes: [...notes],

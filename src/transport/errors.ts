@@ -115,7 +115,7 @@ function toRefusal(refused: RegistryError, schema: DescMessage | undefined): Con
   const { code, status } = toRow(reasons[reason]);
   const causes = causesOf(refused);
   const [first] = causes;
-  const fields = { ...metadataOf(first), ...metadata };
+  const fields = { ...(first && metadataOf(first)), ...metadata };
   const options = { retrySeconds: retrySecondsOf(status), violations };
   const error = detailedError(code, upperSnake(first?.code ?? ""), message, options, fields);
   if (causes.length > 1) error.details.push(causesDetail(causes));
@@ -198,6 +198,8 @@ const MAX_OMITTED_BYTES = 256;
 const FRAMING_BYTES = 10;
 
 type Detail = ConnectError["details"][number];
+/** What is undefined is left out. */
+type Metadata = Readonly<Record<string, string | undefined>>;
 
 /** `metadata` belongs to the reason. */
 function detailedError(
@@ -205,7 +207,7 @@ function detailedError(
   reason: string,
   message: string,
   { retrySeconds, headers, violations = [] }: RejectionOptions,
-  metadata: Readonly<Record<string, string>> = {},
+  metadata: Metadata = {},
 ): ConnectError {
   const retryAfter = retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) };
   const error = new ConnectError(message, code, { ...headers, ...retryAfter });
@@ -219,7 +221,7 @@ function detailedError(
   return error;
 }
 
-function errorInfo(reason: string, metadata: Readonly<Record<string, string>> = {}): Detail {
+function errorInfo(reason: string, metadata: Metadata): Detail {
   return { desc: ErrorInfoSchema, value: { reason, domain: DOMAIN, metadata: boundedMetadata(metadata) } };
 }
 
@@ -240,10 +242,10 @@ function boundedViolations(violations: readonly Violation[]): Violation[] {
  * The values that fit, without names that google.rpc does not allow. The longest are left out first, and `omitted` names
  * them.
  */
-function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+function boundedMetadata(metadata: Metadata): Record<string, string> {
   const valid = Object.entries(metadata).filter(
     // A registry module may be plain JavaScript.
-    ([name, value]) => /^[a-zA-Z0-9_-]{1,64}$/.test(name) && typeof value === "string",
+    (entry): entry is [string, string] => /^[a-zA-Z0-9_-]{1,64}$/.test(entry[0]) && typeof entry[1] === "string",
   );
   const sized = valid.map(([name, value]) => ({ name, bytes: FRAMING_BYTES + name.length + Buffer.byteLength(value) }));
   let bytes = 0;
@@ -258,24 +260,22 @@ function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<str
 }
 
 /** The fields of a cause for google.rpc.ErrorInfo, which every gRPC library decodes. */
-function metadataOf(cause: Cause | undefined): Record<string, string> {
-  if (cause === undefined) return {};
-  const { registrar, instrument, party, issuer, claims, contractId, template, synchronizers, limit, maximum } = cause;
-  const fields = {
-    party,
-    issuer,
+function metadataOf({
+  claims,
+  synchronizers,
+  maximum,
+  code: _code,
+  message: _message,
+  field: _field,
+  ...texts
+}: Cause) {
+  const fields: Readonly<Record<string, string | undefined>> = {
+    ...texts,
     claims: claims?.map(({ property, value }) => `${property} = ${value}`).join(", "),
-    contractId,
-    template,
     synchronizers: synchronizers?.join(", "),
-    instrument,
-    registrar,
-    limit,
     maximum: maximum?.toString(),
   };
-  return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+  return fields;
 }
 
 /** The bounds of Connect, whose errors are in the body; rpc/errors.ts has those of gRPC. */

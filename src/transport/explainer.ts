@@ -4,7 +4,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { bodyOf, type StoredContract } from "../domain/contract.js";
-import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
+import { type Cause, formatValue, invalidField, RegistryError } from "../domain/errors.js";
 import { Recording } from "../registry/recorder.js";
 import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
@@ -119,10 +119,9 @@ const requestJson = ({ method }: Operation, request: Message): JsonObject =>
 function refusalOf(error: ConnectError): ExplainedRefusal {
   const { rawMessage, code, cause } = error;
   const status = codeToString(code);
-  const refused = cause instanceof RefusedRequest ? cause.error : cause;
-  if (refused instanceof RegistryError)
-    return { status, message: rawMessage, causes: causesOf(refused), error: refused };
-  return { status, message: rawMessage, causes: causesOfDetails(error), error: invalid(rawMessage) };
+  if (cause instanceof RefusedRequest) return { status, error: cause.error };
+  if (cause instanceof RegistryError) return { status, error: cause };
+  return { status, error: new RegistryError("invalid", rawMessage, { causes: causesOfDetails(error) }) };
 }
 
 /** For refusals by the transport: malformed requests, and fields that violate a constraint. */

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { checkParticipant, checkSnapshot, formatSnapshotCheck, participantFailure } from "../../src/cli/check.js";
 import { formatStart } from "../../src/cli/serve.js";
 import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
+import { describeWarning, type Warning } from "../../src/registry/sdk/warnings.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { defectsAt, type ExpectedWarning } from "../fixtures/defects.js";
 import { element, parties, payload } from "../fixtures/elements.js";
@@ -118,6 +119,8 @@ async function failureOf(participant: Participant, ...more: [object?, Parameters
   return { kind: error.kind, message: error.message, exitCode };
 }
 
+const textOf = (warning: Warning | string) => (typeof warning === "string" ? warning : describeWarning(warning));
+
 describe("a participant", () => {
   test("is asked once for the active contracts at the ledger's end", async () => {
     const participant = await participantWith();
@@ -141,13 +144,13 @@ describe("a participant", () => {
     const participant = await participantWith([parties.operator, parties.registrar, parties.provider]);
     const { snapshot, inventory } = await check(participant, { ledgerParties });
     expect(snapshot.contracts).toHaveLength(completeElements().length);
-    expect(inventory.warnings).toEqual(warnings);
+    expect(inventory.warnings.map(textOf)).toEqual(warnings);
   });
 
   test("is read for the configured parties only, and there is a warning if they see nothing", async () => {
     const { snapshot, inventory } = await check(await participantWith(), { ledgerParties: ["a::1220", "b::1220"] });
     expect(snapshot.contracts).toEqual([]);
-    expect(inventory.warnings).toEqual([
+    expect(inventory.warnings.map(textOf)).toEqual([
       expect.stringMatching(/^OFFLEDGER_LEDGER_PARTIES: no contract .* is visible to a::1220, b::1220\./),
     ]);
   });

@@ -155,7 +155,7 @@ test("docs/check.md shows the output for the demo registry", async () => {
   expect(checkPage.block("text")).toBe(shown);
 });
 
-test("docs/check.md shows the list of a running service, and every kind of warning", async () => {
+test("docs/check.md shows the list of a running service", async () => {
   const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
   const list = await listWarnings(app.metricsUrl);
   const listed = JSON.parse(shorten(JSON.stringify(list))) as { readonly warnings: { message: string }[] };
@@ -163,7 +163,4 @@ test("docs/check.md shows the list of a running service, and every kind of warni
   // Messages are shortened after the first contract id.
   for (const warning of listed.warnings) warning.message = warning.message.slice(0, warning.message.indexOf("…") + 1);
   expect(listed).toEqual(shown);
-  // The table has every kind, in the order of the reports.
-  const kinds = [...checkPage.text.matchAll(/^\| `([a-z]+(?:-[a-z\d]+)+)` \|/gm)].map(([, kind]) => kind);
-  expect(kinds).toEqual(Object.keys(list.counts));
 });

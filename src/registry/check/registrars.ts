@@ -98,14 +98,10 @@ export class RegistrarMonitor {
     );
   }
 
-  /** The first snapshot is checked at the start, with the inventory. */
   #checkParties(inventory: Inventory): void {
     const { parties, log } = this.#options;
-    if (parties === undefined) return;
-    const found = partyWarnings(inventory, parties).map(describeWarning);
-    if (this.#looked !== undefined) {
-      for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
-    }
+    const found = parties === undefined ? [] : partyWarnings(inventory, parties).map(describeWarning);
+    for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
     this.#partyWarnings = found;
   }
 

@@ -6,7 +6,7 @@ import { errorMessage, type Logger } from "../../util/logger.js";
 import { StoreSteps } from "../party-search.js";
 import { backgroundContext } from "../recorder.js";
 import type { CheckContext, Inventory, Registry } from "../sdk/registry.js";
-import { type Check, describeWarning, type Warning, warningOf } from "../sdk/warnings.js";
+import { type Check, type Warning, warningOf } from "../sdk/warnings.js";
 
 /** Bounds memory: keeps this many warnings of each kind and only counts further ones. */
 export const MAX_KEPT = 1_000;
@@ -141,15 +141,16 @@ export const withPartyWarnings = (inventory: CheckedInventory, parties: readonly
 /** What `parties`, those of OFFLEDGER_LEDGER_PARTIES, do not see. */
 export function partyWarnings({ counts, operators }: Inventory, parties: readonly string[]): readonly Warning[] {
   const names = parties.join(", ");
-  const warn = (code: CauseCode, problem: string) => [
-    warningOf({ code, message: `OFFLEDGER_LEDGER_PARTIES: ${problem}` }, { operations: [] }),
-  ];
-  if (counts.length === 0) return warn("nothing-visible", `no contract of the registry is visible to ${names}`);
+  if (counts.length === 0) return partyWarning("nothing-visible", `no contract of the registry is visible to ${names}`);
   // Only a registry with an operator lists them.
   if (operators === undefined || operators.some((operator) => parties.includes(operator))) return [];
   const named = operators.length === 0 ? "" : `, which is ${operators.join(", ")}`;
-  return warn("operator-not-read", `none of ${names} is the operator of a visible contract${named}`);
+  return partyWarning("operator-not-read", `none of ${names} is the operator of a visible contract${named}`);
 }
+
+const partyWarning = (code: CauseCode, problem: string): readonly Warning[] => [
+  warningOf({ code, message: `OFFLEDGER_LEDGER_PARTIES: ${problem}` }, { operations: [] }),
+];
 
 export interface FirstInventoryOptions {
   readonly registry: Registry;
@@ -170,54 +171,23 @@ export interface FirstInventoryOptions {
 
 const POLL_MS = 100;
 
-/** Reads the inventory of a mirrored ledger or a database once, when it is ready for the first time. */
-export class FirstInventory {
-  readonly #options: FirstInventoryOptions;
-  readonly #end = new AbortController();
-  readonly #pause = abortablePause(this.#end.signal);
-  #running: Promise<CheckedInventory | undefined> | undefined;
-
-  constructor(options: FirstInventoryOptions) {
-    this.#options = options;
-  }
-
-  /** Undefined after `close`, or if the registry fails, which is logged. Never rejects. */
-  read(): Promise<CheckedInventory | undefined> {
-    return (this.#running ??= this.#read());
-  }
-
-  async close(): Promise<void> {
-    this.#end.abort();
-    await this.#running;
-  }
-
-  async #read(): Promise<CheckedInventory | undefined> {
-    if (!(await this.#isReady())) return undefined;
-    try {
-      const inventory = await this.#scan();
-      return this.#end.signal.aborted ? undefined : this.#checkParties(inventory);
-    } catch (error) {
-      this.#options.log.warn({ reason: errorMessage(error) }, "inventory not printed");
-      return undefined;
-    }
-  }
-
-  #checkParties(inventory: CheckedInventory): CheckedInventory {
-    const { parties, log } = this.#options;
-    if (parties === undefined) return inventory;
-    for (const warning of partyWarnings(inventory, parties)) log.warn({ parties }, describeWarning(warning));
-    return withPartyWarnings(inventory, parties);
-  }
-
-  /** Waits until the source is ready. False after `close`. */
-  async #isReady(): Promise<boolean> {
-    const { signal } = this.#end;
-    while (!signal.aborted && this.#options.source.notReadyReason() !== undefined) await this.#pause(POLL_MS);
-    return !signal.aborted;
-  }
-
-  #scan(): Promise<CheckedInventory> {
-    const { registry, source, ...options } = this.#options;
-    return scanInventory(source.reader, registry, { ...options, pause: this.#pause, signal: this.#end.signal });
+/**
+ * The inventory of a mirrored ledger or a database, when it is ready for the first time. Undefined after an abort, or if the
+ * registry fails, which is logged. Never rejects.
+ */
+export async function firstInventory(
+  { registry, source, parties = [], log, ...options }: FirstInventoryOptions,
+  signal: AbortSignal,
+): Promise<CheckedInventory | undefined> {
+  const pause = abortablePause(signal);
+  try {
+    while (!signal.aborted && source.notReadyReason() !== undefined) await pause(POLL_MS);
+    if (signal.aborted) return undefined;
+    const inventory = await scanInventory(source.reader, registry, { ...options, pause, signal });
+    if (signal.aborted) return undefined;
+    return parties.length === 0 ? inventory : withPartyWarnings(inventory, parties);
+  } catch (error) {
+    log.warn({ reason: errorMessage(error) }, "inventory not printed");
+    return undefined;
   }
 }

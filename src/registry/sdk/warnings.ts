@@ -1,4 +1,4 @@
-import { type CauseCode, definitionOf, helpFor, httpStatus } from "../../domain/causes.js";
+import { type CauseCode, definitionOf, helpFor, httpStatus, INFORMATION } from "../../domain/causes.js";
 import type { Contract } from "../../domain/contract.js";
 import type { Cause, RegistryErrorReason } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
@@ -39,13 +39,13 @@ export function warningOf(
 }
 
 /** Whether the warning is for information only: `offledger check` succeeds with it. */
-export const isInformation = ({ kind }: Warning): boolean => definitionOf(kind)?.isInformation === true;
+export const isInformation = ({ kind }: Warning): boolean => kind === INFORMATION;
 
 /** A warning for people: what is wrong, which operations fail and how, for what, and what helps. */
 export function describeWarning(warning: Warning): string {
   const { kind, problem, operations, refusal, help, count = 1, instrument, contractId } = warning;
   const failure =
-    refusal === undefined ? (definitionOf(kind)?.answered ?? "Fails on the ledger") : `Answered ${httpStatus(refusal)}`;
+    refusal === undefined ? definitionOf(kind)?.answered || "Fails on the ledger" : `Answered ${httpStatus(refusal)}`;
   const subject = contractId ?? instrument;
   const named =
     subject === undefined || problem.includes(subject) ? "" : ` ${count === 1 ? "of" : "such as"} ${subject}`;

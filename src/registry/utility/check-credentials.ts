@@ -222,9 +222,11 @@ function checkEnd(
     { first, others },
     { code: "credential-expires", contractId, party: parties[0], message },
   );
+  const [one] = found;
   // Nothing is refused yet.
-  const operations = found.flatMap((one) => one.operations);
-  return found.slice(0, 1).map((one) => ({ ...one, operations, refusal: undefined }));
+  return one === undefined
+    ? []
+    : [{ ...one, operations: found.flatMap(({ operations }) => operations), refusal: undefined }];
 }
 
 /** The parties that no longer meet the requirement from that end on: no other credential meets it then. */

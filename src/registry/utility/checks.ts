@@ -1,6 +1,6 @@
 /** What the state of the Registry Utility suggests to run: operations on an instrument, and on pending instructions. */
 import type { Contract } from "../../domain/contract.js";
-import { RegistryError } from "../../domain/errors.js";
+import { errorIn } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "../engine/answer.js";
@@ -8,9 +8,7 @@ import { answerWithFactory } from "../engine/operations.js";
 import { checkInstruction } from "../engine/problems.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
-import { isInReassignment } from "../needed.js";
 import type { Check, CheckContext, FactoryAnswer, InstrumentIdentifier, Warning } from "../sdk/registry.js";
-import type { ChoiceOperation, FactoryOperation } from "./definition.js";
 import type { UtilitySelector } from "./entries.js";
 import {
   candidateConfigurations,
@@ -62,33 +60,35 @@ export function checkInstrument(
   const instrument = typeof identifier === "string" ? identifier : identifier.id;
   // The parties are not known.
   const inputs = withProvider({ instruments: [instrument], roles: {} }, group);
-  const run = (operation: string, answered: () => unknown): Run => ({ operation, answered });
   const write = ({ answered }: { readonly answered: Definition }, synchronizer: string) =>
     writeContext(context, answered, group, synchronizer, inputs);
-  const reach = directTransfers(context, group, instrument);
+  const direct = directTransfers(context, group, instrument);
   const offer = operations.factories.get("transfer-factory/offer");
-  const factories = Array.from(operations.factories.values(), (one) =>
-    run(one.operation, () => {
-      if (one.operation !== "transfer-factory/direct") return attempt(context, operations, group, one, inputs);
+  const answer = (one: CheckedOperation | undefined) => one && attempt(context, operations, group, one, inputs);
+  const factories = Array.from(operations.factories.values(), (one): Run => ({
+    operation: one.operation,
+    answered() {
+      if (one.operation !== "transfer-factory/direct") return answer(one);
       // Without a preapproval that counts, the transfer is an offer.
-      if (reach.length === 0) return offer && attempt(context, operations, group, offer, inputs);
+      if (direct.length === 0) return answer(offer);
       findGroupFactories(context, { registrar, instruments: [instrument], inputHoldings: [], groupNamed: () => group });
-      return reach.map((synchronizer) => write(one, synchronizer));
-    }),
-  );
-  const choices = Array.from(operations.choices.values(), (one) =>
-    run(one.operation, () => {
-      const creation = operations.factories.get(creationOf(one.operation));
-      const synchronizer = creation && creatingSynchronizer(context, operations, group, creation, inputs);
-      return synchronizer === undefined ? undefined : write(one, synchronizer);
-    }),
-  );
-  const lookUps = [
-    run("metadata", () => requireFactories(context.view, registrar)),
-    ...(typeof identifier === "string"
-      ? []
-      : [run("instrument-configuration", () => findConfiguration(context, { registrar, identifier }))]),
-  ];
+      return direct.map((synchronizer) => write(one, synchronizer));
+    },
+  }));
+  let factoryId: string | undefined;
+  const refused = errorIn(() => ({ factoryId } = answer(offer) ?? {}));
+  const created = factoriesOf(context.view, group).find((one) => one.contractId === factoryId)?.synchronizerId;
+  // Those on an instruction that is created now. What prevents that is told by the factories.
+  const choices = Array.from(refused === undefined ? operations.choices.values() : [], (one): Run => ({
+    operation: one.operation,
+    answered: () => created && write(one, created),
+  }));
+  const lookUps: Run[] = [{ operation: "metadata", answered: () => requireFactories(context.view, registrar) }];
+  if (typeof identifier !== "string")
+    lookUps.push({
+      operation: "instrument-configuration",
+      answered: () => findConfiguration(context, { registrar, identifier }),
+    });
   return findProblems([...factories, ...choices, ...lookUps], { registrar, instrument });
 }
 
@@ -97,35 +97,6 @@ function directTransfers({ view }: CheckContext, group: Group, instrument: strin
   const isReachable = directTransferReach(view, group, instrument);
   const all = candidateConfigurations(view, group.registrar, instrument);
   return [...new Set(all.flatMap(({ synchronizerId }) => synchronizerId ?? []).filter(isReachable))];
-}
-
-/** The operation that creates the instruction of a choice. */
-function creationOf(choice: ChoiceOperation): FactoryOperation {
-  const [instruction] = choice.split("/", 1);
-  if (instruction === "transfer-instruction") return "transfer-factory/offer";
-  // The others are those of minting and burning.
-  return instruction === "allocation" ? "allocation-factory" : (`${instruction}/create` as FactoryOperation);
-}
-
-/**
- * Where an instruction would be created; undefined if none can be. An instrument whose blocklist is not configured has
- * instructions from before.
- */
-function creatingSynchronizer(
-  context: CheckContext,
-  operations: CheckedOperations,
-  group: Group,
-  creation: CheckedOperation,
-  inputs: EntryInputs,
-): string | undefined {
-  const factories = factoriesOf(context.view, group);
-  try {
-    const { factoryId } = attempt(context, operations, group, creation, inputs);
-    return factories.find(({ contractId }) => contractId === factoryId)?.synchronizerId;
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error;
-    return error.reason === "invalid" ? factories.find((one) => !isInReassignment(one))?.synchronizerId : undefined;
-  }
 }
 
 /** Pending instructions on which a choice fails. */

@@ -92,7 +92,6 @@ describe("choices on instructions that are not there yet are named if they would
   const moving = { moving: "unassigned", createdAt: "2026-01-06T09:00:00.000000Z" } as const;
   const newest = element("AllocationFactory", "newest", payload.service(), moving);
   const needRule = ["allocation/execute-transfer", "transfer-instruction/accept"];
-  const accepts = ["burn-offer", "burn-request", "mint-offer", "mint-request"].map((name) => `${name}/accept`);
 
   test.each<[string, Parameters<typeof completeElements>[0], string[]]>([
     ["none if nothing is wrong", {}, []],
@@ -103,9 +102,9 @@ describe("choices on instructions that are not there yet are named if they would
       needRule,
     ],
     [
-      "those that need a blocklist, although no instruction can be created",
+      "none where the blocklist is not configured, which the factories name",
       { registry: { configuration: usd({ checkBlocklist: true }) }, added: [newest] },
-      [...needRule, ...accepts],
+      [],
     ],
     ["none if no instruction can be created", { registry: { factory: undefined } }, []],
     ["none if its configuration is elsewhere", { registry: { configuration: usd({}, onB) } }, []],
@@ -205,7 +204,7 @@ describe("several groups of operator and provider under one registrar are each c
     ],
     "the older one of an instrument has no rule": [
       [factory("factory-2"), configured("usd-2", "USD", {}, earlier)],
-      noRule,
+      { ...noRule, instrument: "USD" },
       several("usd", `the ledger refuses the answer for ${named}. May fail on the ledger`),
     ],
     "an older configuration of a group is not used": [
@@ -225,6 +224,7 @@ describe("several groups of operator and provider under one registrar are each c
       {
         kind: "configuration-missing",
         instrument: "USD",
+        contractId: "mint-2",
         operations: ["mint-offer/accept"],
         says: `${missing} "USD" of registrar registrar::1220 ${named} does not exist`,
       },
