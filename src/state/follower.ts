@@ -6,10 +6,9 @@ import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
 import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
-import { loadState } from "./load-state.js";
 import type { LogHead, LogStep, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
-import { type Heap, isNearlyFull, processHeap, StateSize, StateTooLarge } from "./state-size.js";
+import { type Heap, isNearlyFull, loadState, processHeap, StateSize, StateTooLarge } from "./load-state.js";
 import { type State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;

@@ -15,7 +15,7 @@ import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { partsOf } from "../fixtures/rules.js";
 import { quiet } from "../fixtures/run-service.js";
 import { rpcs } from "../fixtures/services.js";
-import { type CreatedEvent, read } from "./evidence.js";
+import { type CreatedEvent, read } from "./recordings.js";
 
 /** A contract that any party of the recording saw. */
 export interface RecordedContract {

@@ -6,7 +6,7 @@ import type { LoggedState, StateLog } from "../../src/state/log.js";
 import { Follower } from "../../src/state/follower.js";
 import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
 import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
-import { StateTooLarge } from "../../src/state/state-size.js";
+import { StateTooLarge } from "../../src/state/load-state.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
 import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
 import { ArrayLog, LeaseLost } from "./array-log.js";

@@ -1,6 +1,7 @@
 /**
- * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. See
- * docs/decisions/oauth-client-credentials.md.
+ * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. A library
+ * (oauth4webapi) would leave bounds, certificates and errors to us, and rejects issuers behind a proxy with another host
+ * name. Take it for further grants, private_key_jwt or mutual TLS.
  */
 import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../../domain/json.js";

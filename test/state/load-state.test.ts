@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StateSize } from "../../src/state/state-size.js";
+import { StateSize } from "../../src/state/load-state.js";
 
 const MIB = 1024 * 1024;
 const CHARACTERS = 500;

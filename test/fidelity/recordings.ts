@@ -1,15 +1,9 @@
-/** Recordings of deployed registries and of a real participant. They are not part of this repository. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+/** Recordings of deployed registries and of a real participant: recordings/README.md says where they come from. */
+import { readFileSync } from "node:fs";
+import { brotliDecompressSync } from "node:zlib";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 
-/** Another folder can be named where the recordings are not beside the checkout. */
-const folder =
-  process.env["OFFLEDGER_TEST_EVIDENCE"] ?? fileURLToPath(new URL("../../../shared/fidelity/", import.meta.url));
-
-/** Whether the recordings are at hand. Tests that need them are skipped otherwise. */
-export const hasEvidence = existsSync(folder);
+const folder = new URL("./recordings/", import.meta.url);
 
 /** One answer of a deployed registry, reduced to what is compared. */
 export interface RecordedAnswer {
@@ -125,6 +119,7 @@ export function exchange<T extends { readonly name: string }>(exchanges: readonl
   return found;
 }
 
+/** The content of a recording, by the name of its original. */
 export function read(file: string): unknown {
-  return JSON.parse(readFileSync(join(folder, file), "utf8"));
+  return JSON.parse(brotliDecompressSync(readFileSync(new URL(`${file}.br`, folder))).toString());
 }
