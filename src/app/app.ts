@@ -166,7 +166,7 @@ async function start(
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
-  const guards = roles.answers ? createAuth(config, guarded, now, clock) : [];
+  const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
     const own = roles.answers
@@ -179,7 +179,7 @@ async function start(
   const server = await createServer(bindings, {
     ...options,
     log,
-    guards,
+    plugins,
     observers: telemetry.observers,
     onRefused: metrics?.requests.countRefused,
     watch: watchOptions,

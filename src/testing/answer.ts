@@ -25,7 +25,7 @@ import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
-import { bindingsOf } from "../transport/rest/http-rules.js";
+import { bindingOf } from "../transport/rest/bindings.js";
 import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
 /** A contract with what a test says of it. */
@@ -142,11 +142,15 @@ export async function ask(registry: Registry, contracts: TestContracts, request:
   if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
   const respond = overRest(services(await executorOf(registry, contracts, request), SERVICE_OPTIONS), method);
   const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };
-  return respond((read) => read({ p0: registrar, p1: contractId }, { ...body, excludeDebugFields: true }));
+  return respond((read, inPath) => {
+    const [ofRegistrar = "", ofContract = ""] = inPath;
+    const parameters = { [ofRegistrar]: registrar, [ofContract]: contractId };
+    return read(parameters, { ...body, excludeDebugFields: true });
+  });
 }
 
-/** Makes the message of a request, which REST would read with the reader. */
-type MakeMessage = (read: RequestReader) => Message;
+/** Makes the message of a request, which REST would read with the reader. `inPath` are the parameters of its route. */
+type MakeMessage = (read: RequestReader, inPath: readonly string[]) => Message;
 
 /** Calls a method as REST does, without a socket, for the JSON of the response. Rejects as `answer` does. */
 export function overRest(
@@ -158,17 +162,18 @@ export function overRest(
   const called = operations(ofMethod, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
     (one) => one.method === method,
   );
-  const [binding] = bindingsOf(method);
+  const binding = bindingOf(method);
   if (called === undefined || binding === undefined) throw new Error(`${method.name} is not served`);
   const read = requestReader(method.input, binding);
+  const inPath = binding.inPath.map(({ name }) => name);
   return async (makeMessage) => {
     try {
-      const message = makeMessage(read);
+      const message = makeMessage(read, inPath);
       const json = called.encode(await called.call(message), message, "json");
       return JSON.parse(json.toBuffer().toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
-      const { status, body } = toRestError(error, binding.path.route);
+      const { status, body } = toRestError(error, binding.route);
       const message = "error_description" in body ? body.error_description : body.error;
       throw new RefusedRequest(status, reasonOf(error).toLowerCase().replaceAll("_", "-"), message);
     }

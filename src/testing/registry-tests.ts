@@ -1,7 +1,7 @@
 /** A table of requests and expected answers, kept beside a registry file: docs/your-own-registry.md, "Tests". */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
 import type { RegistryFile } from "../registry/engine/definition.js";
 import { type Loaded, loadForm } from "../registry/engine/definition.js";
@@ -208,6 +208,3 @@ function contains(found: JsonValue, expected: JsonValue): boolean {
   if (!isObject(expected)) return found === expected;
   return isObject(found) && Object.entries(expected).every(([name, one]) => contains(found[name] ?? null, one));
 }
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

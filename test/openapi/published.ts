@@ -32,7 +32,11 @@ interface Published {
 }
 
 function read(file: string, base: string, errors: string): Published {
-  return { file, api: new OpenApi(documentNamed(file) as Document, base), errors };
+  return { file, api: new OpenApi(readPublished(file), base), errors };
+}
+
+export function readPublished(file: string): Document {
+  return documentNamed(file) as Document;
 }
 
 export const routes = published.flatMap(({ api, errors, file }) =>

@@ -1,6 +1,6 @@
 /** Compares the dashboard, the alerts and docs/observability.md with the metrics of running services. */
 import { readFileSync } from "node:fs";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { startApp } from "../../src/app/app.js";
 import { findings } from "../../src/domain/causes.js";
@@ -84,6 +84,7 @@ const metrics = new Set<string>();
 beforeAll(async () => {
   const database = await freshDatabase();
   const gone = new URL("http://127.0.0.1:9/v1/traces");
+  vi.stubEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", gone.href);
   const common = {
     ...quiet(),
     logRequests: "none",
@@ -91,7 +92,7 @@ beforeAll(async () => {
     graceSeconds: 1,
   } as const;
   const apps = [
-    await startApp({ ...common, tracesUrl: gone }),
+    await startApp({ ...common, sendsTraces: true }),
     await startApp({ ...common, databaseUrl: databaseAt(database.url) }),
     // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),

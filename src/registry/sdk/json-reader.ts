@@ -1,5 +1,5 @@
 import { formatValue, invalidField, type RegistryError } from "../../domain/errors.js";
-import { type JsonObject, type JsonValue, plainDecimal } from "../../domain/json.js";
+import { isObject, type JsonObject, type JsonValue, plainDecimal } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import type { FactoryQuery } from "./registry.js";
 
@@ -77,7 +77,8 @@ export class JsonReader {
   }
 
   object(name: string): JsonReader {
-    const value = asObject(this.raw(name)) ?? this.#wrongType(name, "an object");
+    const given = this.raw(name);
+    const value = isObject(given) ? given : this.#wrongType(name, "an object");
     return new JsonReader(value, { parent: this, name, index: undefined });
   }
 
@@ -88,9 +89,8 @@ export class JsonReader {
   objects(name: string): JsonReader[] {
     return this.#list(name).map((element, index) => {
       const location = { parent: this, name, index };
-      const object = asObject(element);
-      if (object === undefined) throw this.#wrongElement(name, index, "an object", element);
-      return new JsonReader(object, location);
+      if (!isObject(element)) throw this.#wrongElement(name, index, "an object", element);
+      return new JsonReader(element, location);
     });
   }
 
@@ -105,7 +105,7 @@ export class JsonReader {
   mapKeys(name: string): string[] {
     const value = this.raw(name);
     if (value === undefined) return [];
-    if (!Array.isArray(value)) return Object.keys(asObject(value) ?? this.#wrongType(name, "a map"));
+    if (!Array.isArray(value)) return Object.keys(isObject(value) ? value : this.#wrongType(name, "a map"));
     return value.map((pair, index) => {
       const [key] = Array.isArray(pair) ? pair : [];
       if (typeof key === "string") return key;
@@ -146,10 +146,6 @@ function formatLocation(location: Location): string {
   if (typeof location === "string") return location;
   const path = location.parent.path(location.name);
   return location.index === undefined ? path : `${path}[${location.index}]`;
-}
-
-function asObject(value: JsonValue | undefined): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
 /** Daml Decimals: up to 28 digits before the point and 10 after it. */

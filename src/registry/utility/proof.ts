@@ -1,6 +1,6 @@
 /** Transfer proofs: whether a transfer with exactly these values happened in an update. */
 import { invalidField, refuse } from "../../domain/errors.js";
-import type { JsonValue } from "../../domain/json.js";
+import { type JsonValue, valueAt } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { accountOf, JsonReader, NO_OWNER, parseDecimal } from "../sdk/json-reader.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";
@@ -75,7 +75,7 @@ function carriedByChoice({ template, choice, argument, result }: Exercised): Car
     // Shown to the operator too.
     case "AllocationFactory_TransferInternal":
       return template === allocationFactory
-        ? carriedByFactory(transferIn(property(argument, "payload")), result)
+        ? carriedByFactory(transferIn(valueAt(argument, "payload")), result)
         : undefined;
     case "TransferRule_DirectTransfer":
     case "TransferRule_TwoStepTransfer":
@@ -90,10 +90,10 @@ function carriedByChoice({ template, choice, argument, result }: Exercised): Car
 }
 
 function carriedByFactory(transfer: ComparableTransfer | undefined, result: JsonValue): CarriedTransfer | undefined {
-  const output = property(result, "output");
+  const output = valueAt(result, "output");
   const status = statusOfOutput(output);
   if (transfer === undefined || status === undefined) return undefined;
-  return { status, transfer, offer: property(property(output, "value"), "transferInstructionCid") };
+  return { status, transfer, offer: valueAt(valueAt(output, "value"), "transferInstructionCid") };
 }
 
 const isEnd = (event: Created | Exercised): event is Exercised =>
@@ -107,7 +107,7 @@ const statusByEnd: ReadonlyMap<string, ProofStatus> = new Map([
 
 /** Undefined for a choice that only archives: it says nothing about the transfer. */
 const statusOfEnd = ({ choice, result }: Exercised): ProofStatus | undefined =>
-  statusOfOutput(property(result, "output")) ?? statusByEnd.get(choice);
+  statusOfOutput(valueAt(result, "output")) ?? statusByEnd.get(choice);
 
 /**
  * Whether the choice ended the offer of this transfer. The inputs may be the offer's, its locked holding, or the
@@ -140,11 +140,7 @@ const statusByTag: ReadonlyMap<JsonValue | undefined, ProofStatus> = new Map([
 ]);
 
 const statusOfOutput = (output: JsonValue | undefined): ProofStatus | undefined =>
-  statusByTag.get(property(output, "tag"));
-
-function property(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
-}
+  statusByTag.get(valueAt(output, "tag"));
 
 /** A transfer in a form in which equal ones are equal text. */
 export interface ComparableTransfer {

@@ -1,6 +1,6 @@
 /** The JSON text of a body, whatever its protocol. */
 import { isUtf8 } from "node:buffer";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonValue } from "../../domain/json.js";
 import { rejection } from "../errors.js";
 
 /** The whitespace of JSON. */
@@ -51,10 +51,6 @@ export function decodeUtf8(bytes: Buffer): string {
   if (text.includes("\ufffd") && !isUtf8(bytes))
     throw rejection("MALFORMED_MESSAGE", "the body must be UTF-8, but has other bytes");
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
-}
-
-export function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `bytes` are the text as it was sent, which an error is about. */

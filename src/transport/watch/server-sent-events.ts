@@ -10,7 +10,7 @@ import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { responseBudgetError, STREAM_UNITS } from "../limits.js";
-import { bindingsOf } from "../rest/http-rules.js";
+import { servedBindings } from "../rest/bindings.js";
 import { type Query, requestReader } from "../rest/rest.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
 
@@ -26,11 +26,11 @@ const FIELDS = {
 /** Register it within the REST plugin, whose error handler answers a stream that cannot begin. */
 export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): void {
   const { watch } = WatchService.method;
-  for (const binding of bindingsOf(watch)) {
+  for (const binding of servedBindings(watch, undefined)) {
     const read = requestReader(watch.input, binding);
     server.route({
       method: binding.httpMethod,
-      url: binding.path.route,
+      url: binding.route,
       config: { operation: calls.name },
       exposeHeadRoute: false,
       async handler(request, reply) {

@@ -1,9 +1,22 @@
-/** Refuses what an rpc cannot read: 415 with the body of Connect, and the content types that it serves. */
+/** Which protocol a request is of, and the content types of an rpc: for others 415 with the body of Connect. */
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatValue } from "../../domain/errors.js";
+import type { Protocol } from "../../telemetry/request-record.js";
 import { drainBody } from "../bodies.js";
-import { protocolOf } from "../reject.js";
 import { connectErrorBody } from "./errors.js";
+
+export function protocolOf({ raw, routeOptions }: FastifyRequest): Protocol {
+  if (routeOptions.config.isRpc !== true) return "rest";
+  return grpcProtocolOf(raw) ?? "connect";
+}
+
+/** The protocol of a request by its content type; undefined if it is neither gRPC nor gRPC-Web. */
+export function grpcProtocolOf({ headers }: Pick<IncomingMessage, "headers">): "grpc" | "grpc-web" | undefined {
+  const type = headers["content-type"] ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  return type.startsWith("application/grpc") ? "grpc" : undefined;
+}
 
 const CONTENT_TYPES = [
   "application/json",

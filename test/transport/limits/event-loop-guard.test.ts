@@ -8,7 +8,7 @@ import { health } from "../../../src/service/health.js";
 import { createBudgets } from "../../../src/transport/limits.js";
 import { RequestMetrics } from "../../../src/telemetry/metrics.js";
 import { createServer } from "../../../src/transport/server.js";
-import { Turn } from "../../../src/transport/turn.js";
+import { EventLoopGuard } from "../../../src/transport/event-loop-guard.js";
 import { requestHttp2 } from "../../fixtures/http-requests.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { Connection } from "../../fixtures/raw-connection.js";
@@ -90,7 +90,7 @@ test("over HTTP/2 with 503 for the stream, and the connection stays", async () =
 
 test("health is answered again where a turn goes on, but not at once", () => {
   const socket = new Socket();
-  const handle = new Turn(1, createBudgets().requests).limitHttp1((_request, response) => {
+  const handle = new EventLoopGuard(1, createBudgets().requests).limitHttp1((_request, response) => {
     response.statusCode = 204;
   });
   const ask = (url: string): number => {

@@ -1,4 +1,4 @@
-/** The decoder of plain messages returns the same messages as the library, or undefined. */
+/** The fast path returns the same messages as the library, or undefined. */
 import {
   create,
   type DescMessage,
@@ -12,14 +12,14 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { decodePlainBinary, decodePlainJson } from "../../../src/transport/decoding/plain.js";
-import { keepLeadingByteOrderMarks } from "../../../src/transport/decoding/decode.js";
+import { decodeBinaryFast, decodeJsonFast } from "../../../src/transport/decoding/fast-path.js";
+import { configureTexts } from "../../../src/transport/decoding/decode.js";
 
 // As the server: the library alone would drop one at the start of a string.
-keepLeadingByteOrderMarks();
+configureTexts();
 
 const schema = GetTransferFactoryRequestSchema;
-const read = (bytes: Uint8Array): Message | undefined => decodePlainBinary(schema, Buffer.from(bytes));
+const read = (bytes: Uint8Array): Message | undefined => decodeBinaryFast(schema, Buffer.from(bytes));
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((value) => !value.includes("\ufffd"));
 const object = fc.dictionary(
@@ -71,7 +71,7 @@ describe("a request in JSON", () => {
       fc.property(fields, (given) => {
         // As JSON.parse gives it: 1e400 or -0 are no JSON.
         const json = JSON.parse(JSON.stringify(given)) as JsonObject;
-        expect(decodePlainJson(schema, json)).toEqual(fromJson(schema, json));
+        expect(decodeJsonFast(schema, json)).toEqual(fromJson(schema, json));
       }),
       { numRuns: 500 },
     );
@@ -87,7 +87,7 @@ describe("a request in JSON", () => {
     fc.assert(
       fc.property(anything, (given) => {
         const json = JSON.parse(JSON.stringify(given)) as JsonObject;
-        const message = decodePlainJson(schema, json);
+        const message = decodeJsonFast(schema, json);
         fc.pre(message !== undefined);
         decoded++;
         expect(message).toEqual(fromJson(schema, json));

@@ -1,4 +1,4 @@
-/** Bounds one turn of the event loop: until it is over, nobody else is served. */
+/** Bounds what the requests of one turn of the event loop take: until it is over, nobody else is served. */
 import type { IncomingMessage, RequestListener } from "node:http";
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
@@ -6,7 +6,7 @@ import { type Protocol, REQUEST_ID, requestIdOf } from "../telemetry/request-rec
 import { corsHeaders, type Origins } from "./cors.js";
 import type { Http2Handler } from "./http2-sessions.js";
 import type { Budget } from "./limits.js";
-import { grpcProtocolOf } from "./reject.js";
+import { grpcProtocolOf } from "./rpc/media-types.js";
 
 /** Health by every protocol; there is no route yet. */
 const HEALTH = /^\/(?:livez|readyz|(?:offledger|grpc)\.health\.[^?]*)(?:\?|$)/;
@@ -25,7 +25,7 @@ export type OnRefused = (protocol: Protocol) => void;
  * before it costs anything. Each connection may ask for health still, at the pace of a probe: libuv reads on in the same turn
  * while many connections are ready.
  */
-export class Turn {
+export class EventLoopGuard {
   readonly #maxMs: number;
   readonly #requests: Budget;
   readonly #corsOrigins: Origins;
