@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { withTables } from "../../scripts/errors-doc.js";
+import { withLists } from "../../scripts/errors-doc.js";
 import { causes } from "../../src/domain/causes.js";
 
-test("docs/errors.md has the tables of the causes: npm run errors", () => {
+test("docs/errors.md has the lists of the causes: npm run errors", () => {
   const page = readFileSync("docs/errors.md", "utf8");
-  expect(withTables(page)).toBe(page);
+  expect(withLists(page)).toBe(page);
 });
 
 test("every cause of the table is one of the source", () => {
