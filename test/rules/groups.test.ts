@@ -86,6 +86,7 @@ describe("inputs that the ledger has not told in time", () => {
         ["00aa", "unread"],
         ["00bb", told],
         ["00cc", { ...told, contractId: "00cc", registrar: "registrar-2::1220" }],
+        ["00dd", { ...told, contractId: "00dd", provider: "provider-3::1220" }],
       ]),
   };
   const rules = rulesOn(two, { holdings });
@@ -105,6 +106,12 @@ describe("inputs that the ledger has not told in time", () => {
       expectRow(await rules.ask(withInputs(call, ["00ff", "00bb", "00aa"])), { ...row, call });
     },
   );
+
+  test("an input of a group that does not have the instrument decides nothing", async () => {
+    const row = rowNamed(second.table, "v1 transfer-factory, offer");
+    expectRow(await rules.ask(withInputs(row.call, ["00dd"])), row);
+    expect(await rules.ask(withInputs(row.call, ["00dd", "00aa"]))).toEqual(refused(503, "input holding 00aa"));
+  });
 
   test("do not matter where one group has the instrument", async () => {
     const one = rulesOn(complete(), { holdings });
