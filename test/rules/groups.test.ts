@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
 import { Recording } from "../../src/registry/recorder.js";
-import { type Options, parties } from "../fixtures/elements.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
-import { transferV1 } from "../fixtures/requests.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import { settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
+import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
 import { complete, type GroupNames, groupElements, type Row, rowsOf, without } from "./table.js";
@@ -173,6 +173,13 @@ describe("a transfer to oneself of an instrument without a configuration", () =>
       disclosed: [`factory${suffix}`, `rule${suffix}`],
     });
   });
+});
+
+test("of several instruments the group that has all of them counts, before a newer one", async () => {
+  const eur = element("InstrumentConfiguration", "eur", payload.configuration("EUR"));
+  const elements = [...complete(), eur, ...groupElements("-2", { provider: "provider-2::1220" }, {}, newer)];
+  const legs = ["USD", "EUR"].map((id) => leg(account("alice"), account("bob"), id));
+  expect(await ask(elements, settlementFactory(settlement(legs, [])))).toMatchObject({ factoryId: "factory" });
 });
 
 test("allocations of two groups cannot be settled together", async () => {
