@@ -54,13 +54,6 @@ const rows: readonly Row[] = [
   ["all is well", 2 * HOURS, {}],
 
   [
-    "one request of ten fails",
-    HOURS,
-    { [requests("factories", "ok")]: `0+54${always}`, [requests("factories", "unavailable")]: `0+6${always}` },
-    "OffledgerFailing",
-    "OffledgerFailingSlowly",
-  ],
-  [
     "every request for metadata fails, beside frequent probes and many other requests",
     HOURS,
     {
@@ -233,12 +226,6 @@ const rows: readonly Row[] = [
   ],
 
   [
-    "one request of ten is rejected by a limit",
-    20,
-    { [requests("factories", "ok")]: `0+54${always}`, [requests("factories", "resource_exhausted")]: `0+6${always}` },
-    "OffledgerTurningAway",
-  ],
-  [
     "one request of a hundred is rejected by a limit, and every probe",
     20,
     {
@@ -330,8 +317,8 @@ const rows: readonly Row[] = [
     { [`process_open_fds{${api}}`]: `512${always}`, [`process_max_fds{${api}}`]: `1024${always}` },
   ],
 
-  ["a factory is missing", 20, warnings("no-factory"), "OffledgerRegistryBroken"],
-  ["a factory is missing for ten minutes", 10, warnings("no-factory")],
+  ["a factory is missing", 20, warnings("registrar-not-served"), "OffledgerRegistryBroken"],
+  ["a factory is missing for ten minutes", 10, warnings("registrar-not-served")],
   ["choices on instructions fail", 70, warnings("holding-missing"), "OffledgerInstructionsFail"],
   ["instructions have expired", 70, warnings("instruction-expired")],
   ["credentials end soon", 70, warnings("credential-expires"), "OffledgerCredentialsEnd"],

@@ -106,7 +106,8 @@ describe("the metrics", () => {
 
 describe("the warnings", () => {
   const GAUGE = "offledger_registry_warnings";
-  const gauge = async ({ metricsUrl }: App) => valueOf((await scrape(metricsUrl)).samples, GAUGE, { kind: "no-rule" });
+  const gauge = async ({ metricsUrl }: App) =>
+    valueOf((await scrape(metricsUrl)).samples, GAUGE, { kind: "rule-missing" });
 
   test.each([
     ["in memory", async () => ({})],
@@ -141,10 +142,10 @@ describe("the warnings", () => {
     expect(await listAfter(archived)).toMatchObject({
       total: 1,
       offset: archived,
-      counts: { "no-rule": 1, "no-factory": 0 },
+      counts: { "rule-missing": 1 },
       warnings: [
         {
-          kind: "no-rule",
+          kind: "rule-missing",
           registrar: "registrar::1220",
           operations: expect.arrayContaining(["settlement-factory", "transfer-instruction/accept"]) as string[],
           status: 404,
