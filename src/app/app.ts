@@ -15,7 +15,7 @@ import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
 import { watch } from "../service/watch.js";
-import { ReadinessLog } from "../telemetry/readiness-log.js";
+import { ReadinessLog } from "../telemetry/freshness.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
 import { createServer } from "../transport/server.js";

@@ -18,7 +18,7 @@ import type { Registry } from "../registry/sdk/registry.js";
 import { consoleService } from "../service/console.js";
 import { explain } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { FreshnessHistory } from "../telemetry/freshness-history.js";
+import { FreshnessHistory } from "../telemetry/freshness.js";
 import type { WarningSource } from "../telemetry/metrics.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import { createExplainer, type ExplainerOptions } from "../transport/explainer.js";

@@ -7,7 +7,7 @@ import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens.js";
-import { type Certificate, readCertificate } from "../transport/certificate.js";
+import { type Certificate, readCertificate } from "../transport/sockets.js";
 import { type Budgets, createBudgets, fittingConnections } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";
 import { packageFile, packageVersion, readPackageFile } from "../util/package-files.js";

@@ -19,7 +19,7 @@ import { checkedRegistry } from "../registry/checked-registry.js";
 import type { Operation, RegistryFile } from "../registry/engine/definition.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import { QueryExecutor } from "../registry/executor.js";
-import type { Registry } from "../registry/sdk/registry.js";
+import type { AnyValue, Registry, TransferKind } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
@@ -117,24 +117,96 @@ export const TEST_OPERATIONS = Object.keys(METHODS) as readonly TestOperation[];
 const ARGUMENT_LIMITS = { depth: LIMITS.maxArgumentDepth, keys: LIMITS.maxArgumentKeys };
 const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {}, notReadyReason: () => undefined };
 
+/** A value of a choice context, as JSON has it. */
+export type ContextValue =
+  | {
+      readonly tag: Exclude<AnyValue["tag"], "AV_Bool" | "AV_List" | "AV_Map">;
+      readonly value: string;
+    }
+  | { readonly tag: "AV_Bool"; readonly value: boolean }
+  | { readonly tag: "AV_List"; readonly value: readonly ContextValue[] }
+  | { readonly tag: "AV_Map"; readonly value: Readonly<Record<string, ContextValue>> };
+
+export interface DisclosedContract {
+  readonly templateId: string;
+  readonly contractId: string;
+  readonly createdEventBlob: string;
+  readonly synchronizerId: string;
+}
+
+/** The answer to a choice on an instruction. */
+export interface ChoiceAnswer {
+  /** By their keys. */
+  readonly values: Readonly<Record<string, ContextValue>>;
+  readonly disclosed: readonly DisclosedContract[];
+}
+
+export interface FactoryAnswer extends ChoiceAnswer {
+  /** Its contract id. */
+  readonly factory: string;
+}
+
+export interface TransferFactoryAnswer extends FactoryAnswer {
+  readonly transferKind: TransferKind;
+}
+
+/** The first page of the list, as JSON has it. */
+export interface InstrumentsAnswer {
+  readonly instruments: readonly JsonObject[];
+}
+
+export type AnswerTo<O extends TestOperation> = O extends "instruments"
+  ? InstrumentsAnswer
+  : O extends "transfer-factory"
+    ? TransferFactoryAnswer
+    : O extends `${string}-factory`
+      ? FactoryAnswer
+      : ChoiceAnswer;
+
 /**
- * The JSON with which the service answers the request over REST, without debug fields, and with the total supply. Rejects
- * with RefusedRequest; with what the registry throws where that is a defect, which the service answers with 500; and with
- * an Error for contracts that cannot be read.
+ * What the service answers over REST, with the total supply of instruments. Rejects with RefusedRequest; with what the
+ * registry throws where that is a defect, which the service answers with 500; and with an Error for contracts that cannot be
+ * read.
  */
-export function answer(
+export async function answer<O extends TestOperation>(
   registry: Registry | RegistryFile,
   contracts: TestContracts,
-  request: TestRequest,
-): Promise<JsonObject> {
-  return ask(asServed(registry), contracts, request);
+  request: TestRequest & { readonly operation: O },
+): Promise<AnswerTo<O>> {
+  // The response of an operation has its fields.
+  return answerIn(await ask(asServed(registry), contracts, request)) as AnswerTo<O>;
+}
+
+/** The answer in the JSON of a response. */
+export function answerIn(body: JsonObject): Partial<TransferFactoryAnswer & InstrumentsAnswer> {
+  // As the service writes it.
+  const { factoryId: factory, transferKind, instruments, ...choice } = body as unknown as Response;
+  if (instruments !== undefined) return { instruments };
+  const { choiceContextData, disclosedContracts } = choice.choiceContext ?? choice;
+  return {
+    ...(factory !== undefined && { factory }),
+    ...(transferKind !== undefined && { transferKind }),
+    values: choiceContextData?.values ?? {},
+    disclosed: disclosedContracts ?? [],
+  };
+}
+
+interface ResponseContext {
+  readonly choiceContextData?: { readonly values: ChoiceAnswer["values"] };
+  readonly disclosedContracts?: ChoiceAnswer["disclosed"];
+}
+
+interface Response extends ResponseContext, Partial<InstrumentsAnswer> {
+  readonly factoryId?: string;
+  readonly transferKind?: TransferKind;
+  readonly choiceContext?: ResponseContext;
 }
 
 /** With the checks that the service makes of registries that are not its own. */
 export const asServed = (registry: Registry | RegistryFile): Registry =>
   checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
 
-/** Asks a registry as it was loaded. */
+/** The JSON with which the service answers a registry as it was loaded, without debug fields. Rejects as `answer`. */
 export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
   const { operation, version = METHODS[operation].v1 === undefined ? "v2" : "v1" } = request;
   const { registrar, contractId = "", choiceArguments, meta } = request;

@@ -13,7 +13,7 @@ const RETRY_SECONDS = 1;
 /** The first capacity of a body whose length is not known. */
 const MIN_BYTES = 4 * 1024;
 
-export interface BodyOptions {
+interface BodyOptions {
   /** In bytes. */
   readonly limit: number;
   /** The content-length, if there is one. */
@@ -47,11 +47,8 @@ export class BodyBuffer {
   /** Takes a chunk, with which the body must not exceed its limit. False, without taking it, if the budget is used up. */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length;
-    // A chunk is part of a read that may be larger, so only a whole body is kept without a copy.
-    const isWhole = this.#length === 0 && length === this.#expected;
-    if (isWhole ? !this.#take(length) : length > this.#buffer.length && !this.#grow(length)) return false;
-    if (isWhole) this.#buffer = chunk;
-    else chunk.copy(this.#buffer, this.#length);
+    if (length > this.#buffer.length && !this.#grow(length)) return false;
+    chunk.copy(this.#buffer, this.#length);
     this.#length = length;
     return true;
   }
@@ -64,22 +61,17 @@ export class BodyBuffer {
   #grow(length: number): boolean {
     const doubled = Math.max(MIN_BYTES, 2 * this.#buffer.length);
     const capacity = Math.max(length, Math.min(doubled, this.#expected ?? this.#maxBytes, this.#maxBytes));
-    if (!this.#take(capacity)) return false;
+    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
+    this.#taken = capacity;
     const grown = Buffer.allocUnsafe(capacity);
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
     return true;
   }
-
-  #take(capacity: number): boolean {
-    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
-    this.#taken = capacity;
-    return true;
-  }
 }
 
 /** Undefined if the client is gone. */
-export type ReceivedBody = Buffer | ConnectError | undefined;
+type ReceivedBody = Buffer | ConnectError | undefined;
 
 /**
  * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body

@@ -39,7 +39,7 @@ export function httpCarrier(encoding: Encoding, contentType: string): Carrier {
   };
 }
 
-export interface UnaryCall {
+interface UnaryCall {
   readonly operation: Operation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

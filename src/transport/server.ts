@@ -12,11 +12,10 @@ import {
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
-import type { Certificate } from "./certificate.js";
 import { addCors, answerPreflight, type Origins } from "./cors.js";
 import { configureTexts } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { httpError, outcomeOf, rejection } from "./errors.js";
+import { outcomeOf, rejection } from "./errors.js";
 import type { OnRefused } from "./event-loop-guard.js";
 import {
   budgetError,
@@ -28,13 +27,13 @@ import {
   Usage,
 } from "./limits.js";
 import { isHealth, operations } from "./operations.js";
-import { pathOf, reject, sendRestError } from "./reject.js";
+import { reject } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
 import { rest } from "./rest/rest.js";
 import { noRoute, ROUTER_OPTIONS, RouteTable, type ServedRoute } from "./rest/routes.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
-import { answerClientError, Sockets } from "./sockets.js";
+import { answerClientError, type Certificate, Sockets } from "./sockets.js";
 import { serverSentEvents } from "./watch/server-sent-events.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
@@ -216,7 +215,11 @@ async function addAdmission(
       if (!answerPreflight(corsOrigins, request, reply)) notFound(request, reply);
       return undefined;
     }
-    if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
+    // A URL is ASCII, so its length is its size in bytes.
+    if (request.url.length > maxPathBytes) {
+      const message = `path of ${request.url.length} bytes exceeds the limit of ${maxPathBytes} bytes`;
+      return reject(request, reply, rejection("PATH_TOO_LONG", message));
+    }
     if (request.is404) return notFound(request, reply);
     if (isHealth(request.record.operation)) return done();
     const overBudget = budgetError(request.usage.budgets);
@@ -255,14 +258,8 @@ function recordRequests(
     const { record, usage } = request;
     if (typeof payload === "string" || Buffer.isBuffer(payload)) usage.holdResponse(payload.length);
     reply.header(REQUEST_ID, record.requestId);
-    record.complete(outcomeOf(reply.statusCode));
+    // A stream completes it when it ends.
+    if (!usage.isStream) record.complete(outcomeOf(reply.statusCode));
     done();
   });
-}
-
-/** A URL is ASCII, so its length is its size in bytes. */
-function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
-  const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
-  if (request.routeOptions.config.isRpc === true) reject(request, reply, rejection("PATH_TOO_LONG", message));
-  else void sendRestError(reply, httpError(414, message, pathOf(request)));
 }

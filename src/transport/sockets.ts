@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { FastifyServerFactory } from "fastify";
 import { makeRequestId, REQUEST_ID } from "../telemetry/request-record.js";
-import type { Certificate } from "./certificate.js";
+import { codeOf, FileError, readTextFile, ReloadedFiles } from "../util/reloaded-files.js";
 import { corsHeaders, type Origins } from "./cors.js";
 import { EventLoopGuard, type OnRefused } from "./event-loop-guard.js";
 import { Http2Sessions } from "./http2-sessions.js";
@@ -230,3 +230,25 @@ function describe(code: string, requestMs: number): readonly [status: string, me
 
 /** A connection that fails is not worth a log line. */
 function ignore(): void {}
+
+/** A certificate chain, leaf first, and the private key of the leaf; both PEM. */
+interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Reloaded when its files change. The previous pair is served until the two new files match. */
+export type Certificate = ReloadedFiles<KeyPair>;
+
+/** Throws FileError if a file cannot be read or the two do not match. */
+export const readCertificate = (certFile: string, keyFile: string): Promise<Certificate> =>
+  ReloadedFiles.load("certificate", [certFile, keyFile], async () => {
+    const keyPair = { cert: await readTextFile(certFile), key: await readTextFile(keyFile) };
+    try {
+      tls.createSecureContext(keyPair);
+    } catch (error) {
+      const problem = `are not a certificate and its private key (${codeOf(error)})`;
+      throw new FileError(`${certFile} and ${keyFile} ${problem}`);
+    }
+    return keyPair;
+  });

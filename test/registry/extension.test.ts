@@ -9,7 +9,7 @@ const later = async () => undefined;
 const own = { packageName: "own", qualifiedName: "Own:Licence", parse: () => undefined };
 const template = (more: object) => ({ templates: [{ ...own, ...more }] });
 const licence = (entry: unknown) => ({ entries: { licence: entry } });
-const named = (name: string) => ({ entries: { [name]: { value } } });
+const named = (name: string) => ({ entries: { [name]: value } });
 const operation = (given: unknown, more: object = {}) => ({ operations: [given], ...more });
 
 function problemsOf(extension: unknown): readonly string[] {
@@ -48,9 +48,8 @@ test.each<[unknown, path: string, reason: string]>([
   ],
   [{ templates: [own], allocations: [own] }, ".allocations[0]", `${OTHER} own#Own:Licence`],
   [{ entries: [] }, ".entries", "must be a map, but is an empty list"],
-  [licence(value), ".entries.licence", "must be a map, but is a function"],
-  [licence({ disclose: value }), ".entries.licence.value", "must be a synchronous function"],
-  [licence({ value: later }), ".entries.licence.value", "must be a synchronous function"],
+  [licence({ value }), ".entries.licence", "must be a synchronous function"],
+  [licence(later), ".entries.licence", "must be a synchronous function"],
   [named("Licence"), ".entries.Licence", NAME],
   [named("transfer-rule"), ".entries.transfer-rule", TAKEN],
   [{ operations: {} }, ".operations", "must be a list, but is a map"],
@@ -62,9 +61,9 @@ test.each<[unknown, path: string, reason: string]>([
   ],
   [operation({ add: [{ entry: "a" }] }), ".operations[0].add[0].entry", "must be one of instrument-configuration, "],
   [
-    operation({ add: [{ disclosure: "licence" }] }, licence({ value })),
+    operation({ add: [{ disclosure: "lisence" }] }, licence(value)),
     ".operations[0].add[0].disclosure",
-    `must be one of ${DISCLOSURES}, but is`,
+    `must be one of ${DISCLOSURES}, licence, but is`,
   ],
   [
     operation(RULE),
@@ -82,7 +81,7 @@ test("refused is an entry of the file that has the name of one of the module: in
   const find = [{ field: "a", is: "registrar" }];
   const file: JsonObject = { entries: { licence: { template: { package: "p", name: "M:T" }, find, value: "list" } } };
   const mistake = { path: ["entries", "licence"], message: TAKEN };
-  expect(checkContexts(file, licence({ value })).mistakes).toEqual([mistake]);
+  expect(checkContexts(file, licence(value)).mistakes).toEqual([mistake]);
 });
 
 describe("accepted are", () => {
@@ -90,20 +89,18 @@ describe("accepted are", () => {
   const entriesOf = (table: ReturnType<typeof tableOf>, name: keyof typeof table) =>
     table[name].entries.map(({ entry }) => entry);
 
-  test("nothing, and instances of classes, whose methods are inherited", () => {
+  test("nothing, and templates that are instances of classes, whose methods are inherited", () => {
     expect(tableOf({}, {})).toEqual(tableOf());
     class Licence {
       packageName = own.packageName;
       qualifiedName = own.qualifiedName;
-      parse = own.parse;
-      value() {
+      parse() {
         return undefined;
       }
-      disclose() {}
     }
     const one = new Licence();
     const operations = [{ add: [{ entry: "licence" }, { disclosure: "licence" }] }];
-    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: one }, operations });
+    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: value }, operations });
     expect(entriesOf(table, "mint-offer/cancel")).toEqual(["licence"]);
     expect(templates.at(-1)).toBe(one);
   });
@@ -111,7 +108,7 @@ describe("accepted are", () => {
   test("changes of both, of which those of the file come last", () => {
     const changes = [{ operations: ["settlement-factory"], remove: ["licence"] }, { rewards: false }];
     const operations = [{ add: [{ entry: "licence" }] }, { rewards: true }];
-    const table = tableOf({ changes }, { entries: { licence: { value } }, operations });
+    const table = tableOf({ changes }, { entries: { licence: value }, operations });
     expect(entriesOf(table, "settlement-factory")).not.toContain("licence");
     expect(entriesOf(table, "mint-offer/accept")).toContain("licence");
     expect(entriesOf(table, "mint-offer/accept")).not.toContain("featured-app-right");

@@ -1,7 +1,7 @@
 /** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
 import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
-import type { Account } from "../sdk/json-reader.js";
+import type { Account } from "../account.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
 import type { ContractSelector, Group } from "./selector.js";
 import type { Named, TableFields } from "./templates.js";

@@ -1,6 +1,7 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
 import { refuse } from "../../domain/errors.js";
+import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
@@ -315,11 +316,17 @@ export class TableEntry {
 }
 
 /** All contracts of a registrar, newest first. */
-export const allOf = (template: TableTemplate, view: View, registrar: string): readonly Found[] =>
-  view.byKey(template, template.keyOf(template.hasRegistrar ? registrar : ""));
+export const allOf = <F extends TableFields>(
+  template: Template<F> & Pick<TableTemplate, "keyOf" | "hasRegistrar">,
+  view: View,
+  registrar: string,
+): readonly Contract<F>[] => view.byKey(template, template.keyOf(template.hasRegistrar ? registrar : ""));
 
 /** Those that have begun and not ended. The answer may change when another begins or one ends. */
-export function validNow(context: RequestContext, candidates: readonly Found[]): readonly Found[] {
+export function validNow<F extends TableFields>(
+  context: RequestContext,
+  candidates: readonly Contract<F>[],
+): readonly Contract<F>[] {
   const now = context.now * 1000;
   const isTimed = candidates.some(({ fields }) => fields.from !== undefined || fields.until !== undefined);
   if (!isTimed) return candidates;

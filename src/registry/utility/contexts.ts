@@ -20,6 +20,7 @@ import {
   type OperationChange,
   type OwnEntryDefinition,
 } from "./definition.js";
+import { type ContextFunction, moduleEntry } from "../sdk/request.js";
 import {
   builtInDisclosures,
   builtInEntries,
@@ -75,7 +76,8 @@ export function checkContexts(file: unknown, extension: unknown = {}): Checked<U
   const { operations } = orThrow(check(extensionForm, extension, repeatedTemplates));
   // They are used as they are: they may be of classes.
   const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
-  const extended = partsWith(builtInParts, [...templates, ...allocations], Object.entries(entries));
+  const own = Object.entries(entries).map(([name, entry]) => [name, moduleEntry(entry)] as const);
+  const extended = partsWith(builtInParts, [...templates, ...allocations], own);
   const known = namesOf(extended);
   const ofModule = orThrow(check(z.array(changeForm(known)), operations), ["operations"]);
   const tableOfModule = applyChanges(builtInTable, ofModule, ["operations"]);
@@ -94,8 +96,8 @@ export function checkContexts(file: unknown, extension: unknown = {}): Checked<U
   if (value === undefined) return { mistakes };
   const table = applyChanges(tableOfModule.table, value.changes ?? [], ["changes"]);
   if (table.mistakes.length > 0) return table;
-  const own = ownEntries(value.entries ?? {});
-  const parts = partsWith(extended, own.templates, own.entries);
+  const ofFile = ownEntries(value.entries ?? {});
+  const parts = partsWith(extended, ofFile.templates, ofFile.entries);
   const packageVersions = new PackageVersions(new Map(Object.entries(value.packages ?? {})));
   const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
   return {
@@ -189,9 +191,7 @@ const templateList = z
 /** Of a module, which may be plain JavaScript. */
 const extensionForm = z.strictObject({
   templates: templateList,
-  entries: z
-    .record(entryName(namesOf(builtInParts)), z.object({ value: synchronous, disclose: synchronous.optional() }))
-    .default({}),
+  entries: z.record(entryName(namesOf(builtInParts)), synchronous).default({}),
   operations: z.array(z.unknown()).default([]),
   allocations: templateList,
 });
@@ -245,10 +245,10 @@ export interface UtilityExtension {
   readonly templates?: readonly Template[];
   /**
    * Entries by name: lower-case letters, digits and hyphens, not the name of a built-in entry or disclosure. They stand in
-   * the operations whose changes add them, of this module and of the operator's contexts file. An entry that has
-   * `disclose` may stand among the disclosures too.
+   * the operations whose changes add them, of this module and of the operator's contexts file. Among the disclosures the
+   * value of an entry is not written.
    */
-  readonly entries?: Readonly<Record<string, UtilityEntry & Partial<UtilityDisclosure>>>;
+  readonly entries?: Readonly<Record<string, ContextFunction>>;
   /** Changes of the table of operations, in order. The changes of the operator's contexts file come after them. */
   readonly operations?: readonly OperationChange[];
   /**

@@ -48,46 +48,18 @@ function typeOf(field: DescField): FastField["type"] | undefined {
   return field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct" ? "struct" : undefined;
 }
 
-const readers = new Map<DescMessage, FastJsonReader>();
-
 /** Undefined if the library has to decode. */
 export function decodeJsonFast(schema: DescMessage, json: JsonObject): Message | undefined {
-  let read = readers.get(schema);
-  if (read === undefined) readers.set(schema, (read = fastJsonReader(schema, [], [])));
-  return read(json, NOTHING);
-}
-
-const NOTHING = {};
-
-/** Undefined if the library has to decode. `given` are the values of the fields that do not come from the JSON. */
-export type FastJsonReader = (json: JsonObject, given: Readonly<Record<string, string>>) => Message | undefined;
-
-/**
- * Reads messages from JSON and from elsewhere. `given` are the local names of the fields that come from elsewhere; the JSON
- * may have them, and the names of `ignored`, without effect.
- */
-export function fastJsonReader(
-  schema: DescMessage,
-  given: readonly string[],
-  ignored: readonly string[],
-): FastJsonReader {
-  const known = fastSchema(schema);
-  const isGiven = (name: string) => given.includes(name);
-  const fields = [...known.fields.values()].filter(({ name }) => !isGiven(name));
-  const unread = new Set(ignored);
-  for (const { localName, name, jsonName } of schema.fields) if (isGiven(localName)) unread.add(name).add(jsonName);
-  const otherNames = known.otherNames.filter((name) => !unread.has(name));
-  return (json, values) => {
-    for (const name of otherNames) if (json[name] !== undefined) return undefined;
-    const init: Record<string, JsonValue> = { ...values };
-    for (const { name, jsonName, type } of fields) {
-      const value = json[jsonName];
-      if (value === undefined) continue;
-      if (!fits(type, value)) return undefined;
-      init[name] = value;
-    }
-    return create(schema, init as Record<string, unknown>);
-  };
+  const { fields, otherNames } = fastSchema(schema);
+  for (const name of otherNames) if (json[name] !== undefined) return undefined;
+  const values: Record<string, JsonValue> = {};
+  for (const { name, jsonName, type } of fields.values()) {
+    const value = json[jsonName];
+    if (value === undefined) continue;
+    if (!fits(type, value)) return undefined;
+    values[name] = value;
+  }
+  return create(schema, values as Record<string, unknown>);
 }
 
 const fits = (type: FastField["type"], value: JsonValue): boolean =>

@@ -10,7 +10,7 @@ import { rejection, type Violation } from "../errors.js";
 const validator = createValidator();
 
 /** Checks a request against its buf.validate rules. Throws invalid_argument with the JSON name of each wrong field. */
-export type RuleCheck = (request: Message) => void;
+type RuleCheck = (request: Message) => void;
 
 export function ruleCheck(schema: DescMessage): RuleCheck {
   return (request) => {
@@ -67,7 +67,7 @@ export interface ArgumentLimits {
 }
 
 /** Checks the Structs and typed arguments of a request. Throws invalid_argument. */
-export type SizeCheck = (request: Message) => void;
+type SizeCheck = (request: Message) => void;
 
 export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
   const fields = schema.fields.filter(

@@ -1,8 +1,8 @@
 /** Access to the operator's port: by a token, or from this machine alone. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { BlockList, isIP, isIPv6 } from "node:net";
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
 import { formatValue } from "../../domain/errors.js";
 import { FileError, readTextFile, ReloadedFiles } from "../../util/reloaded-files.js";
 import { rejection } from "../errors.js";
@@ -54,9 +54,13 @@ function checkLocal({ raw }: FastifyRequest, isLocal: boolean): ConnectError | u
   return rejection("ACCESS_DENIED", message);
 }
 
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8);
+LOOPBACK.addAddress("::1", "ipv6");
+
 /** Whether an IPv4 or IPv6 address is reached from this machine only; also for IPv4 in the form of IPv6. */
 const isLoopback = (address: string): boolean =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+  isIP(address) !== 0 && LOOPBACK.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 
 /** Returns whether all addresses of a server are reached from this machine only; false before it listens. */
 function boundToLoopback(server: FastifyInstance): () => boolean {
@@ -76,15 +80,13 @@ function boundToLoopback(server: FastifyInstance): () => boolean {
  */
 function isLoopbackHost(host: string): boolean {
   const [, inBrackets, name = ""] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/.exec(host) ?? [];
-  if (inBrackets !== undefined) return isLoopback(inBrackets);
-  // ipaddr.js also takes octal and abbreviated IPv4 addresses.
-  return name.toLowerCase() === "localhost" || (ipaddr.IPv4.isValidFourPartDecimal(name) && isLoopback(name));
+  return name.toLowerCase() === "localhost" || isLoopback(inBrackets ?? name);
 }
 
 const MIN_CHARACTERS = 16;
 
 /** The digest of the token of operators, reloaded when its file changes. */
-export type OperatorToken = ReloadedFiles<Buffer>;
+type OperatorToken = ReloadedFiles<Buffer>;
 
 /** Throws FileError if the file cannot be read, or has no token of 16 characters. */
 export const readOperatorToken = (path: string): Promise<OperatorToken> =>

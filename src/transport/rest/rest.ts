@@ -6,7 +6,6 @@ import { formatValue } from "../../domain/errors.js";
 import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
 import { acceptJson } from "../bodies.js";
 import { fromJsonValue } from "../decoding/decode.js";
-import { fastJsonReader } from "../decoding/fast-path.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { pathOf, sendRestError } from "../reject.js";
@@ -15,7 +14,7 @@ import { type Binding, servedBindings } from "./bindings.js";
 
 const carrier = httpCarrier("json", "application/json");
 
-export interface RestOptions {
+interface RestOptions {
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;
@@ -93,19 +92,12 @@ export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Qu
 
 export function requestReader(schema: DescMessage, { inPath, fixed, hasBody }: Binding): RequestReader {
   const notOnRest = schema.fields.filter((field) => !isOnRest(field)).flatMap(({ jsonName, name }) => [jsonName, name]);
-  const names = inPath.map(({ localName }) => localName);
-  const readFast = hasBody ? fastJsonReader(schema, names, notOnRest) : undefined;
   return (parameters, body, query = {}) => {
-    const given = Object.fromEntries(
-      inPath.map(({ name, localName }) => [localName, fixed[name] ?? parameters[name] ?? ""]),
-    );
-    const message = readFast !== undefined && isObject(body) ? readFast(body, given) : undefined;
-    if (message !== undefined) return message;
     const fields = hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
     for (const name of notOnRest) if (fields[name] !== undefined) delete fields[name];
-    for (const { name, jsonName, localName } of inPath) {
-      delete fields[name];
-      fields[jsonName] = given[localName] ?? "";
+    for (const { name, jsonName } of inPath) {
+      if (fields[name] !== undefined) delete fields[name];
+      fields[jsonName] = fixed[name] ?? parameters[name] ?? "";
     }
     return fromJsonValue(schema, fields);
   };

@@ -39,7 +39,7 @@ declare module "fastify" {
   }
 }
 
-export interface RpcOptions {
+interface RpcOptions {
   readonly operations: readonly Operation[];
   readonly standard: StandardServices | undefined;
   readonly watch: WatchCalls | undefined;

@@ -39,7 +39,7 @@ const DEFAULT_LIMITS: StreamLimits = {
   requests: 1000,
 };
 
-export interface StandardServicesOptions {
+interface StandardServicesOptions {
   /** The other services of the server. */
   readonly services: readonly DescService[];
   /** Why the service is not ready; undefined where it is. */

@@ -89,7 +89,7 @@ const formOf = boundedMemoize((contentType: string): Form | null => {
 /** The content types of POST. */
 export const UNARY_TYPES = { supportedContentType: (type: string): boolean => formOf(type) !== null };
 
-export interface UnaryOptions {
+interface UnaryOptions {
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;

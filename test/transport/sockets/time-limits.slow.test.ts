@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { type Certificate, readCertificate } from "../../../src/transport/certificate.js";
+import { type Certificate, readCertificate } from "../../../src/transport/sockets.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
 import {
