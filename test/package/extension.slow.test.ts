@@ -142,7 +142,7 @@ describe("served", () => {
     const url = await serve("without.ndjson");
     expect(await post(url + settlementFactory(), settled)).toEqual({
       status: 404,
-      body: { error: `the FeeSchedule of registrar ${registrar} does not exist` },
+      body: { error: `the Acme.Fees:FeeSchedule of registrar ${registrar} does not exist` },
     });
   });
 });
@@ -155,7 +155,7 @@ test("a wrong module ends each command with exit code 2", async () => {
     ["serve", "--snapshot", "acme.ndjson", "--port", "0"],
   ];
   const modules = [
-    [`${extension}({ entries: { licence: {} } });`, "module.entries.licence.value: must be a synchronous function"],
+    [`${extension}({ entries: { licence: {} } });`, "module.entries.licence: must be a synchronous function"],
     [`${extension}();`, "module: must be a map, but has no value"],
     ['throw new Error("no licence");', "wrong-2.js cannot be loaded: no licence"],
   ] as const;
@@ -173,8 +173,9 @@ test("the module does not compile with mistakes", async () => {
     ['tag: "AV_Decimal", ', "", "tag"],
     ["required: true", 'credentials: "always"', "credentials"],
     ["allocations: [basket]", "allocation: [basket]", "allocation"],
-    ['registrar: reader.id("registrar"),', "", "registrar"],
-    ["value(_builder", "async value(_builder", "Promise"],
+    ['registrar: "registrar",', 'registrars: "registrar",', "registrars"],
+    ["payload.rate", "payload.price", "price"],
+    ['"fee-rate": ({', '"fee-rate": async ({', "Promise"],
   ] as const;
   const errors = await project.errorsOf(
     mistakes.map(([from, to]) => source.replace(from, to)),
