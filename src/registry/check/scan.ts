@@ -180,11 +180,12 @@ export async function firstInventory(
   signal: AbortSignal,
 ): Promise<CheckedInventory | undefined> {
   const pause = abortablePause(signal);
+  const hasEnded = (): boolean => signal.aborted;
   try {
-    while (!signal.aborted && source.notReadyReason() !== undefined) await pause(POLL_MS);
-    if (signal.aborted) return undefined;
+    while (!hasEnded() && source.notReadyReason() !== undefined) await pause(POLL_MS);
+    if (hasEnded()) return undefined;
     const inventory = await scanInventory(source.reader, registry, { ...options, pause, signal });
-    if (signal.aborted) return undefined;
+    if (hasEnded()) return undefined;
     return parties.length === 0 ? inventory : withPartyWarnings(inventory, parties);
   } catch (error) {
     log.warn({ reason: errorMessage(error) }, "inventory not printed");
