@@ -255,7 +255,7 @@ export function remedyOf(cause: Cause, at: number | undefined): string {
       return `Have ${issuer} issue a credential${wanted === "" ? "" : ` with ${wanted}`} for ${party}, valid ${at === undefined ? "now" : `at ${new Date(at).toISOString()}`}.`;
     }
     case "blocklist-not-configured":
-      return "Add an entry for the blocklist, with `when: checkBlocklist`, to the file of OFFLEDGER_CONTEXTS.";
+      return "Remove the line no-blocklist in the file of OFFLEDGER_CONTEXTS, and add an entry for the blocklist with `if: check-blocklist`.";
     case "no-common-synchronizer":
       return `Reassign contract ${contractId} to synchronizer ${synchronizers[0]}.`;
     case "limit-exceeded":

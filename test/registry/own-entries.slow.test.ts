@@ -15,7 +15,7 @@ import type {
 import type { UtilityExtension } from "../../src/registry/utility/contexts.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
-import { elementOf } from "../fixtures/contexts.js";
+import { elementOf, requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { contractsOf, executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
 import { followerOf } from "../fixtures/follower.js";
@@ -25,10 +25,12 @@ import { registryWithInstructions } from "../fixtures/utility-calls.js";
 
 const { provider, registrar } = parties;
 
-const find = (field: string, is: string, value: string, more: JsonObject = {}) => ({
-  template: { package: "own", name: "Own:Document" },
-  find: [{ field, is, ...more }],
+const templates = { document: { package: "own", name: "Own:Document" } };
+const find = (field: string, is: string, value: string) => ({
+  template: "document",
+  find: { [field]: is },
   value,
+  empty: true,
 });
 const entries: Readonly<Record<string, JsonObject>> = {
   registrar: find("registrar", "registrar", "contract-id"),
@@ -37,12 +39,12 @@ const entries: Readonly<Record<string, JsonObject>> = {
   "instrument-list": find("instrument", "instrument", "list"),
   sender: find("owner", "sender", "contract-id"),
   receiver: find("owner", "receiver", "list"),
-  "holder-map": find("owner", "holder", "map-by-party"),
-  "party-map": find("owner", "party", "map-by-party"),
-  "party-prefix": find("prefix", "party", "list", { prefix: 1 }),
+  "holder-map": find("owner", "holder", "map"),
+  "party-map": find("owner", "party", "map"),
+  "party-prefix": find("prefix", "start(party, 1)", "list"),
   "provider-and-party": {
     ...find("provider", "provider", "list"),
-    find: ["provider", "party"].map((is) => ({ field: is === "party" ? "owner" : is, is })),
+    find: { provider: "provider", owner: "party" },
   },
 };
 const names = Object.keys(entries);
@@ -183,7 +185,7 @@ beforeAll(async () => {
   const writer = await PostgresWriter.begin(schema.database, 0, written, (error) => {
     throw error;
   });
-  await writer.replace(contractsOf(elements, utilityWith({ entries }, extension)), 10, 1_000_000);
+  await writer.replace(contractsOf(elements, utilityWith({ templates, entries }, extension)), 10, 1_000_000);
 });
 afterAll(() => schema.drop());
 
@@ -195,42 +197,48 @@ const configurations = [
   "enable-result-contracts",
 ];
 const credentials = ["sender", "receiver", "issuer", "holder"].map((role) => `${role}-credentials`);
-const disclosures = ["factory", "locked-holding", "allocations", "allocation-holdings"];
+const disclosures = ["factory", "locked-holding", "allocations", "allocation-holdings", "no-blocklist"];
 const removal: JsonObject = { remove: [...configurations, ...credentials, ...disclosures] };
 
-const when = "checkBlocklist";
+const only = "check-blocklist";
 const app = { package: "utility-registry-app-v0", from: "0.1.0" };
 /** Without a line for the blocklist nothing is answered but reject, withdraw and cancel. */
-const blocklist = { disclosure: "registrar", when };
+const noBlocklist: JsonObject = { remove: ["no-blocklist"] };
+const blocklist = { disclosure: "registrar", missing: "omit", if: only };
 const adding = (...add: JsonObject[]): JsonObject => ({ add });
-const leaving = { operations: ["allocation/withdraw", "allocation/cancel"] };
+const leaving = { on: ["allocation/withdraw", "allocation/cancel"] };
+const omitted = { missing: "omit" };
 
 const ofEntry: Readonly<Record<string, (entry: string) => readonly JsonObject[]>> = {
-  "": (entry) => [adding({ entry }, blocklist)],
-  ", required": (entry) => [adding({ entry, required: true }, blocklist)],
-  ", with a blocklist": (entry) => [adding({ entry, when })],
-  ", of a package": (entry) => [adding({ entry, when: app }, blocklist)],
-  " as a disclosure, with a blocklist": (entry) => [adding({ disclosure: entry, when })],
-  ", without a blocklist": (entry) => [adding({ entry })],
-  " alone": (entry) => [removal, adding({ entry })],
-  " alone, with a blocklist": (entry) => [removal, adding({ entry, when })],
-  " alone, of several instruments": (entry) => [removal, adding({ entry, when: "severalInstruments" })],
-  " in offers alone": (entry) => [{ operations: ["transfer-factory/offer"], add: [{ entry }] }, adding(blocklist)],
+  "": (entry) => [noBlocklist, adding({ entry, ...omitted }, blocklist)],
+  ", required": (entry) => [noBlocklist, adding({ entry }, blocklist)],
+  ", with a blocklist": (entry) => [noBlocklist, adding({ entry, ...omitted, if: only })],
+  ", of a package": (entry) => [noBlocklist, adding({ entry, ...omitted, if: app }, blocklist)],
+  " as a disclosure, with a blocklist": (entry) => [noBlocklist, adding({ disclosure: entry, ...omitted, if: only })],
+  ", without a blocklist": (entry) => [adding({ entry, ...omitted })],
+  " alone": (entry) => [removal, adding({ entry, ...omitted })],
+  " alone, with a blocklist": (entry) => [removal, adding({ entry, ...omitted, if: only })],
+  " alone, of several instruments": (entry) => [removal, adding({ entry, ...omitted, if: "several-instruments" })],
+  " in offers alone": (entry) => [
+    noBlocklist,
+    { on: ["transfer-factory/offer"], add: [{ entry, ...omitted }] },
+    adding(blocklist),
+  ],
 };
 const cases: readonly (readonly [string, readonly JsonObject[]])[] = [
   ...names.flatMap((name) => Object.entries(ofEntry).map(([how, changes]) => [name + how, changes(name)] as const)),
-  ["the entry of a module", [adding({ entry: "licence", required: true }, blocklist)]],
-  ["the entry of a module, with a blocklist", [adding({ entry: "licence", when })]],
-  ["rewards", [{ rewards: true, when }]],
-  ["rewards alone", [removal, { rewards: true }, adding(blocklist)]],
-  ["rewards alone, with a blocklist", [removal, { rewards: true, when }]],
+  ["the entry of a module", [noBlocklist, adding({ entry: "licence" }, blocklist)]],
+  ["the entry of a module, with a blocklist", [noBlocklist, adding({ entry: "licence", ...omitted, if: only })]],
+  ["rewards", [noBlocklist, ...rewardChanges({ if: only })]],
+  ["rewards alone", [removal, ...rewardChanges(), adding(blocklist)]],
+  ["rewards alone, with a blocklist", [removal, ...rewardChanges({ if: only })]],
   ["rewards of those who leave", [{ ...leaving, add: [{ entry: "app-reward-configuration" }] }]],
   ["a right of those who leave", [{ ...leaving, add: [{ entry: "featured-app-right" }] }]],
-  ["credentials required", [{ credentials: "required" }, adding(blocklist)]],
+  ["credentials required", [noBlocklist, requireCredentials, adding(blocklist)]],
 ];
 
 test.each(cases)("%s: one answer in memory and through a database", async (_title, changes) => {
-  const registry = utilityWith({ entries, changes }, extension);
+  const registry = utilityWith({ templates, entries, changes }, extension);
   const store = await storeOf(elements, registry);
   const follower = followerOf(schema.database, { templates: registry.templates });
   await follower.refresh();
@@ -241,7 +249,8 @@ test.each(cases)("%s: one answer in memory and through a database", async (_titl
 });
 
 test("the cases answer with contracts of the operator", async () => {
-  const registry = utilityWith({ entries, changes: [adding(...names.map((entry) => ({ entry, when })))] }, extension);
+  const changes = [noBlocklist, adding(...names.map((entry) => ({ entry, if: only })))];
+  const registry = utilityWith({ templates, entries, changes }, extension);
   const store = await storeOf(elements, registry);
   const ids = ["of-registrar", "of-usd", "of-alice"];
   for (const [operation, execution] of executions) {

@@ -87,5 +87,5 @@ function keysOf(value: JsonValue): JsonValue[] {
 const isPair = (value: JsonValue): value is [string, JsonValue] =>
   Array.isArray(value) && value.length === 2 && typeof value[0] === "string";
 
-const isObject = (value: JsonValue): value is JsonObject =>
+export const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -4,11 +4,12 @@ import { type Cause, causesOf, errorIn, type RegistryErrorReason } from "../../d
 import { inReassignment, neededContract, onOneSynchronizer } from "../needed.js";
 import type { Check, CheckContext, Warning, WarningKind } from "../sdk/registry.js";
 import { type ContextDefinition, writeContext } from "./answer.js";
-import { type Line, type Operation, OPERATIONS } from "./definition.js";
+import { FACTORIES, type Factory, isExit, type Operation } from "../operation-names.js";
+import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
 import { answerOn, type ChoiceDefinition } from "./operations.js";
 import type { ContractSelector, Group } from "./selector.js";
-import { compileLine, groupOf, linesOf, type Table, tableSelector } from "./table.js";
+import { type CompiledTable, compileRow, groupOf, tableSelector } from "./table.js";
 import type { TableFields } from "./templates.js";
 
 const SEE = "or let a party whose contracts are read see it";
@@ -28,7 +29,7 @@ export const remedies: Readonly<Record<WarningKind, string>> = {
   "instruction-in-reassignment": WAIT,
   "no-common-synchronizer": "Reassign these contracts to one synchronizer",
   "blocklist-not-configured":
-    "Add an entry for the blocklist, with `when: checkBlocklist`, to the file of OFFLEDGER_CONTEXTS",
+    "Remove the line no-blocklist in the file of OFFLEDGER_CONTEXTS, and add an entry for the blocklist with `if: check-blocklist`",
   "contract-missing": `Create the contract, ${SEE}, or change the entry`,
   "holding-missing": "Reject, withdraw or cancel it: it can no longer be executed",
   "instruction-expired": "Reject, withdraw or cancel it",
@@ -124,9 +125,6 @@ export interface CheckedChoice<S extends ContractSelector = ContractSelector> {
   readonly strict: ChoiceDefinition<S>;
 }
 
-/** Reject, withdraw and cancel must always be possible. */
-export const isExit = (operation: string): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);
-
 /** Why choices on a pending instruction fail. `alsoCompletedBy`: an operation that takes the instruction too. */
 export function checkInstruction<S extends ContractSelector>(
   context: CheckContext,
@@ -169,7 +167,7 @@ export const hasEnded = ({ now }: CheckContext, { fields: { deadline } }: Contra
   deadline !== undefined && deadline <= now * 1_000;
 
 /** What will fail for the contracts of a registry file: what its operations lack, and choices on pending instructions. */
-export function tableChecks(table: Table): readonly Check<TableFields>[] {
+export function tableChecks(table: CompiledTable): readonly Check<TableFields>[] {
   const instructions = new Set([...table.choices.values()].flatMap(({ templates }) => templates));
   return [
     checkRegistrars(table),
@@ -187,10 +185,8 @@ export function tableChecks(table: Table): readonly Check<TableFields>[] {
   ];
 }
 
-const FACTORIES = OPERATIONS.filter((operation) => operation.endsWith("-factory"));
-
 /** The entries that every request of a registrar has, whoever asks: missing where no factory of it has them beside it. */
-const checkRegistrars = (table: Table): Check<TableFields> => ({
+const checkRegistrars = (table: CompiledTable): Check<TableFields> => ({
   template: table.factoryTemplate,
   warnings: (context, factories) =>
     factories.flatMap((factory): Warning[] => {
@@ -200,7 +196,7 @@ const checkRegistrars = (table: Table): Check<TableFields> => ({
       if (all[0]?.contractId !== factory.contractId) return [];
       const subject = { registrar, instrument: undefined };
       const needed = () => neededContract(`the factory of registrar ${registrar}`, { registrar });
-      const attempt = (operation: Operation) => () =>
+      const attempt = (operation: Factory) => () =>
         onOneSynchronizer(all, needed, undefined, (_factory, synchronizer) =>
           writeContext(context, commonLines(table, operation), groupOf(registrar), synchronizer, {
             instruments: [],
@@ -213,14 +209,15 @@ const checkRegistrars = (table: Table): Check<TableFields> => ({
     }),
 });
 
-const isConditional = (line: Line | undefined): boolean => line?.if !== undefined || line?.unless !== undefined;
-
 /** The lines whose entries are found by the registrar alone, and that are written without a condition. */
-function commonLines({ file, entries }: Table, operation: Operation): ContextDefinition {
-  const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].filter(({ line, outer }) => {
-    const entry = file.entries?.[line.entry ?? line.disclosure ?? line.require ?? ""];
-    if (entry === undefined || isConditional(line) || isConditional(outer)) return false;
+function commonLines({ table: { rows, entries }, parts }: CompiledTable, operation: Factory): ContextDefinition {
+  const isCommon = ({ kind, name, if: only, unless }: TableLine) => {
+    const entry = entries[name];
+    if (entry === undefined || only.length + unless.length > 0 || kind === "exists" || kind === "archived")
+      return false;
     return entry.byId === undefined && Object.values(entry.find ?? {}).every((term) => term === "registrar");
-  });
-  return { selector: tableSelector, lines: lines.map((line) => compileLine(line, entries)) };
+  };
+  const name: Operation = operation === "transfer-factory" ? "transfer-factory/offer" : operation;
+  const { lines = [], missing = "refuse" } = rows[name] ?? {};
+  return compileRow({ lines: lines.filter(isCommon), missing }, parts, tableSelector);
 }

@@ -21,7 +21,7 @@ export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/le
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/index.js";
 export type { UtilityExtension } from "../utility/contexts.js";
-export type { OperationChange } from "../utility/definition.js";
+export type { OperationChange } from "../engine/grammar.js";
 export type { ChoiceContextBuilder, EntryInputs, Holder } from "../engine/answer.js";
 export type { UtilityDisclosure as Disclosure, UtilityEntry as ContextEntry } from "../utility/entries.js";
 export type { Group } from "../engine/selector.js";

@@ -6,19 +6,20 @@ import type { View } from "../../state/port.js";
 import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "../engine/answer.js";
 import type { Found } from "../engine/entries.js";
 import { answerWithFactory } from "../engine/operations.js";
-import { checkInstruction, hasEnded, isExit, problemsOf, remedies, toWarning } from "../engine/problems.js";
+import { checkInstruction, hasEnded, problemsOf, remedies, toWarning } from "../engine/problems.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
 import { inReassignment, isInReassignment, missing } from "../needed.js";
+import { isExit } from "../operation-names.js";
 import type { Check, CheckContext, Warning } from "../sdk/registry.js";
-import type { UtilityChoice, UtilityContexts } from "./contexts.js";
 import {
   type ChoiceOperation,
   choiceOperations,
   type FactoryOperation,
   factoryOperations,
-  type OperationRow,
-} from "./definition.js";
+  type UtilityChoice,
+  type UtilityContexts,
+} from "./contexts.js";
 import type { Role } from "./credentials.js";
 import { credentialRoles, type UtilitySelector } from "./entries.js";
 import {
@@ -32,7 +33,7 @@ import {
   withProvider,
 } from "./factory.js";
 import { directTransferReach } from "./transfer.js";
-import type { PackageVersions } from "./templates.js";
+import type { PackageVersions } from "../engine/versions.js";
 
 type Definition = ContextDefinition<UtilitySelector>;
 
@@ -61,22 +62,30 @@ export const checkedOperations = ({
   table,
   packageVersions,
 }: UtilityContexts): CheckedOperations => ({
-  factories: new Map(factoryOperations.map((name) => [name, checkedOperation(name, table[name], factories[name])])),
-  choices: new Map(choiceOperations.map((name) => [name, checkedOperation(name, table[name], choices[name])])),
+  factories: new Map(
+    factoryOperations.map((name) => [
+      name,
+      checkedOperation(name, table.rows[name]?.missing === "allow", factories[name]),
+    ]),
+  ),
+  choices: new Map(
+    choiceOperations.map((name) => [
+      name,
+      checkedOperation(name, table.rows[name]?.missing === "allow", choices[name]),
+    ]),
+  ),
   packageVersions,
 });
 
 function checkedOperation<O extends string, D extends Definition>(
   operation: O,
-  { allowsMissing }: OperationRow,
+  allowsMissing: boolean,
   answered: D,
 ): CheckedOperation<O, D> {
   // Where what is missing is left out, the ledger needs none of it.
   if (allowsMissing) return { operation, answered, strict: answered, roles: [], requiresCredentials: false };
   const isNeeded = (name: string) => credentialRoles.has(name) || (name === "locked-holding" && !isExit(operation));
-  const lines = answered.lines.map((line) =>
-    isNeeded(line.name) ? { ...line, required: true, requiredWhen: undefined } : line,
-  );
+  const lines = answered.lines.map((line) => (isNeeded(line.name) ? { ...line, required: true } : line));
   const requiring = answered.lines.filter(({ name }) => credentialRoles.has(name));
   return {
     operation,

@@ -8,6 +8,7 @@ import { compileContexts } from "../../../src/registry/utility/contexts.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import type { StoreReader, StoreWriter } from "../../../src/state/port.js";
 import { isDeepStrictEqual } from "node:util";
+import { requireCredentials, rewardChanges } from "../../fixtures/contexts.js";
 import { expectedAnswer } from "./answers.js";
 import { type Actual, differences, execute } from "./compare.js";
 import { NOW } from "./contract-arbitraries.js";
@@ -42,21 +43,21 @@ function subject(settings: Partial<Settings>, file?: object): Subject {
 
 /** The operations on which a blocklist counts: all but reject, withdraw and cancel. */
 const blocklistOperations = [
-  "transfer-factory/*",
+  "transfer-factory/offer",
+  "transfer-factory/direct",
   "allocation-factory",
   "settlement-factory",
   "burn-mint-factory",
-  "transfer-instruction/accept",
   "allocation/execute-transfer",
-  ...["mint-offer", "mint-request", "burn-offer", "burn-request"].flatMap((name) => [
-    `${name}/create`,
-    `${name}/accept`,
-  ]),
+  "*/create",
+  "*/accept",
 ];
-const blocklist = {
-  operations: blocklistOperations,
-  add: [{ entry: "transfer-rule", keys: ["blocklist"], when: "checkBlocklist" }],
-};
+const line = { entry: "transfer-rule", key: "blocklist", if: "check-blocklist" };
+const blocklist = [
+  { on: blocklistOperations, remove: ["no-blocklist"], add: [{ ...line, missing: "omit" }] },
+  // Where everything may be missing it may be too.
+  { on: ["transfer-factory/self"], remove: ["no-blocklist"], add: [line] },
+];
 
 /** All but one, which counts as current although it is the oldest. */
 const listed = new Map([...packageVersions].filter(([id]) => id !== "app-v0-0.5.0"));
@@ -65,13 +66,13 @@ export const subjects: Readonly<Record<string, Subject>> = {
   "by default": subject({}),
   "with required credentials, rewards and a blocklist": subject(
     { credentialsRequired: true, rewards: "on", blocklist: true, rejectsUnknown: true },
-    { changes: [{ credentials: "required", rewards: true }, blocklist] },
+    { changes: [...rewardChanges(), requireCredentials, ...blocklist] },
   ),
   "with versions of packages, and rewards for older ones": subject(
     { rewards: { appPackageBefore: "0.9.2" }, packageVersions: listed },
     {
       packages: Object.fromEntries(listed),
-      changes: [{ when: { package: "utility-registry-app-v0", before: "0.9.2" }, rewards: true }],
+      changes: rewardChanges({ if: { package: "utility-registry-app-v0", before: "0.9.2" } }),
     },
   ),
 };
