@@ -16,6 +16,8 @@ const BURST = 2_000;
 const RATE = 20;
 const SECONDS = 15;
 const TIMEOUT_MS = 240_000;
+/** PostgreSQL vacuums and checkpoints what was written at once: that is the cost of the write, not of what follows. */
+export const SETTLE_MS = 10_000;
 
 export async function startParticipant() {
   const child = await startChild(new URL("participant.ts", import.meta.url), {
@@ -64,6 +66,7 @@ export async function measureUpdates(participant: RunningParticipant, url: strin
     await until("the last update is served", () => isServed(url, offer), TIMEOUT_MS);
     rates.push(BURST / ((performance.now() - startedAt) / 1000));
   }
+  await delay(SETTLE_MS);
   const delays = await measureDelays(participant, url);
   return [
     { title: "updates of four contracts, at once", unit: "updates/s", values: rates },

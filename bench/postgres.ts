@@ -1,11 +1,12 @@
 /** A replica that serves from PostgreSQL, next to a process that holds all contracts in memory. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { migrateDatabase } from "../src/cli/migrate.js";
 import { BuiltService } from "../test/fixtures/built-service.js";
 import { PostgresServer } from "../test/fixtures/postgres-server.js";
 import { type Load, loadHttp1 } from "./load.js";
-import { CONTRACTS, measureUpdates, OFFERS, secondsUntilReady, startParticipant } from "./mirror.js";
+import { CONTRACTS, measureUpdates, OFFERS, secondsUntilReady, SETTLE_MS, startParticipant } from "./mirror.js";
 import { type Keep, withResources } from "./processes.js";
 import { encodeAccept } from "./registry.js";
 import { compare, measureRounds, type Row } from "./table.js";
@@ -64,7 +65,8 @@ const rateOf = (url: string, load: Load, max?: number) => async () => {
 
 /** Cold: each offer once. Warm: some offers in turn, again and again. */
 async function measureReads(memory: string, replica: string): Promise<Row[]> {
-  for (const url of [memory, replica]) await loadOffers(WARM)(url, 2);
+  await delay(SETTLE_MS);
+  for (const url of [memory, replica]) await loadOffers(WARM)(url, 4);
   const unit = "requests/s";
   return measureRounds(ROUNDS, [
     {

@@ -101,8 +101,6 @@ test("a whole URL is for libraries and for other URLs, not for messages", () => 
     "app/registry.ts",
     // The base of the URL where the issuer publishes its configuration.
     "ledger/participant/tokens.ts",
-    // The exporter of traces takes a text.
-    "telemetry/tracing.ts",
     // The library that reads the proxy of the environment takes a text.
     "util/outgoing.ts",
   ]);

@@ -10,6 +10,18 @@ import { sharedHeaders } from "./request-id.js";
 import { errorResponses, errorSchemas } from "./responses.js";
 import { Schemas } from "./schemas.js";
 
+/** The published documents that are followed, with their versions. */
+const PUBLISHED = [
+  "token metadata v1 (1.2.0)",
+  "transfer instruction v1 (1.1.0)",
+  "transfer instruction v2 (1.0.0)",
+  "allocation instruction v1 (1.0.0)",
+  "allocation instruction v2 (1.0.0)",
+  "allocation v1 (1.1.0)",
+  "allocation v2 (1.0.0)",
+  "Utilities API (2.1.0)",
+];
+
 /** The descriptors must include comments. Throws if one is missing. */
 export function openApiDocument(registry: FileRegistry, version: string): JsonObject {
   const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
@@ -38,7 +50,10 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
       version,
       description:
         "The off-ledger service of a token registry on the Canton Network: factories, choice contexts and the " +
-        "contracts to disclose. Every operation is also available by Connect, gRPC and gRPC-Web.",
+        "contracts to disclose. Every operation is also available by Connect, gRPC and gRPC-Web.\n\n" +
+        `It follows the published documents ${PUBLISHED.join(", ")}. An answer with a factory or a choice context is for ` +
+        "one exercise of one choice: ask again for the next. Debug fields may differ from the contract that is disclosed; " +
+        "exclude them, or trust them only as far as the service.",
     },
     servers: [{ url: "/" }],
     security: [],

@@ -1,8 +1,7 @@
-/** Rpcs with their google.api.http rules -> operations of the OpenAPI document. */
-import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
-import { http } from "../../gen/google/api/annotations_pb.js";
+/** Rpcs with their bindings -> operations of the OpenAPI document. */
+import type { DescField, DescMethod } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
-import { bindingsOf } from "../../src/transport/rest/http-rules.js";
+import { bindingOf } from "../../src/transport/rest/bindings.js";
 import { restFields } from "../../src/transport/rest/rest.js";
 import { formOf } from "./choice-arguments.js";
 import { conditions, isCacheable, notModifiedHeader, validatorHeaders } from "./caching.js";
@@ -24,21 +23,18 @@ export interface Route {
   readonly operation: JsonObject;
 }
 
-/** Throws unless the rpc has exactly one rule and an example. */
+/** Throws unless the rpc has a rule and an example. */
 export function createRoute(method: DescMethod, operationId: string, tag: string, schemas: Schemas): Route {
-  const [binding, second] = bindingsOf(method);
-  const { pattern } = getOption(method, http);
-  if (binding === undefined || second !== undefined || typeof pattern.value !== "string") {
-    throw new Error(`${method.toString()} must have exactly one google.api.http rule`);
-  }
-  const path = pattern.value.replaceAll(/\{([^}]+)\}/g, (_, name: string) => `{${camel(name)}}`);
-  const inPath = binding.path.variables.map(({ fieldPath }) => fieldPath.join("."));
+  const binding = bindingOf(method);
+  if (binding === undefined) throw new Error(`${method.toString()} must have a google.api.http rule`);
+  const path = binding.route.replaceAll(/:(\w+)/g, (_, name: string) => `{${camel(name)}}`);
+  const inPath = binding.inPath.map(({ name }) => name);
   const rest = restFields(method.input).filter(({ name }) => !inPath.includes(name));
   const hasBody = binding.hasBody && rest.length > 0;
   const example = exampleOf(operationId, hasBody);
   const inQuery = binding.hasBody ? [] : rest;
   const parameters = [
-    ...inPath.map((name) => parameter("path", findField(method, name), true, example, schemas)),
+    ...binding.inPath.map((field) => parameter("path", field, true, example, schemas)),
     ...inQuery.map((field) => parameter("query", field, schemas.isRequired(field), example, schemas)),
   ];
   const isGet = binding.httpMethod === "GET";
@@ -94,10 +90,4 @@ function parameter(
     ...(example !== undefined && { example }),
     schema,
   };
-}
-
-function findField({ input }: DescMethod, name: string): DescField {
-  const field = input.fields.find((known) => known.name === name);
-  if (field === undefined) throw new Error(`${input.typeName} has no field ${name}`);
-  return field;
 }

@@ -5,6 +5,8 @@
  *   npx tsx scripts/real-participant/run.ts [--ledger URL] [--parties FILE] [--parts flows,groups,wallet,dry-run,tokens]
  *     [--instruments registrar/PLAIN,…] [--flows TEXT] [--secret TEXT]
  *
+ * Needs a build, a Canton 3.5 participant with the packages of Registry App 0.12, and a file of `Onboarded`. The user
+ * participant_admin acts as every party; `--secret` signs its tokens (unsafe-jwt-hmac-256). The flows leave contracts behind.
  * Ends with 1 if the service refused or the ledger rejected anything.
  */
 import { mkdtemp, rm } from "node:fs/promises";

@@ -16,7 +16,7 @@ import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
 import { watch } from "../service/watch.js";
-import { ReadinessLog } from "../telemetry/readiness-log.js";
+import { ReadinessLog } from "../telemetry/freshness.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
 import { createServer } from "../transport/server.js";
@@ -167,7 +167,7 @@ async function start(
     ...bindings.map(({ service }) => service),
     ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
   ];
-  const guards = roles.answers ? createAuth(config, guarded, now, clock) : [];
+  const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
     const own = roles.answers
@@ -180,7 +180,7 @@ async function start(
   const server = await createServer(bindings, {
     ...options,
     log,
-    guards,
+    plugins,
     observers: telemetry.observers,
     onRefused: metrics?.requests.countRefused,
     watch: watchOptions,

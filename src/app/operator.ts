@@ -18,16 +18,16 @@ import type { Registry } from "../registry/sdk/registry.js";
 import { consoleService } from "../service/console.js";
 import { explain } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { FreshnessHistory } from "../telemetry/freshness-history.js";
+import { FreshnessHistory } from "../telemetry/freshness.js";
 import type { WarningSource } from "../telemetry/metrics.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import { createExplainer, type ExplainerOptions } from "../transport/explainer.js";
-import { OperatorTokenError } from "../transport/operator/access.js";
 import { CONSOLE_PATHS, consolePage } from "../transport/operator/console-page.js";
 import { createOperatorServer, type OperatorServer, type OperatorServerOptions } from "../transport/operator/server.js";
 import type { ServerOptions } from "../transport/server.js";
 import { errorMessage } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
+import { FileError } from "../util/reloaded-files.js";
 import { participantOptions } from "./options.js";
 
 /** How long `GET /warnings` waits for a check that is running. Small registries are checked within it. */
@@ -200,7 +200,7 @@ async function createServer(options: OperatorServerOptions): Promise<OperatorSer
   try {
     return await createOperatorServer(options);
   } catch (error) {
-    if (!(error instanceof OperatorTokenError)) throw error;
+    if (!(error instanceof FileError)) throw error;
     const accepts = "the path of a file with a token of at least 16 characters";
     throw new SettingError("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, error.message);
   }

@@ -7,10 +7,11 @@ import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens.js";
-import { Certificate, CertificateError } from "../transport/certificate.js";
+import { type Certificate, readCertificate } from "../transport/sockets.js";
 import { type Budgets, createBudgets, fittingConnections } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";
 import { packageFile, packageVersion, readPackageFile } from "../util/package-files.js";
+import { FileError } from "../util/reloaded-files.js";
 
 /** The OpenAPI document of this service: it says which operations need a token, and which registrar the root serves. */
 export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: Config): JsonObject {
@@ -48,19 +49,19 @@ export async function serverOptions(
       ...(config.maxDelayMs > 0 && { turnMs: config.maxDelayMs / 2 }),
     },
     budgets: createBudgets({ requests: limits.maxRequests, streams: limits.maxStreamUnits }),
-    hooks: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
+    admission: { corsOrigins: config.corsOrigins, maxPathBytes: limits.maxPathBytes, maxDelayMs: config.maxDelayMs },
     arguments: { depth: limits.maxArgumentDepth, keys: limits.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
-    certificate: await readCertificate(config),
+    certificate: await certificateOf(config),
   };
 }
 
-async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
+async function certificateOf({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
   try {
-    return await Certificate.read(tlsCertFile, tlsKeyFile);
+    return await readCertificate(tlsCertFile, tlsKeyFile);
   } catch (error) {
-    if (!(error instanceof CertificateError)) throw error;
+    if (!(error instanceof FileError)) throw error;
     throw new SettingError("OFFLEDGER_TLS_CERT_FILE", "the path of a PEM file", error.message);
   }
 }

@@ -3,10 +3,9 @@ import type { DescService, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
-import { invalidToken, readBearerToken } from "../transport/bearer-token.js";
 import { isUtility, rejection } from "../transport/errors.js";
-import { reject } from "../transport/reject.js";
-import type { Guard } from "../transport/server.js";
+import { invalidToken, readBearerToken, reject } from "../transport/reject.js";
+import type { RootPlugin } from "../transport/server.js";
 import { DEFAULT_KEY_LIMITS, IssuerKeys, KeysUnavailable, TokenVerifier } from "./tokens.js";
 
 /** Asymmetric only: with a shared secret, a service that can verify a token can also create one. */
@@ -25,7 +24,7 @@ const ALGORITHMS = [
 ];
 
 /**
- * Creates the guard that verifies tokens; none without an issuer. `now` is in milliseconds since 1970, `clock` monotonic.
+ * Creates the plugin that verifies tokens; none without an issuer. `now` is in milliseconds since 1970, `clock` monotonic.
  * Throws SettingError.
  */
 export function createAuth(
@@ -33,7 +32,7 @@ export function createAuth(
   services: readonly DescService[],
   now: () => number,
   clock: () => number,
-): Guard[] {
+): RootPlugin[] {
   const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience } = config;
   // The configuration sets all three or none.
   if (jwksUrl === undefined || issuer === undefined || audience === undefined) return [];

@@ -8,7 +8,7 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import { type ExplainResponse, ExplainResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
 import { formatExplanation } from "./explanation.js";
 import { localAddress } from "./health.js";
@@ -95,7 +95,7 @@ function explainRequest(input: string): JsonObject {
 }
 
 function objectOf(value: JsonValue): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new Error('it must be an object with "operation" and "request"');
 }
 

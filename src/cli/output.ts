@@ -5,7 +5,7 @@ import { SnapshotError } from "../ingest/file-ingestor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../state/postgres/errors.js";
-import { StateTooLarge } from "../state/state-size.js";
+import { StateTooLarge } from "../state/load-state.js";
 import { errorMessage } from "../util/logger.js";
 import { printable } from "../util/printable.js";
 

@@ -1,6 +1,6 @@
 /**
  * What no operator can judge, and so no setting has: docs/security.md says what each protects, and tests run the service
- * with others. And where traces go, which OpenTelemetry's variables say.
+ * with others. And whether traces are sent, which OpenTelemetry's variables say.
  */
 import { getHeapStatistics } from "node:v8";
 import type { Config } from "./config.js";
@@ -39,8 +39,8 @@ export interface Limits {
   readonly maxRequests?: number;
   /** Memory of streams of changes, in that of one by REST; what fits the heap without it. */
   readonly maxStreamUnits?: number;
-  /** Where traces are sent; none without it. */
-  readonly tracesUrl?: URL;
+  /** Whether traces are sent: the exporter reads where. */
+  readonly sendsTraces: boolean;
   /** Share of the traces started here that are sent. */
   readonly tracesRatio: number;
 }
@@ -68,13 +68,15 @@ export const LIMITS: Limits = {
 
 /** From the variables of OpenTelemetry. What is malformed counts as not set, as its specification demands. */
 function tracing({
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces = "",
-  OTEL_EXPORTER_OTLP_ENDPOINT: all = "",
-  OTEL_TRACES_SAMPLER_ARG: given,
-}: NodeJS.ProcessEnv): Pick<Limits, "tracesUrl" | "tracesRatio"> {
-  const url = traces.trim() === "" && all.trim() !== "" ? `${all.trim().replace(/\/$/, "")}/v1/traces` : traces;
-  const ratio = Number(given === "" ? 1 : (given ?? 1));
-  return { ...(URL.canParse(url) && { tracesUrl: new URL(url) }), tracesRatio: ratio >= 0 && ratio <= 1 ? ratio : 1 };
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces = "",
+  OTEL_EXPORTER_OTLP_ENDPOINT: ofAll = "",
+  OTEL_TRACES_SAMPLER_ARG: given = "",
+}: NodeJS.ProcessEnv): Pick<Limits, "sendsTraces" | "tracesRatio"> {
+  const ratio = given.trim() === "" ? 1 : Number(given);
+  return {
+    sendsTraces: URL.canParse(ofTraces) || URL.canParse(ofAll),
+    tracesRatio: ratio >= 0 && ratio <= 1 ? ratio : 1,
+  };
 }
 
 /** The settings, and other limits where tests have them. */

@@ -5,6 +5,16 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path of fields; undefined where one is absent, or what should have it is no object. */
+export const valueAt = (value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined =>
+  path.reduce<JsonValue | undefined>(
+    (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
+    value,
+  );
+
 /** A number as a decimal without exponent, `1e-7` as `0.0000001`, with the digits that JSON.stringify would write. */
 export function plainDecimal(value: number): string {
   const text = String(value);

@@ -15,6 +15,14 @@ export interface ApplierOptions {
   readonly log: Logger;
 }
 
+/** Why a stream is abandoned for another one. That is no failure. */
+export class Reopened extends Error {
+  constructor() {
+    super("the stream is opened again");
+    this.name = "Reopened";
+  }
+}
+
 /** Writes snapshots and updates into the store: none twice, and none of another history than the followed stream's. */
 export class Applier {
   readonly #options: ApplierOptions;
@@ -22,7 +30,7 @@ export class Applier {
   /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
   #confirmedOffset = 0;
   #followed: UpdateStream | undefined;
-  #left: LedgerError | "reopen" | undefined;
+  #abandonedFor: Error | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(options: ApplierOptions) {
@@ -64,22 +72,19 @@ export class Applier {
     this.#options.lag.reached(this.#confirmedOffset);
   }
 
-  unfollow(): void {
+  /** Returns why the stream was abandoned; undefined if it was not. */
+  unfollow(): Error | undefined {
+    const reason = this.#abandonedFor;
+    this.#abandonedFor = undefined;
     this.#followed = undefined;
+    return reason;
   }
 
-  /** Closes the followed stream, because of a failure that was met elsewhere, or for another to be opened at once. */
-  leave(failure?: LedgerError): void {
+  /** Closes the followed stream, if there is one: for a failure that was met elsewhere, or for another stream. */
+  abandon(reason: Error): void {
     if (this.#followed === undefined) return;
-    this.#left ??= failure ?? "reopen";
+    this.#abandonedFor ??= reason;
     this.#followed.close();
-  }
-
-  /** Why the last stream was left; undefined if it failed. */
-  takeLeft(): LedgerError | "reopen" | undefined {
-    const left = this.#left;
-    this.#left = undefined;
-    return left;
   }
 
   /**

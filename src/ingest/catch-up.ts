@@ -4,7 +4,7 @@ import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
 import { LedgerError, type LedgerErrorKind } from "../ledger/participant/errors.js";
 import type { Logger } from "../util/logger.js";
 import type { RetriesOptions } from "../util/retries.js";
-import { type Applier, inBatches } from "./applier.js";
+import { type Applier, inBatches, Reopened } from "./applier.js";
 import type { LagTracker, LedgerEnd } from "./lag.js";
 
 export interface CatchUpOptions extends RetriesOptions {
@@ -131,7 +131,7 @@ export class CatchUp {
   /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
   async #fail(error: unknown): Promise<void> {
     if (!(error instanceof LedgerError)) return this.#retry();
-    if (!TRANSIENT.has(error.kind)) this.#applier.leave(error);
+    if (!TRANSIENT.has(error.kind)) this.#applier.abandon(error);
     await this.#retry(error.retryMs);
   }
 
@@ -173,7 +173,7 @@ export class CatchUp {
     const { lag, log } = this.#options;
     if (lag.otherHistory === undefined) log.warn({ reason }, "the ledger may have another history: it is checked");
     lag.historyLost(reason);
-    this.#applier.leave();
+    this.#applier.abandon(new Reopened());
   }
 
   /** The stream has moved the store since the last poll, and is more than a poll behind: a fetch would bring all twice. */

@@ -4,9 +4,8 @@ import { Bodies } from "../state/bodies.js";
 import { Follower } from "../state/follower.js";
 import { StoreUnavailable } from "../state/port.js";
 import { contentId } from "../state/postgres/content-id.js";
-import { StateTooLarge } from "../state/state-size.js";
-import { checkSessions } from "../state/postgres/check-sessions.js";
-import { Database } from "../state/postgres/database.js";
+import { StateTooLarge } from "../state/load-state.js";
+import { checkSessions, Database } from "../state/postgres/database.js";
 import { asDatabaseError, DatabaseError, type DatabaseErrorKind } from "../state/postgres/errors.js";
 import { checkSchema, migrate } from "../state/postgres/migrate.js";
 import { StoredPackages, storing } from "../state/postgres/packages.js";
@@ -111,7 +110,7 @@ export function databaseSource({
     onNearlyFull: (share) =>
       logger?.warn(
         { share, hint: "raise --max-old-space-size" },
-        "the contracts take more than 80 % of the heap, with all else",
+        "the contracts take more than 80 % of the usable heap, with all else",
       ),
   });
   const bodies = new Bodies({

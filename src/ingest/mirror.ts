@@ -1,21 +1,10 @@
-/**
- * The mirror of a ledger. Its states, and what leads from one to the next:
- * - No snapshot -> following: open the stream of updates at the ledger's end, take the contracts there, replace the store.
- * - Stopped at an update -> following: open the stream there, and check that the ledger has this update.
- * - Following: each batch of updates moves the store. CatchUp fetches what the stream delivers late, and proves it open.
- * - Following -> failed: the stream ends, or is left, for a failure met elsewhere or for packages that were found.
- * - Failed -> stopped: after a pause that the failure asks for. The store is served until it is too old.
- * - Failed -> no snapshot: updates are pruned, malformed again and again, or of another history; a package was missing.
- * The stream is opened first: a restored participant cuts every connection and uses offsets again, so while the stream
- * lasts, all reads see one history.
- */
 import { errorMessage } from "../util/logger.js";
 import type { CatchUpProgress } from "../domain/ledger.js";
 import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
 import { takeSnapshot } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
-import { Applier, type ApplierOptions, inBatches } from "./applier.js";
+import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js";
 import { CatchUp } from "./catch-up.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 
@@ -29,11 +18,34 @@ export interface MirrorOptions extends ApplierOptions, RetriesOptions {
   readonly random: () => number;
 }
 
+/** Where an attempt to follow the ledger begins. Meanwhile the store is served, until it is too old. */
+type Start =
+  /** The stream begins at the ledger's end, and a snapshot of the contracts there replaces the store. */
+  | { readonly state: "no snapshot" }
+  /** The stream begins at the store's last update, if the ledger still has it. */
+  | { readonly state: "stopped"; readonly offset: number; readonly updateId: string };
+
+/** How an attempt ends, which decides on the next: where it begins, and when. */
+type End =
+  /** Updates that are pruned, of another history, or malformed again and again ask for a snapshot. */
+  | LedgerError
+  /** The mirror has closed the stream itself, for one of the present history or of more packages. */
+  | Reopened
+  /** While a snapshot was read, packages came that neither it nor the stream has. */
+  | PackagesFound;
+
+class PackagesFound extends Error {}
+
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
 /** How often packages are looked for that the participant lacked. */
 export const SEARCH_INTERVAL_MS = 30_000;
 
+/**
+ * The mirror of a ledger: attempts to follow it, one after the other. Each opens the stream of updates first: a restored
+ * participant cuts every connection and uses offsets again, so while the stream lasts, all reads see one history. Each batch of
+ * updates moves the store. CatchUp fetches what the stream delivers late, and proves it open.
+ */
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #applier: Applier;
@@ -71,29 +83,37 @@ export class Mirror {
   /** Runs until the signal is aborted. Never rejects. */
   async run(): Promise<void> {
     const following = this.#retries.run(
-      () => this.#startAndFollow(),
-      (failures, error) => this.#failed(failures, error),
+      () => this.#follow(),
+      (failures, error) => this.#ended(failures, asEnd(error)),
     );
     await Promise.all([following, this.#catchUp.run(), this.#findMissing()]);
   }
 
-  #startAndFollow(): Promise<never> {
+  get #start(): Start {
     const { checkpoint } = this.#applier;
     // Without the id of an update, a restored ledger cannot be detected after a cut.
-    if (checkpoint?.updateId === undefined) return this.#startFromSnapshot();
-    const { offset, updateId } = checkpoint;
-    return this.#follow(offset, async (stream) => {
+    if (checkpoint?.updateId === undefined) return { state: "no snapshot" };
+    return { state: "stopped", offset: checkpoint.offset, updateId: checkpoint.updateId };
+  }
+
+  #follow(): Promise<never> {
+    const start = this.#start;
+    return start.state === "stopped" ? this.#resume(start.offset, start.updateId) : this.#followSnapshot();
+  }
+
+  #resume(offset: number, updateId: string): Promise<never> {
+    return this.#followFrom(offset, async (stream) => {
       await checkHistory(this.#options.ledger, offset, updateId);
       await checkOpen(stream);
     });
   }
 
-  async #startFromSnapshot(): Promise<never> {
+  async #followSnapshot(): Promise<never> {
     const { ledger, decoder, lag, log, now, clock } = this.#options;
     const asOf = now();
     const end = await lag.readEnd();
     const { offset, requestedAt } = end;
-    return this.#follow(offset, async (stream) => {
+    return this.#followFrom(offset, async (stream) => {
       const snapshot = await takeSnapshot(ledger, offset, decoder, () => stream.hasEnded);
       await checkOpen(stream);
       await this.#applier.replace(snapshot, asOf);
@@ -104,23 +124,23 @@ export class Mirror {
     });
   }
 
-  /** Opens a stream of updates, prepares the store, then applies updates until the stream fails. */
-  async #follow(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
+  /** Opens a stream of updates, prepares the store, then applies updates until the stream ends. Throws the End, or a defect. */
+  async #followFrom(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const { ledger } = this.#options;
     const { missing } = ledger;
     const updates = await ledger.updates(after);
     try {
       await prepare(updates);
-      // Neither the stream nor the snapshot has them.
-      if (ledger.missing !== missing) throw new MissingFound();
+      if (ledger.missing !== missing) throw new PackagesFound();
       this.#warnOfMissing();
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates)) {
         if (await this.#applier.apply(elements, updates)) this.#recovered();
       }
       throw streamEnded();
+    } catch (error) {
+      throw this.#applier.unfollow() ?? error;
     } finally {
-      this.#applier.unfollow();
       updates.close();
     }
   }
@@ -135,18 +155,16 @@ export class Mirror {
     this.#incidentLog.end();
   }
 
-  /** Decides on the next state. Returns when to try again; undefined for at once. */
-  #failed(failures: number, error: unknown): number | undefined {
+  /** Decides on the next attempt. Returns when to make it; undefined for at once. */
+  #ended(failures: number, end: End): number | undefined {
     const { ledger, lag, random } = this.#options;
     lag.streamLost();
-    const left = this.#applier.takeLeft();
-    if (error instanceof MissingFound) return undefined;
-    if (left === "reopen") return retryDelay(REOPENED, failures, random);
-    let failure = left ?? asLedgerError(error);
-    const { missing } = ledger;
+    if (end instanceof PackagesFound) return undefined;
+    // One that goes on slows down.
+    if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
+    const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
     // The next attempt asks for less.
-    if (failure.kind === "incomplete" && ledger.leaveOut(failure)) return undefined;
-    if (failure.kind === "incomplete") failure = lacksAll([...missing, ...failure.missing], failure);
+    if (end.kind === "incomplete" && ledger.leaveOut(end)) return undefined;
     if (failure.kind === "ahead") lag.historyLost(failure.message);
     // An expired token is not an incident: the next attempt uses a new one.
     if (failure.kind !== "denied" || failures > 1) this.#incidentLog.begin(failure);
@@ -183,7 +201,7 @@ export class Mirror {
         log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
         ledger.include(found);
         this.#applier.requireSnapshot();
-        this.#applier.leave();
+        this.#applier.abandon(new Reopened());
       } catch {
         // The same failure is met on the stream, and logged there.
       }
@@ -192,15 +210,10 @@ export class Mirror {
 }
 
 /** Any other error comes from the store or is a defect. The mirror retries it like a lost connection. */
-function asLedgerError(error: unknown): LedgerError {
-  return error instanceof LedgerError ? error : new LedgerError("lost", errorMessage(error));
+function asEnd(error: unknown): End {
+  const isEnd = error instanceof LedgerError || error instanceof Reopened || error instanceof PackagesFound;
+  return isEnd ? error : new LedgerError("lost", errorMessage(error));
 }
 
 const lacksAll = (missing: readonly string[], { code }: LedgerError): LedgerError =>
   new LedgerError("incomplete", `it lacks ${missing.join(", ")}`, code, { missing });
-
-/** The service has closed the stream itself. That is no incident; one that goes on slows down. */
-const REOPENED = new LedgerError("ahead", "the stream is opened again");
-
-/** While a snapshot was read, packages came that neither it nor the stream has. */
-class MissingFound extends Error {}

@@ -46,7 +46,7 @@ export interface SourceStatus {
   readonly isLeader: boolean | undefined;
   /** Connections to the database; undefined without one. */
   readonly pool: PoolStatus | undefined;
-  /** The share of the heap's limit that the contracts of a database take with all else, or would take if they do not fit. */
+  /** The share of the usable heap that the contracts of a database take with all else, or would take if they do not fit. */
   readonly heapShare: number | undefined;
 }
 

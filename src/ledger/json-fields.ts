@@ -1,17 +1,16 @@
 /** Reads JSON that others have sent. */
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { parseJsonText } from "../util/json-text.js";
 
 /** Undefined if the text is not JSON, or nested too deep. */
 export const parseJson = (text: string): JsonValue | undefined => parseJsonText(text) as JsonValue | undefined;
 
 /** The fields of an object; none of anything else. */
-export const fieldsOf = (value: JsonValue | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+export const fieldsOf = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
 
 /** Returns the value as an object. Throws an Error with `name` if it is anything else. */
 export function requireObject(value: JsonValue | undefined, name: string): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new Error(`${name} must be an object, but ${value === undefined ? "is missing" : "is not one"}`);
 }
 

@@ -1,6 +1,6 @@
 /** Checks what a registry of an operator's own answers: a mistake in it must not become a wrong disclosure. */
 import { formatValue, invalid, notFound } from "../domain/errors.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonValue, valueAt } from "../domain/json.js";
 import { targetSynchronizerOf } from "./factory-arguments.js";
 import type {
   AnyValue,
@@ -63,16 +63,16 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
   // Throws if it is no text.
   targetSynchronizerOf(query);
   mustBeRegistrar(choiceArguments["expectedAdmin"], "expectedAdmin");
-  mustBeRegistrar(at(choiceArguments, ["allocation", "admin"]), "allocation.admin");
+  mustBeRegistrar(valueAt(choiceArguments, "allocation", "admin"), "allocation.admin");
   const named = new Set<string>();
   for (const path of INSTRUMENTS) {
-    const instrument = at(choiceArguments, path);
+    const instrument = valueAt(choiceArguments, ...path);
     if (!isObject(instrument)) continue;
     mustBeRegistrar(instrument["admin"], `${path.join(".")}.admin`);
     if (typeof instrument["id"] === "string") named.add(instrument["id"]);
   }
   for (const path of LEGS) {
-    const legs = at(choiceArguments, path);
+    const legs = valueAt(choiceArguments, ...path);
     if (!Array.isArray(legs)) continue;
     for (const leg of legs)
       if (isObject(leg) && typeof leg["instrumentId"] === "string") named.add(leg["instrumentId"]);
@@ -90,13 +90,6 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
     throw invalid(`transferLegs ${problem}`, { field: `${argumentsName}.transferLegs`, problem });
   }
 }
-
-function at(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
-}
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const TEXTS: ReadonlySet<string> = new Set([
   "AV_Text",

@@ -1,5 +1,9 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
-import { type Account, accountIn, accountOf, argumentsReader, type JsonReader } from "./sdk/json-reader.js";
+import { z } from "zod";
+import { invalidField } from "../domain/errors.js";
+import { isObject, valueAt } from "../domain/json.js";
+import { type Account, accountForm, accountIn, accountOf } from "./account.js";
+import { id, mapKeys, readFields } from "./fields.js";
 import type { FactoryQuery } from "./sdk/registry.js";
 
 /** What a factory request may say besides what its choice is about. */
@@ -52,118 +56,193 @@ export interface SettledAllocation {
   readonly nextIterationFunding: readonly string[];
 }
 
+const anything = z.unknown().optional();
+const instrument = z.object({ admin: id, id });
+
+/** What the arguments of every factory may have. */
+const common = {
+  expectedAdmin: id.nullish(),
+  /** A field of wallets, which no choice has. Empty: none. */
+  _targetSynchronizerId: z.string().nullish(),
+};
+
+const transferForm = z.object({
+  ...common,
+  transfer: z.object({
+    instrumentId: instrument,
+    sender: anything,
+    receiver: anything,
+    meta: anything,
+    inputHoldingCids: anything,
+  }),
+});
+
+const allocationV1Form = z.object({
+  ...common,
+  inputHoldingCids: anything,
+  allocation: z.object({
+    transferLeg: z.object({ instrumentId: instrument, sender: anything, receiver: anything, meta: anything }),
+    settlement: anything,
+  }),
+});
+
+const side = z.object({ instrumentId: id, side: z.enum(["SenderSide", "ReceiverSide"]), otherside: anything });
+const allocationV2Form = z.object({
+  ...common,
+  inputHoldingCids: anything,
+  allocation: z.object({
+    admin: id,
+    transferLegSides: z.array(side),
+    authorizer: accountForm,
+    nextIterationFunding: mapKeys,
+  }),
+  settlement: anything,
+});
+
+const settlementForm = z.object({
+  ...common,
+  transferLegs: z.array(z.object({ sender: accountForm, receiver: accountForm, instrumentId: id })),
+  allocations: z.array(
+    z.object({
+      allocationCid: id,
+      extraTransferLegSides: z.array(z.object({ otherside: accountForm, instrumentId: id })).nullish(),
+      nextIterationFunding: mapKeys,
+    }),
+  ),
+  settlement: anything,
+});
+
+/** The arguments with their path. Throws "invalid" for another registrar than that of the request. */
+function read<T extends z.output<z.ZodObject<typeof common>>>(
+  { registrar, choiceArguments, argumentsName: path = "choiceArguments" }: FactoryQuery,
+  form: z.ZodType<T>,
+) {
+  const fields = readFields(form, choiceArguments, path);
+  requireRegistrar(registrar, fields.expectedAdmin ?? registrar, `${path}.expectedAdmin`);
+  return { fields, path, targetSynchronizer: fields._targetSynchronizerId || undefined };
+}
+
 export function transferArguments(query: FactoryQuery): TransferArguments {
   const { registrar } = query;
-  const fields = argumentsReader(query);
-  checkRegistrar(registrar, fields, "expectedAdmin");
-  const transfer = fields.object("transfer");
-  const instrumentId = readInstrumentId(registrar, transfer);
-  const [sender, receiver] = [accountIn(transfer, "sender", registrar), accountIn(transfer, "receiver", registrar)];
+  const { fields, path, targetSynchronizer } = read(query, transferForm);
+  const { transfer } = fields;
+  const at = `${path}.transfer`;
+  requireRegistrar(registrar, transfer.instrumentId.admin, `${at}.instrumentId.admin`);
   return {
-    sender,
-    receiver,
-    instrumentId,
-    inputHoldings: idsIn(transfer, "inputHoldingCids"),
-    targetSynchronizer: targetSynchronizer(fields),
+    sender: accountIn(transfer, "sender", registrar, at),
+    receiver: accountIn(transfer, "receiver", registrar, at),
+    instrumentId: transfer.instrumentId.id,
+    inputHoldings: idsIn(transfer.inputHoldingCids),
+    targetSynchronizer,
   };
 }
 
 export function allocationArguments(query: FactoryQuery): AllocationArguments {
-  const { registrar } = query;
-  const fields = argumentsReader(query);
-  checkRegistrar(registrar, fields, "expectedAdmin");
-  const allocation = fields.object("allocation");
-  const more = {
-    inputHoldings: idsIn(fields, "inputHoldingCids"),
-    targetSynchronizer: targetSynchronizer(fields),
-  };
-  if (allocation.raw("transferLegSides") === undefined) {
-    if (allocation.raw("transferLeg") !== undefined)
-      return {
-        ...readLeg(registrar, allocation.object("transferLeg")),
-        executors: () => executorsIn(allocation),
-        ...more,
-      };
+  const allocation = query.choiceArguments["allocation"];
+  if (valueAt(allocation, "transferLegSides") != null) return allocationOfSides(query);
+  if (isObject(allocation) && valueAt(allocation, "transferLeg") == null) {
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
-    throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
+    const { argumentsName: path = "choiceArguments" } = query;
+    throw invalidField(`${path}.allocation.transferLeg`, `is missing: an allocation needs ${expected}`);
   }
-  allocation.id("admin");
-  checkRegistrar(registrar, allocation, "admin");
-  const sides = allocation.objects("transferLegSides").map((side) => ({
-    instrumentId: side.id("instrumentId"),
-    isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
-    side,
-  }));
-  const funded = allocation.mapKeys("nextIterationFunding");
-  const sent = sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId);
+  return allocationOfLeg(query);
+}
+
+/** Of version 1. */
+function allocationOfLeg(query: FactoryQuery): AllocationArguments {
+  const { registrar } = query;
+  const { fields, path, targetSynchronizer } = read(query, allocationV1Form);
+  const { transferLeg: leg, settlement } = fields.allocation;
+  const at = `${path}.allocation.transferLeg`;
+  requireRegistrar(registrar, leg.instrumentId.admin, `${at}.instrumentId.admin`);
+  const instruments = [leg.instrumentId.id];
   return {
-    sender: accountOf(allocation.object("authorizer"), registrar),
-    instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
-    sent: [...new Set([...sent, ...funded])],
-    sides: sides.length,
-    others: () =>
-      sides.flatMap(({ side }) => {
-        const other = side.optionalObject("otherside");
-        return other === undefined ? [] : [accountOf(other, registrar)];
-      }),
-    executors: () => executorsIn(fields),
-    ...more,
+    sender: accountIn(leg, "sender", registrar, at),
+    others: () => (leg.receiver == null ? [] : [accountIn(leg, "receiver", registrar, at)]),
+    executors: () => executorsIn(settlement, `${path}.allocation.settlement`),
+    instruments,
+    sent: instruments,
+    sides: 1,
+    inputHoldings: idsIn(fields.inputHoldingCids),
+    targetSynchronizer,
   };
 }
 
-function readLeg(registrar: string, leg: JsonReader): Omit<AllocationArguments, keyof FactoryArguments | "executors"> {
-  const instruments = [readInstrumentId(registrar, leg)];
-  const others = () => (leg.raw("receiver") === undefined ? [] : [accountIn(leg, "receiver", registrar)]);
-  return { sender: accountIn(leg, "sender", registrar), others, instruments, sent: instruments, sides: 1 };
+/** Of version 2. */
+function allocationOfSides(query: FactoryQuery): AllocationArguments {
+  const { registrar } = query;
+  const { fields, path, targetSynchronizer } = read(query, allocationV2Form);
+  const { admin, transferLegSides: sides, authorizer, nextIterationFunding: funded } = fields.allocation;
+  const at = `${path}.allocation`;
+  requireRegistrar(registrar, admin, `${at}.admin`);
+  const sent = sides.filter((one) => one.side === "SenderSide").map(({ instrumentId }) => instrumentId);
+  return {
+    sender: accountOf(authorizer, registrar, `${at}.authorizer`),
+    others: () =>
+      sides.flatMap(({ otherside }, index) => {
+        const name = `${at}.transferLegSides[${index}].otherside`;
+        return otherside == null ? [] : accountOf(readFields(accountForm, otherside, name), registrar, name);
+      }),
+    executors: () => executorsIn(fields.settlement, `${path}.settlement`),
+    instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
+    sent: [...new Set([...sent, ...funded])],
+    sides: sides.length,
+    inputHoldings: idsIn(fields.inputHoldingCids),
+    targetSynchronizer,
+  };
 }
 
 export function settlementArguments(query: FactoryQuery): SettlementArguments {
   const { registrar } = query;
-  const fields = argumentsReader(query);
-  checkRegistrar(registrar, fields, "expectedAdmin");
-  const legs = fields.objects("transferLegs").map((leg) => ({
-    sender: accountOf(leg.object("sender"), registrar),
-    receiver: accountOf(leg.object("receiver"), registrar),
-    instrumentId: leg.id("instrumentId"),
+  const { fields, path, targetSynchronizer } = read(query, settlementForm);
+  if (fields.transferLegs.length === 0)
+    throw invalidField(`${path}.transferLegs`, "is empty: a settlement needs at least one leg");
+  const legs = fields.transferLegs.map(({ sender, receiver, instrumentId }, index) => ({
+    sender: accountOf(sender, registrar, `${path}.transferLegs[${index}].sender`),
+    receiver: accountOf(receiver, registrar, `${path}.transferLegs[${index}].receiver`),
+    instrumentId,
   }));
-  if (legs.length === 0) throw fields.invalid("transferLegs", "is empty: a settlement needs at least one leg");
   const allocations = new Map<string, SettledAllocation>();
-  for (const allocation of fields.objects("allocations")) {
-    const read = readAllocation(registrar, allocation);
-    const known = allocations.get(read.contractId);
-    allocations.set(read.contractId, known === undefined ? read : merge(known, read));
+  for (const [index, one] of fields.allocations.entries()) {
+    const { allocationCid: contractId, nextIterationFunding } = one;
+    const at = `${path}.allocations[${index}].extraTransferLegSides`;
+    const extraSides = (one.extraTransferLegSides ?? []).map(({ otherside, instrumentId }, position) => ({
+      otherSide: accountOf(otherside, registrar, `${at}[${position}].otherside`),
+      instrumentId,
+    }));
+    const before = allocations.get(contractId);
+    allocations.set(contractId, {
+      contractId,
+      extraSides: [...(before?.extraSides ?? []), ...extraSides],
+      nextIterationFunding: [...(before?.nextIterationFunding ?? []), ...nextIterationFunding],
+    });
   }
   return {
     legs,
     allocations: [...allocations.values()],
-    executors: () => executorsIn(fields),
-    targetSynchronizer: targetSynchronizer(fields),
+    executors: () => executorsIn(fields.settlement, `${path}.settlement`),
+    targetSynchronizer,
   };
 }
 
+const executorsForm = z.object({ executors: z.array(z.string()).nullish(), executor: anything }).nullish();
+
 /** Of the settlement, in versions 1 and 2. */
-function executorsIn(fields: JsonReader): string[] {
-  const settlement = fields.optionalObject("settlement");
-  if (settlement?.raw("executors") !== undefined) return settlement.texts("executors");
-  const executor = settlement?.optionalId("executor");
-  return executor === undefined ? [] : [executor];
+function executorsIn(settlement: unknown, path: string): readonly string[] {
+  const { executors, executor } = readFields(executorsForm, settlement, path) ?? {};
+  if (executors != null) return executors;
+  return executor == null ? [] : [readFields(id, executor, `${path}.executor`)];
 }
 
 /** The contract ids in a list that may be absent. Requests for factories depend on them only if a registrar has several providers. */
-function idsIn(fields: JsonReader, name: string): readonly string[] {
-  const value = fields.raw(name);
-  return Array.isArray(value) ? (value.filter((id) => typeof id === "string" && id !== "") as string[]) : [];
-}
-
-/** A field of wallets, which no choice has. Empty: none. */
-function targetSynchronizer(fields: JsonReader): string | undefined {
-  const name = "_targetSynchronizerId";
-  return fields.raw(name) === undefined || fields.text(name) === "" ? undefined : fields.text(name);
-}
+const idsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one !== "") : [];
 
 /** The synchronizer on which the wallet will submit; undefined if it does not say. Throws "invalid" if it is no text. */
-export const targetSynchronizerOf = (query: FactoryQuery): string | undefined =>
-  targetSynchronizer(argumentsReader(query));
+export function targetSynchronizerOf({ choiceArguments, argumentsName = "choiceArguments" }: FactoryQuery) {
+  const { _targetSynchronizerId: given } = choiceArguments;
+  return readFields(common._targetSynchronizerId, given, `${argumentsName}._targetSynchronizerId`) || undefined;
+}
 
 /** The instruments of the legs, then those that only an allocation names. */
 export function distinctInstruments({ legs, allocations }: SettlementArguments): string[] {
@@ -175,36 +254,6 @@ export function distinctInstruments({ legs, allocations }: SettlementArguments):
   return [...instruments];
 }
 
-function readAllocation(registrar: string, fields: JsonReader): SettledAllocation {
-  return {
-    contractId: fields.id("allocationCid"),
-    extraSides: fields.optionalObjects("extraTransferLegSides").map((side) => ({
-      otherSide: accountOf(side.object("otherside"), registrar),
-      instrumentId: side.id("instrumentId"),
-    })),
-    nextIterationFunding: fields.mapKeys("nextIterationFunding"),
-  };
-}
-
-const merge = (a: SettledAllocation, b: SettledAllocation): SettledAllocation => ({
-  contractId: a.contractId,
-  extraSides: [...a.extraSides, ...b.extraSides],
-  nextIterationFunding: [...a.nextIterationFunding, ...b.nextIterationFunding],
-});
-
-/** The id of an instrument whose admin must be the registrar. */
-function readInstrumentId(registrar: string, fields: JsonReader): string {
-  const instrument = fields.object("instrumentId");
-  const id = instrument.id("id");
-  instrument.id("admin");
-  checkRegistrar(registrar, instrument, "admin");
-  return id;
-}
-
-/** If the field is present, it must equal the registrar of the path. */
-function checkRegistrar(registrar: string, fields: JsonReader, name: string): void {
-  const named = fields.optionalId(name);
-  if (named !== undefined && named !== registrar) {
-    throw fields.invalid(name, `is ${named}, but the registrar of the request is ${registrar}`);
-  }
+function requireRegistrar(registrar: string, named: string, path: string): void {
+  if (named !== registrar) throw invalidField(path, `is ${named}, but the registrar of the request is ${registrar}`);
 }

@@ -16,7 +16,7 @@ import type {
 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, valueAt } from "../domain/json.js";
 import type { Answer, QueryExecutor } from "../registry/executor.js";
 import type { Recording } from "../registry/recorder.js";
 import type {
@@ -153,8 +153,9 @@ function factoryQuery(
   apiVersion: ApiVersion,
 ): FactoryQuery {
   if (typedArguments.case === undefined) {
-    const meta = fieldOf(choiceArguments?.extraArgs, "meta");
-    return { registrar: registrarParty, choiceArguments: choiceArguments ?? {}, meta: asObject(meta), apiVersion };
+    const given = valueAt(choiceArguments, "extraArgs", "meta");
+    const meta = isObject(given) ? given : undefined;
+    return { registrar: registrarParty, choiceArguments: choiceArguments ?? {}, meta, apiVersion };
   }
   // Typed arguments have no `extraArgs`.
   return {
@@ -167,11 +168,6 @@ function factoryQuery(
 
 /** The rules say what is wrong with arguments of another form. */
 function executorsIn(choiceArguments: JsonObject): readonly string[] | undefined {
-  const executors = fieldOf(choiceArguments.settlement, "executors");
+  const executors = valueAt(choiceArguments, "settlement", "executors");
   return Array.isArray(executors) && executors.every((one) => typeof one === "string") ? executors : undefined;
 }
-
-const asObject = (value: JsonValue | undefined): JsonObject | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-
-const fieldOf = (value: JsonValue | undefined, name: string): JsonValue | undefined => asObject(value)?.[name];

@@ -6,10 +6,9 @@ import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
 import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
-import { loadState } from "./load-state.js";
 import type { LogHead, LogStep, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
-import { type Heap, isNearlyFull, processHeap, StateSize, StateTooLarge } from "./state-size.js";
+import { type Heap, isNearlyFull, loadState, processHeap, StateSize, StateTooLarge } from "./load-state.js";
 import { type State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;
@@ -24,7 +23,7 @@ export interface FollowerOptions extends RetriesOptions {
   readonly onRecovered: () => void;
   /** Called for each generation that the heap has no room for. A state that is served stays. */
   readonly onTooLarge: (error: StateTooLarge) => void;
-  /** Called when the contracts that are served take more than 80 % of the heap, with all else: the share of its limit. */
+  /** Called when the contracts that are served take more than 80 % of the usable heap, with all else: the share of it. */
   readonly onNearlyFull: (share: number) => void;
   readonly heap?: Heap;
 }
@@ -103,7 +102,7 @@ export class Follower extends StateReader {
     };
   }
 
-  /** The share of the heap's limit that the contracts take with all else, or that those would which do not fit. */
+  /** The share of the usable heap that the contracts take with all else, or that those would which do not fit. */
   get heapShare(): number | undefined {
     return this.#tooLarge?.error.share ?? this.#heapShare();
   }

@@ -294,7 +294,7 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
   );
   gauge(
     "offledger_heap_share",
-    "Share of the heap that the contracts of a database take with all else; no state is loaded that would take more than 0.9",
+    "Share of the usable heap that the contracts of a database take with all else; above 1 they do not fit",
     () => status().heapShare,
   );
   gauge("offledger_database_waiting", "Queries waiting for a database connection", () => status().pool?.waiting);

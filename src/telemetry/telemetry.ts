@@ -58,10 +58,10 @@ export async function startTelemetry(config: AppConfig, log: Logger, sources: Me
 }
 
 async function startTracing(config: AppConfig, log: Logger, version: string): Promise<Tracing | undefined> {
-  const { tracesUrl: url, tracesRatio: ratio } = limitsOf(config);
-  if (url === undefined) return undefined;
+  const { sendsTraces, tracesRatio: ratio } = limitsOf(config);
+  if (!sendsTraces) return undefined;
   const { Tracing: LoadedTracing } = await import("./tracing.js");
-  return new LoadedTracing({ url, ratio, version, log });
+  return new LoadedTracing({ ratio, version, log });
 }
 
 /** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */

@@ -29,8 +29,8 @@ import { type CompletedRequest, isFailure, type ParentSpan, type Protocol, statu
 const MAX_QUEUED = 4_096;
 const BATCH_SIZE = 512;
 const BATCH_MS = 1_000;
-/** Including retries. */
-const EXPORT_MS = 10_000;
+/** Longer than the exporter tries by default, so that its error is the one that is logged. */
+const EXPORT_MS = 11_000;
 /** At shutdown the whole queue is sent at once. */
 const MAX_CONCURRENT_BATCHES = MAX_QUEUED / BATCH_SIZE;
 
@@ -41,7 +41,6 @@ export interface SpanCounts {
 }
 
 interface TracingOptions {
-  readonly url: URL;
   /** Share of the traces started here that are sent. */
   readonly ratio: number;
   readonly version: string;
@@ -54,19 +53,16 @@ export class Tracing {
   readonly #tracer: Tracer;
   #queued = 0;
 
-  constructor({ url, ratio, version, log }: TracingOptions) {
-    const otlpExporter = new OTLPTraceExporter({
-      url: url.href,
-      timeoutMillis: EXPORT_MS,
-      concurrencyLimit: MAX_CONCURRENT_BATCHES,
-    });
+  /** The exporter reads OTEL_EXPORTER_OTLP_… itself: where spans go, headers, compression, time. */
+  constructor({ ratio, version, log }: TracingOptions) {
+    const otlpExporter = new OTLPTraceExporter({ concurrencyLimit: MAX_CONCURRENT_BATCHES });
     this.#exporter = new CountingExporter(otlpExporter, log, () => performance.now());
     const processor = new BatchSpanProcessor({
       exporter: this.#exporter,
       maxQueueSize: MAX_QUEUED,
       maxExportBatchSize: BATCH_SIZE,
       scheduledDelayMillis: BATCH_MS,
-      exportTimeoutMillis: EXPORT_MS + 1_000,
+      exportTimeoutMillis: EXPORT_MS,
     });
     this.#provider = new TracerProvider({
       resource: resourceFromAttributes({

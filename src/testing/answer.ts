@@ -20,13 +20,13 @@ import type { RegistryFile } from "../registry/engine/grammar.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import type { Choice, Factory } from "../registry/operation-names.js";
 import { QueryExecutor } from "../registry/executor.js";
-import type { Registry } from "../registry/sdk/registry.js";
+import type { AnyValue, Registry, TransferKind } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { operations } from "../transport/operations.js";
-import { bindingsOf } from "../transport/rest/http-rules.js";
+import { bindingOf } from "../transport/rest/bindings.js";
 import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
 /** A contract with what a test says of it. */
@@ -118,24 +118,96 @@ export const TEST_OPERATIONS = Object.keys(METHODS) as readonly TestOperation[];
 const ARGUMENT_LIMITS = { depth: LIMITS.maxArgumentDepth, keys: LIMITS.maxArgumentKeys };
 const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {}, notReadyReason: () => undefined };
 
+/** A value of a choice context, as JSON has it. */
+export type ContextValue =
+  | {
+      readonly tag: Exclude<AnyValue["tag"], "AV_Bool" | "AV_List" | "AV_Map">;
+      readonly value: string;
+    }
+  | { readonly tag: "AV_Bool"; readonly value: boolean }
+  | { readonly tag: "AV_List"; readonly value: readonly ContextValue[] }
+  | { readonly tag: "AV_Map"; readonly value: Readonly<Record<string, ContextValue>> };
+
+export interface DisclosedContract {
+  readonly templateId: string;
+  readonly contractId: string;
+  readonly createdEventBlob: string;
+  readonly synchronizerId: string;
+}
+
+/** The answer to a choice on an instruction. */
+export interface ChoiceAnswer {
+  /** By their keys. */
+  readonly values: Readonly<Record<string, ContextValue>>;
+  readonly disclosed: readonly DisclosedContract[];
+}
+
+export interface FactoryAnswer extends ChoiceAnswer {
+  /** Its contract id. */
+  readonly factory: string;
+}
+
+export interface TransferFactoryAnswer extends FactoryAnswer {
+  readonly transferKind: TransferKind;
+}
+
+/** The first page of the list, as JSON has it. */
+export interface InstrumentsAnswer {
+  readonly instruments: readonly JsonObject[];
+}
+
+export type AnswerTo<O extends TestOperation> = O extends "instruments"
+  ? InstrumentsAnswer
+  : O extends "transfer-factory"
+    ? TransferFactoryAnswer
+    : O extends `${string}-factory`
+      ? FactoryAnswer
+      : ChoiceAnswer;
+
 /**
- * The JSON with which the service answers the request over REST, without debug fields, and with the total supply. Rejects
- * with RefusedRequest; with what the registry throws where that is a defect, which the service answers with 500; and with
- * an Error for contracts that cannot be read.
+ * What the service answers over REST, with the total supply of instruments. Rejects with RefusedRequest; with what the
+ * registry throws where that is a defect, which the service answers with 500; and with an Error for contracts that cannot be
+ * read.
  */
-export function answer(
+export async function answer<O extends TestOperation>(
   registry: Registry | RegistryFile,
   contracts: TestContracts,
-  request: TestRequest,
-): Promise<JsonObject> {
-  return ask(asServed(registry), contracts, request);
+  request: TestRequest & { readonly operation: O },
+): Promise<AnswerTo<O>> {
+  // The response of an operation has its fields.
+  return answerIn(await ask(asServed(registry), contracts, request)) as AnswerTo<O>;
+}
+
+/** The answer in the JSON of a response. */
+export function answerIn(body: JsonObject): Partial<TransferFactoryAnswer & InstrumentsAnswer> {
+  // As the service writes it.
+  const { factoryId: factory, transferKind, instruments, ...choice } = body as unknown as Response;
+  if (instruments !== undefined) return { instruments };
+  const { choiceContextData, disclosedContracts } = choice.choiceContext ?? choice;
+  return {
+    ...(factory !== undefined && { factory }),
+    ...(transferKind !== undefined && { transferKind }),
+    values: choiceContextData?.values ?? {},
+    disclosed: disclosedContracts ?? [],
+  };
+}
+
+interface ResponseContext {
+  readonly choiceContextData?: { readonly values: ChoiceAnswer["values"] };
+  readonly disclosedContracts?: ChoiceAnswer["disclosed"];
+}
+
+interface Response extends ResponseContext, Partial<InstrumentsAnswer> {
+  readonly factoryId?: string;
+  readonly transferKind?: TransferKind;
+  readonly choiceContext?: ResponseContext;
 }
 
 /** With the checks that the service makes of registries that are not its own. */
 export const asServed = (registry: Registry | RegistryFile): Registry =>
   checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
 
-/** Asks a registry as it was loaded. */
+/** The JSON with which the service answers a registry as it was loaded, without debug fields. Rejects as `answer`. */
 export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
   const { operation, version = METHODS[operation].v1 === undefined ? "v2" : "v1" } = request;
   const { registrar, contractId = "", choiceArguments, meta } = request;
@@ -143,11 +215,15 @@ export async function ask(registry: Registry, contracts: TestContracts, request:
   if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
   const respond = overRest(services(await executorOf(registry, contracts, request), SERVICE_OPTIONS), method);
   const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };
-  return respond((read) => read({ p0: registrar, p1: contractId }, { ...body, excludeDebugFields: true }));
+  return respond((read, inPath) => {
+    const [ofRegistrar = "", ofContract = ""] = inPath;
+    const parameters = { [ofRegistrar]: registrar, [ofContract]: contractId };
+    return read(parameters, { ...body, excludeDebugFields: true });
+  });
 }
 
-/** Makes the message of a request, which REST would read with the reader. */
-type MakeMessage = (read: RequestReader) => Message;
+/** Makes the message of a request, which REST would read with the reader. `inPath` are the parameters of its route. */
+type MakeMessage = (read: RequestReader, inPath: readonly string[]) => Message;
 
 /** Calls a method as REST does, without a socket, for the JSON of the response. Rejects as `answer` does. */
 export function overRest(
@@ -159,17 +235,18 @@ export function overRest(
   const called = operations(ofMethod, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
     (one) => one.method === method,
   );
-  const [binding] = bindingsOf(method);
+  const binding = bindingOf(method);
   if (called === undefined || binding === undefined) throw new Error(`${method.name} is not served`);
   const read = requestReader(method.input, binding);
+  const inPath = binding.inPath.map(({ name }) => name);
   return async (makeMessage) => {
     try {
-      const message = makeMessage(read);
+      const message = makeMessage(read, inPath);
       const json = called.encode(await called.call(message), message, "json");
       return JSON.parse(json.toBuffer().toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
-      const { status, body } = toRestError(error, binding.path.route);
+      const { status, body } = toRestError(error, binding.route);
       const message = "error_description" in body ? body.error_description : body.error;
       throw new RefusedRequest(status, reasonOf(error).toLowerCase().replaceAll("_", "-"), message);
     }

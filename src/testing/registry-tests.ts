@@ -1,12 +1,20 @@
 /** A table of requests and expected answers, kept beside a registry file: docs/your-own-registry.md, "Tests". */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
 import { type Loaded, loadForm } from "../registry/engine/file.js";
 import type { RegistryFile } from "../registry/engine/grammar.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import { ask, asServed, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "./answer.js";
+import {
+  answerIn,
+  ask,
+  asServed,
+  type ContextValue,
+  RefusedRequest,
+  TEST_OPERATIONS,
+  type TestRequest,
+} from "./answer.js";
 
 const text = z.string().min(1);
 const json = z.record(z.string(), z.json());
@@ -157,31 +165,23 @@ type Answered = Omit<Expectation, "inOrder">;
 
 /** An answer in the form of an expectation. */
 function answered(body: JsonObject): Answered {
-  const { factoryId, transferKind, instruments, choiceContext = body } = body;
-  const { choiceContextData, disclosedContracts = [] } = choiceContext as {
-    readonly choiceContextData?: { readonly values: JsonObject };
-    readonly disclosedContracts?: readonly { readonly contractId: string }[];
-  };
-  if (choiceContextData === undefined) return { instruments } as Answered;
-  return {
-    ...(factoryId !== undefined && { factory: factoryId }),
-    ...(transferKind !== undefined && { transferKind }),
-    values: shortValues(choiceContextData.values),
-    disclosed: disclosedContracts.map(({ contractId }) => contractId),
-  } as Answered;
+  const { values, disclosed, instruments, ...more } = answerIn(body);
+  if (values === undefined) return { instruments: [...(instruments ?? [])] };
+  return { ...more, values: shortValues(values), disclosed: (disclosed ?? []).map(({ contractId }) => contractId) };
 }
 
-const shortValues = (values: JsonObject = {}): JsonObject =>
+type Values = NonNullable<Expectation["values"]>;
+
+const shortValues = (values: Readonly<Record<string, Values[string] | ContextValue>> = {}): Values =>
   Object.fromEntries(Object.entries(values).map(([name, one]) => [name, shortValue(one)]));
 
 /** A contract id, a boolean and a list of contract ids without their tags. */
-function shortValue(any: JsonValue): JsonValue {
-  if (!isObject(any)) return any;
-  const { tag, value: content = null } = any;
+function shortValue(any: Values[string] | ContextValue): Values[string] {
+  if (typeof any !== "object" || Array.isArray(any)) return any;
+  const { tag, value: content } = any as ContextValue;
   if (tag === "AV_ContractId" || tag === "AV_Bool") return content;
-  if (tag !== "AV_List" || !Array.isArray(content)) return any;
-  const ids = content.map(shortValue);
-  return ids.every((id) => typeof id === "string") ? ids : any;
+  const ids = tag === "AV_List" ? content.map(shortValue) : [];
+  return tag === "AV_List" && ids.every((id) => typeof id === "string") ? ids : (any as Values[string]);
 }
 
 function compareAnswer({ inOrder = false, ...expect }: Expectation, got: Answered): string[] {
@@ -208,6 +208,3 @@ function contains(found: JsonValue, expected: JsonValue): boolean {
   if (!isObject(expected)) return found === expected;
   return isObject(found) && Object.entries(expected).every(([name, one]) => contains(found[name] ?? null, one));
 }
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 /** Reads the bodies of requests: whole, within the limit of a message and the budget of all bodies. */
-import { IncomingMessage } from "node:http";
+import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { constants, Http2ServerRequest } from "node:http2";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -13,7 +13,7 @@ const RETRY_SECONDS = 1;
 /** The first capacity of a body whose length is not known. */
 const MIN_BYTES = 4 * 1024;
 
-export interface BodyOptions {
+interface BodyOptions {
   /** In bytes. */
   readonly limit: number;
   /** The content-length, if there is one. */
@@ -47,11 +47,8 @@ export class BodyBuffer {
   /** Takes a chunk, with which the body must not exceed its limit. False, without taking it, if the budget is used up. */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length;
-    // A chunk is part of a read that may be larger, so only a whole body is kept without a copy.
-    const isWhole = this.#length === 0 && length === this.#expected;
-    if (isWhole ? !this.#take(length) : length > this.#buffer.length && !this.#grow(length)) return false;
-    if (isWhole) this.#buffer = chunk;
-    else chunk.copy(this.#buffer, this.#length);
+    if (length > this.#buffer.length && !this.#grow(length)) return false;
+    chunk.copy(this.#buffer, this.#length);
     this.#length = length;
     return true;
   }
@@ -64,22 +61,17 @@ export class BodyBuffer {
   #grow(length: number): boolean {
     const doubled = Math.max(MIN_BYTES, 2 * this.#buffer.length);
     const capacity = Math.max(length, Math.min(doubled, this.#expected ?? this.#maxBytes, this.#maxBytes));
-    if (!this.#take(capacity)) return false;
+    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
+    this.#taken = capacity;
     const grown = Buffer.allocUnsafe(capacity);
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
     return true;
   }
-
-  #take(capacity: number): boolean {
-    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
-    this.#taken = capacity;
-    return true;
-  }
 }
 
 /** Undefined if the client is gone. */
-export type ReceivedBody = Buffer | ConnectError | undefined;
+type ReceivedBody = Buffer | ConnectError | undefined;
 
 /**
  * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
@@ -200,24 +192,25 @@ type Done = (error: Error | null, value?: JsonValue) => void;
 /** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
 export function acceptJson(server: FastifyInstance, maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", (request, _payload, done) => {
-    const { headers } = request;
-    readForRest(request, maxBodyBytes, done, (body) => {
-      const problem = charsetProblem(headers["content-type"]);
-      if ((headers["content-encoding"] ?? "identity") !== "identity") {
-        done(unsupported("the body must not have a content-encoding"));
-      } else if (problem !== undefined && body.length > 0) done(unsupported(problem));
-      else parse(body, done);
-    });
-  });
   server.addContentTypeParser("*", (request, _payload, done) => {
-    const contentType = request.headers["content-type"];
-    const given = contentType === undefined ? "absent" : formatValue(contentType);
     readForRest(request, maxBodyBytes, done, (body) => {
-      if (body.length === 0) done(null, {});
-      else done(unsupported(`the content-type must be application/json, but is ${given}`));
+      const problem = body.length === 0 ? undefined : encodingProblem(request.headers);
+      if (problem === undefined) parse(body, done);
+      else done(Object.assign(new Error(problem), { statusCode: 415 }));
     });
   });
+}
+
+/** Why a body is not JSON in UTF-8, by its headers. */
+function encodingProblem(headers: IncomingHttpHeaders): string | undefined {
+  const { "content-type": type = "", "content-encoding": coding = "identity" } = headers;
+  if (!/^application\/json\s*(?:;|$)/i.test(type))
+    return `the content-type must be application/json, but is ${type === "" ? "absent" : formatValue(type)}`;
+  if (coding !== "identity") return "the body must not have a content-encoding";
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
+  return /^utf-?8$/i.test(charset)
+    ? undefined
+    : `the charset of the body must be utf-8, but is ${formatValue(charset)}`;
 }
 
 function readForRest(request: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
@@ -248,14 +241,5 @@ function parse(body: Buffer, done: Done): void {
 /** REST has a status of its own for a body that is too large. */
 const toRestError = (error: ConnectError): Error =>
   error.code === Code.ResourceExhausted ? Object.assign(new Error(error.rawMessage), { statusCode: 413 }) : error;
-const unsupported = (message: string): Error => Object.assign(new Error(message), { statusCode: 415 });
 /** Nobody reads the response; the log has it as cancelled. */
 const clientGone = (): Error => Object.assign(new Error("the client is gone"), { statusCode: 499 });
-
-/** What is wrong with the charset of a JSON body; undefined if it is UTF-8, which JSON is without the parameter. */
-function charsetProblem(contentType = ""): string | undefined {
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? [];
-  return /^utf-?8$/i.test(charset)
-    ? undefined
-    : `the charset of the body must be utf-8, but is ${formatValue(charset)}`;
-}

@@ -5,6 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionGzip } from "@connectrpc/connect-node";
 import compress from "@fastify/compress";
 import type { FastifyInstance } from "fastify";
+import { boundedMemoize } from "../util/memoize.js";
 
 /** The only encoding of responses. */
 export const GZIP = "gzip";
@@ -47,3 +48,40 @@ export const rpcGzip: typeof compressionGzip = {
       throw new ConnectError(rawMessage, code === Code.Internal ? Code.InvalidArgument : code);
     }),
 };
+
+// Clients send few different values.
+const acceptsIn = boundedMemoize(prefersGzip);
+
+/**
+ * Whether a client accepts gzip and does not prefer the identity, by quality values (RFC 9110, 12.5.3). gRPC sends a list
+ * without them. A client without the header gets the identity.
+ */
+export function acceptsGzip(header: string | readonly string[] | undefined): boolean {
+  if (header === undefined) return false;
+  return acceptsIn(typeof header === "string" ? header : header.join());
+}
+
+function prefersGzip(header: string): boolean {
+  const qualities = new Map(header.split(",").map(parseItem));
+  const accepted = qualities.get(GZIP) ?? qualities.get("x-gzip") ?? qualities.get("*") ?? 0;
+  return accepted > 0 && accepted >= (qualities.get("identity") ?? 0);
+}
+
+/** `q=` with at most three decimals. An item whose quality is malformed is not accepted. */
+function parseItem(item: string): [coding: string, quality: number] {
+  const [coding = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  if (quality === undefined) return [coding, 1];
+  return [coding, /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(quality) ? Number(quality) : 0];
+}
+
+/** As @fastify/compress writes it. */
+const ACCEPT_ENCODING = "accept-encoding";
+
+/** `Vary` of a response that may be compressed, together with what hooks have set. */
+export function varyByEncoding(header: string | number | readonly string[] | undefined): string {
+  if (header === undefined) return ACCEPT_ENCODING;
+  const present = typeof header === "object" ? header.join(", ") : String(header);
+  const names = new Set(present.split(",").map((name) => name.trim().toLowerCase()));
+  return names.has("*") || names.has(ACCEPT_ENCODING) ? present : `${present}, ${ACCEPT_ENCODING}`;
+}

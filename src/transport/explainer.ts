@@ -1,5 +1,5 @@
-// Runs a request as the public port does (the same operations, checks and encodings) and records how it is answered.
-import { type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+/** Runs a request as the public port does (the same routes, operations, checks and encodings) and records how it is answered. */
+import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
@@ -12,8 +12,8 @@ import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { type ContextResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
 import { type Operation, operations, type Report } from "./operations.js";
-import { type Binding, servedBindings } from "./rest/http-rules.js";
-import { type Query, requestReader } from "./rest/rest.js";
+import { type RestRoute, restRoutes } from "./rest/rest.js";
+import { RouteTable } from "./rest/routes.js";
 
 export interface ExplainerOptions {
   /** The services of the public port. */
@@ -29,10 +29,12 @@ export interface ExplainerOptions {
 export function createExplainer(options: ExplainerOptions): Explainer {
   const { bindings, limits, rootRegistrar, report, now } = options;
   const served = operations(bindings, report, limits);
-  const findRest = restTargets(served, rootRegistrar);
+  const routes = new RouteTable<RestRoute>();
+  for (const route of restRoutes(served, rootRegistrar))
+    routes.add(route.binding.httpMethod, route.binding.route, route);
   return {
     async explain(call, at = now()) {
-      const { operation, request } = findRequest(served, findRest, call);
+      const { operation, request } = findRequest(served, routes, call);
       const recording = new Recording(true, at);
       const outcome = await run(operation, request, recording);
       const { last } = recording;
@@ -58,14 +60,14 @@ interface FoundRequest {
 /** Throws "invalid" if no operation has this name or path. */
 function findRequest(
   served: readonly Operation[],
-  findRest: FindRestTarget,
+  routes: RouteTable<RestRoute>,
   { operation: name, request }: ExplainedCall,
 ): FoundRequest {
-  const [, httpMethod, target] = /^([A-Z]+) (\/\S*)$/.exec(name) ?? [];
-  if (httpMethod !== undefined && target !== undefined) {
-    const found = findRest(httpMethod, target);
-    if (found !== undefined) return { operation: found.operation, request: decoded(() => found.decode(request)) };
-  }
+  const [, httpMethod = "", url] = /^([A-Z]+) (\/\S*)$/.exec(name) ?? [];
+  const found = url === undefined ? undefined : routes.find(url);
+  const route = found?.byMethod.get(httpMethod);
+  if (found !== undefined && route !== undefined)
+    return { operation: route.operation, request: decoded(() => route.read(found.params, request, found.query)) };
   const operation = served.find((one) => one.name === name);
   if (operation === undefined) {
     const problem = `is ${formatValue(name)}, which is no operation: use the full name of an rpc, or method and path`;
@@ -129,66 +131,4 @@ function causesOfDetails(error: ConnectError): readonly Cause[] {
   const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
   if (violations.length === 0) return [{ code, message: error.rawMessage }];
   return violations.map(({ field, description }) => ({ code, field, message: `${field} ${description}` }));
-}
-
-/** Finds the operation of a REST request by its method and path, as the router of the public port does. */
-
-/** Decodes the request of a path that was found. Throws ConnectError. */
-export interface RestTarget {
-  readonly operation: Operation;
-  readonly decode: (body: JsonObject) => Message;
-}
-
-interface Route {
-  readonly operation: Operation;
-  readonly binding: Binding;
-  readonly pattern: RegExp;
-  readonly read: (parameters: Record<string, string | undefined>, body: JsonValue, query: Query) => Message;
-}
-
-export type FindRestTarget = (httpMethod: string, target: string) => RestTarget | undefined;
-
-function restTargets(served: readonly Operation[], rootRegistrar?: string): FindRestTarget {
-  const routes = served.flatMap((operation) =>
-    servedBindings(operation.method, rootRegistrar).map((binding): Route => ({
-      operation,
-      binding,
-      pattern: patternOf(binding.path.route),
-      read: requestReader(operation.method.input, binding),
-    })),
-  );
-  return (httpMethod, target) => {
-    const [path = "", query = ""] = target.split("?", 2);
-    const wanted = path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
-    for (const { operation, binding, pattern, read } of routes) {
-      const match = binding.httpMethod === httpMethod ? pattern.exec(wanted) : null;
-      const parameters = match === null ? undefined : decodeAll(match.groups ?? {});
-      if (parameters !== undefined)
-        return { operation, decode: (body) => read(parameters, body, Object.fromEntries(new URLSearchParams(query))) };
-    }
-    return undefined;
-  };
-}
-
-/** The path in the router's syntax (`:p0`, `*` at the end, `::` for a colon) as a regular expression. */
-function patternOf(route: string): RegExp {
-  const source = route.split("/").map((segment) => {
-    if (segment === "*") return "(?<rest>.*)";
-    if (/^:[^:]/.test(segment)) return `(?<${segment.slice(1)}>[^/]+)`;
-    return segment.replaceAll("::", ":").replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  });
-  return new RegExp(`^${source.join("/")}$`);
-}
-
-/** Undefined for an escape that is malformed. */
-function decodeAll(groups: Record<string, string>): Record<string, string> | undefined {
-  try {
-    const values = Object.entries(groups).map(([name, value]) => [
-      name === "rest" ? "*" : name,
-      decodeURIComponent(value),
-    ]);
-    return Object.fromEntries(values) as Record<string, string>;
-  } catch {
-    return undefined;
-  }
 }

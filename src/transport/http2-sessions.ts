@@ -10,7 +10,7 @@ import type net from "node:net";
 import { fixRequestId, REQUEST_ID } from "../telemetry/request-record.js";
 import { corsHeaders } from "./cors.js";
 import { type ConnectionLimits, IDLE_MS, isEndless, STALLED_MS, timeoutMessage } from "./limits.js";
-import { deferSessionClose } from "./upstream.js";
+import { deferSessionClose } from "./node-workarounds.js";
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = http2.constants;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */

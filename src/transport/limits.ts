@@ -196,6 +196,10 @@ export class Usage {
     this.budgets.responses.take(bytes);
   }
 
+  get isStream(): boolean {
+    return !this.#isCounted;
+  }
+
   /** The response is a stream without end, which counts towards the limit of streams and no longer as a request. */
   becomeStream(): void {
     if (this.#isOver || !this.#isCounted) return;

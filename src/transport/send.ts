@@ -10,8 +10,8 @@ import { formatLedgerTime } from "../domain/ledger-time.js";
 import type { Answer, Basis } from "../registry/executor.js";
 import { type QueryRecorder, Recording, type Tag } from "../registry/recorder.js";
 import { withTimeout } from "../util/async.js";
-import { boundedMemoize, memoizeLast } from "../util/memoize.js";
-import { GZIP, gzip, MIN_COMPRESSED_BYTES } from "./compress.js";
+import { memoizeLast } from "../util/memoize.js";
+import { acceptsGzip, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "./compress.js";
 import { rejection } from "./errors.js";
 import type { Encoding, Operation } from "./operations.js";
 
@@ -39,7 +39,7 @@ export function httpCarrier(encoding: Encoding, contentType: string): Carrier {
   };
 }
 
-export interface UnaryCall {
+interface UnaryCall {
   readonly operation: Operation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -109,43 +109,6 @@ function send(
     compressed.length < body.length ? carrier.send(reply, compressed, true) : carrier.send(reply, body, false);
   const compressed = gzip(body, prefixBytes);
   return compressed instanceof Promise ? compressed.then(sendShorter) : sendShorter(compressed);
-}
-
-// Clients send few different values.
-const acceptsIn = boundedMemoize(prefersGzip);
-
-/**
- * Whether a client accepts gzip and does not prefer the identity, by quality values (RFC 9110, 12.5.3). gRPC sends a list
- * without them. A client without the header gets the identity.
- */
-export function acceptsGzip(header: string | readonly string[] | undefined): boolean {
-  if (header === undefined) return false;
-  return acceptsIn(typeof header === "string" ? header : header.join());
-}
-
-function prefersGzip(header: string): boolean {
-  const qualities = new Map(header.split(",").map(parseItem));
-  const accepted = qualities.get(GZIP) ?? qualities.get("x-gzip") ?? qualities.get("*") ?? 0;
-  return accepted > 0 && accepted >= (qualities.get("identity") ?? 0);
-}
-
-/** `q=` with at most three decimals. An item whose quality is malformed is not accepted. */
-function parseItem(item: string): [coding: string, quality: number] {
-  const [coding = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-  if (quality === undefined) return [coding, 1];
-  return [coding, /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(quality) ? Number(quality) : 0];
-}
-
-/** As @fastify/compress writes it. */
-const ACCEPT_ENCODING = "accept-encoding";
-
-/** `Vary` of a response that may be compressed, together with what hooks have set. */
-export function varyByEncoding(header: string | number | readonly string[] | undefined): string {
-  if (header === undefined) return ACCEPT_ENCODING;
-  const present = typeof header === "object" ? header.join(", ") : String(header);
-  const names = new Set(present.split(",").map((name) => name.trim().toLowerCase()));
-  return names.has("*") || names.has(ACCEPT_ENCODING) ? present : `${present}, ${ACCEPT_ENCODING}`;
 }
 
 /** Asks for the validators by every protocol; a client that has the response gets an empty one. */

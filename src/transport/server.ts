@@ -12,11 +12,11 @@ import {
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
-import type { Certificate } from "./certificate.js";
 import { addCors, answerPreflight, type Origins } from "./cors.js";
-import { keepLeadingByteOrderMarks } from "./decoding/decode.js";
+import { configureTexts } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { httpError, outcomeOf, rejection } from "./errors.js";
+import { outcomeOf, rejection } from "./errors.js";
+import type { OnRefused } from "./event-loop-guard.js";
 import {
   budgetError,
   type Budgets,
@@ -27,14 +27,13 @@ import {
   Usage,
 } from "./limits.js";
 import { isHealth, operations } from "./operations.js";
-import { pathOf, reject, sendRestError } from "./reject.js";
+import { reject } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
-import { noRoute, ServedMethods } from "./rest/no-route.js";
 import { rest } from "./rest/rest.js";
+import { noRoute, ROUTER_OPTIONS, RouteTable, type ServedRoute } from "./rest/routes.js";
 import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
-import { answerClientError, Sockets } from "./sockets.js";
-import type { OnRefused } from "./turn.js";
+import { answerClientError, type Certificate, Sockets } from "./sockets.js";
 import { serverSentEvents } from "./watch/server-sent-events.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
@@ -60,16 +59,6 @@ function isRoutable(url: string): boolean {
   }
 }
 
-/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
-const MAX_PARAM_LENGTH = 64 * 1024;
-
-/** How paths are matched. Clients join a base URL with a trailing slash and a path with a leading one. */
-const ROUTER_OPTIONS = {
-  maxParamLength: MAX_PARAM_LENGTH,
-  ignoreDuplicateSlashes: true,
-  ignoreTrailingSlash: true,
-} as const;
-
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
   readonly log: Logger;
@@ -81,10 +70,10 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
-/** Adds hooks that may reject requests, before the server has routes. */
-export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
+/** Adds hooks that may reject requests, before the server has routes. Not encapsulated: they are for all routes. */
+export type RootPlugin = (server: FastifyInstance, log: Logger) => void | Promise<void>;
 
-export interface HookOptions {
+export interface AdmissionOptions {
   readonly corsOrigins: Origins;
   /** Longest path with its query. */
   readonly maxPathBytes: number;
@@ -109,11 +98,11 @@ export interface ServerOptions {
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
-  /** Runs before the hooks of the service, also for paths that are not served; only malformed requests do not get there. */
-  readonly gate?: Guard;
-  readonly hooks: HookOptions;
-  /** Run after those hooks, in this order. */
-  readonly guards?: readonly Guard[];
+  readonly admission: AdmissionOptions;
+  /** Runs before admission, also for paths that are not served; only malformed requests do not get there. */
+  readonly firstPlugin?: RootPlugin;
+  /** Run after admission, in this order. */
+  readonly plugins?: readonly RootPlugin[];
   readonly arguments: ArgumentLimits;
   /** Serves TLS; the port is cleartext without it. */
   readonly certificate?: Certificate | undefined;
@@ -128,9 +117,9 @@ export interface ServerOptions {
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
-  keepLeadingByteOrderMarks();
+  configureTexts();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
-  const { corsOrigins } = options.hooks;
+  const { corsOrigins } = options.admission;
   const sockets = new Sockets({ ...connections, corsOrigins }, budgets.requests, certificate, options.onRefused);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -147,25 +136,27 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   });
   let isDraining = false;
   recordRequests(server, options.observers ?? [], budgets, () => isDraining);
-  const { hooks, guards = [], documentation, routes } = options;
-  await options.gate?.(server, log);
-  const methods = new ServedMethods(ROUTER_OPTIONS);
-  const answerNoRoute = noRoute(methods);
+  const { plugins = [], documentation, routes, rootRegistrar } = options;
+  await options.firstPlugin?.(server, log);
+  const table = new RouteTable<ServedRoute>();
+  const answerNoRoute = noRoute(table);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  await addHooks(server, hooks, rejectUnknown);
+  await addAdmission(server, options.admission, rejectUnknown);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
-  for (const guard of guards) await guard(server, log);
+  for (const plugin of plugins) await plugin(server, log);
   const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
   const { standard } = options;
   const all = [...bindings, ...(standard?.bindings ?? [])];
   const served = operations(all, report, options.arguments, () => responseBudgetError(budgets));
   const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
-  await server.register(rpc(served, standard, watchCalls, maxBodyBytes, compresses, methods));
-  server.addHook("onRoute", methods.add);
+  server.addHook("onRoute", ({ method, url, config }) =>
+    table.add(method, url, { url, isRpc: config?.isRpc === true }),
+  );
+  await server.register(rpc({ operations: served, standard, watch: watchCalls, maxBodyBytes, compresses }));
   const addStream = watchCalls && ((scope: FastifyInstance) => serverSentEvents(scope, watchCalls));
-  await server.register(rest(served, maxBodyBytes, compresses, report, options.rootRegistrar, addStream));
+  await server.register(rest(served, { maxBodyBytes, compresses, rootRegistrar, report, addStream }));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);
   let url: string | undefined;
@@ -206,12 +197,12 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
 const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
 
 /**
- * Adds the hooks that run before those of guards and routes. `notFound` answers before the body is read; Fastify would
- * read it first.
+ * Adds CORS, and refuses what is not to be served, before all other plugins and routes. `notFound` answers before the body
+ * is read; Fastify would read it first.
  */
-async function addHooks(
+async function addAdmission(
   server: FastifyInstance,
-  { corsOrigins, maxPathBytes, maxDelayMs }: HookOptions,
+  { corsOrigins, maxPathBytes, maxDelayMs }: AdmissionOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
 ): Promise<void> {
   // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
@@ -224,7 +215,11 @@ async function addHooks(
       if (!answerPreflight(corsOrigins, request, reply)) notFound(request, reply);
       return undefined;
     }
-    if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
+    // A URL is ASCII, so its length is its size in bytes.
+    if (request.url.length > maxPathBytes) {
+      const message = `path of ${request.url.length} bytes exceeds the limit of ${maxPathBytes} bytes`;
+      return reject(request, reply, rejection("PATH_TOO_LONG", message));
+    }
     if (request.is404) return notFound(request, reply);
     if (isHealth(request.record.operation)) return done();
     const overBudget = budgetError(request.usage.budgets);
@@ -263,14 +258,8 @@ function recordRequests(
     const { record, usage } = request;
     if (typeof payload === "string" || Buffer.isBuffer(payload)) usage.holdResponse(payload.length);
     reply.header(REQUEST_ID, record.requestId);
-    record.complete(outcomeOf(reply.statusCode));
+    // A stream completes it when it ends.
+    if (!usage.isStream) record.complete(outcomeOf(reply.statusCode));
     done();
   });
-}
-
-/** A URL is ASCII, so its length is its size in bytes. */
-function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
-  const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
-  if (request.routeOptions.config.isRpc === true) reject(request, reply, rejection("PATH_TOO_LONG", message));
-  else void sendRestError(reply, httpError(414, message, pathOf(request)));
 }

@@ -5,8 +5,9 @@ import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { FastifyServerFactory } from "fastify";
 import { makeRequestId, REQUEST_ID } from "../telemetry/request-record.js";
-import type { Certificate } from "./certificate.js";
+import { codeOf, FileError, readTextFile, ReloadedFiles } from "../util/reloaded-files.js";
 import { corsHeaders, type Origins } from "./cors.js";
+import { EventLoopGuard, type OnRefused } from "./event-loop-guard.js";
 import { Http2Sessions } from "./http2-sessions.js";
 import {
   type Budget,
@@ -17,8 +18,7 @@ import {
   STALLED_MS,
   timeoutMessage,
 } from "./limits.js";
-import { type OnRefused, Turn } from "./turn.js";
-import { continueInOrder, startTimeouts } from "./upstream.js";
+import { continueInOrder, startTimeouts } from "./node-workarounds.js";
 
 /** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
 const PREFACE = Buffer.from("PRI");
@@ -57,9 +57,9 @@ export class Sockets {
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
     const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, corsOrigins } = this.#limits;
-    const turn = new Turn(turnMs, this.#requests, corsOrigins, this.#onRefused);
-    const http1 = createHttp1Server(this.#limits, turn.limitHttp1(handler));
-    const sessions = new Http2Sessions(this.#limits, turn.limitHttp2(handler));
+    const guard = new EventLoopGuard(turnMs, this.#requests, corsOrigins, this.#onRefused);
+    const http1 = createHttp1Server(this.#limits, guard.limitHttp1(handler));
+    const sessions = new Http2Sessions(this.#limits, guard.limitHttp2(handler));
     const sockets = new Set<net.Socket>();
     const pending = new Set<net.Socket>();
     const accept: Accept = (socket, isHttp2) => {
@@ -147,7 +147,7 @@ function readVersion(socket: net.Socket, withinMs: number, accept: Accept): void
 function createTlsServer(certificate: Certificate, handshakeTimeout: number, accept: Accept): tls.Server {
   const server = tls.createServer(
     {
-      ...certificate.pair,
+      ...certificate.value,
       ALPNProtocols: ["h2", "http/1.1"],
       minVersion: "TLSv1.2",
       handshakeTimeout,
@@ -230,3 +230,25 @@ function describe(code: string, requestMs: number): readonly [status: string, me
 
 /** A connection that fails is not worth a log line. */
 function ignore(): void {}
+
+/** A certificate chain, leaf first, and the private key of the leaf; both PEM. */
+interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Reloaded when its files change. The previous pair is served until the two new files match. */
+export type Certificate = ReloadedFiles<KeyPair>;
+
+/** Throws FileError if a file cannot be read or the two do not match. */
+export const readCertificate = (certFile: string, keyFile: string): Promise<Certificate> =>
+  ReloadedFiles.load("certificate", [certFile, keyFile], async () => {
+    const keyPair = { cert: await readTextFile(certFile), key: await readTextFile(keyFile) };
+    try {
+      tls.createSecureContext(keyPair);
+    } catch (error) {
+      const problem = `are not a certificate and its private key (${codeOf(error)})`;
+      throw new FileError(`${certFile} and ${keyFile} ${problem}`);
+    }
+    return keyPair;
+  });

@@ -1,20 +1,9 @@
 /** Files that operators write: YAML, checked by a zod schema. Every mistake is found at once, with its line and column. */
 import { isUtf8 } from "node:buffer";
 import { open } from "node:fs/promises";
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  Parser,
-  parseDocument,
-  visit,
-} from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import { z } from "zod";
+import { errorMessage } from "./logger.js";
 
 /** Keys and indexes from the root of a file to a value. */
 export type Path = readonly PropertyKey[];
@@ -36,8 +25,6 @@ type FileResult<T> =
 
 /** The parser's time grows with the square of the keys of a map: with this many bytes it takes seconds. */
 export const MAX_FILE_BYTES = 1_048_576;
-/** The parser is recursive, and a stack overflow inside a regular expression ends the process. */
-const MAX_DEPTH = 100;
 /** An alias of aliases grows exponentially. */
 const MAX_ALIASES = 1_000;
 /** More are cut: they have one cause. */
@@ -64,7 +51,7 @@ export async function readOperatorFile<T>(path: string, read: (value: unknown) =
   try {
     content = await readStart(path);
   } catch (error) {
-    return { problems: [error instanceof Error ? error.message : String(error)] };
+    return { problems: [errorMessage(error)] };
   }
   return parseOperatorFile(content, read, `${path}:`);
 }
@@ -90,10 +77,11 @@ export function parseOperatorFile<T>(
   name = "",
 ): FileResult<T> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  if (bytes.length > MAX_FILE_BYTES)
+    return { problems: [`${name}1:1: the file must have at most ${MAX_FILE_BYTES} bytes`] };
   const text = new TextDecoder().decode(bytes);
-  const unreadable = findUnreadable(bytes, text);
   const lines = new LineCounter();
-  const document = parseDocument(text.slice(0, unreadable?.offset), { ...OPTIONS, lineCounter: lines });
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
   const place = (mistakes: readonly (readonly [offset: number, message: string])[]) => {
     const sorted = mistakes
       .toSorted(([a], [b]) => a - b)
@@ -104,7 +92,7 @@ export function parseOperatorFile<T>(
     const shown = [...new Set(sorted)];
     return { problems: shown.slice(0, MAX_PROBLEMS).concat(countRest(shown.length - MAX_PROBLEMS)) };
   };
-  if (unreadable !== undefined) return place([[unreadable.offset, unreadable.message]]);
+  if (!isUtf8(bytes)) return place([[text.indexOf("\uFFFD"), "the file must be UTF-8"]]);
   // A warning is about a tag or a directive that would be ignored.
   const errors = [...document.errors, ...document.warnings].map(
     ({ pos, code, message }) => [pos[0], MESSAGES[code] ?? message] as const,
@@ -120,8 +108,9 @@ export function parseOperatorFile<T>(
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    return place([findBadAlias(document)]);
+  } catch (error) {
+    // An alias without an anchor before it, or too many of them.
+    return place([[0, errorMessage(error)]]);
   }
   const checked = read(value);
   if (checked.mistakes === undefined) return { value: checked.value };
@@ -129,37 +118,6 @@ export function parseOperatorFile<T>(
 }
 
 const countRest = (count: number): string[] => (count > 0 ? [`and ${count} more`] : []);
-
-/** What no parser should see. */
-function findUnreadable(bytes: Uint8Array, text: string): { offset: number; message: string } | undefined {
-  if (bytes.length > MAX_FILE_BYTES)
-    return { offset: 0, message: `the file must have at most ${MAX_FILE_BYTES} bytes` };
-  // This parser is not recursive.
-  const parser = new Parser();
-  for (const lexeme of new Lexer().lex(text)) {
-    // It parses as far as its tokens are read.
-    Array.from(parser.next(lexeme));
-    if (parser.stack.length > MAX_DEPTH)
-      return { offset: parser.offset, message: `values must be nested at most ${MAX_DEPTH} levels deep` };
-  }
-  return isUtf8(bytes) ? undefined : { offset: text.indexOf("\uFFFD"), message: "the file must be UTF-8" };
-}
-
-function findBadAlias(document: Document.Parsed): [offset: number, message: string] {
-  let bad: [number, string] = [0, `aliases must repeat values at most ${MAX_ALIASES} times in total`];
-  const anchors = new Set<string | undefined>();
-  visit(document, {
-    Value(_key, { anchor }) {
-      anchors.add(anchor);
-    },
-    Alias(_key, alias) {
-      if (anchors.has(alias.source)) return undefined;
-      bad = [startOf(alias) ?? 0, `*${alias.source} must come after its anchor`];
-      return visit.BREAK;
-    },
-  });
-  return bad;
-}
 
 /** Where the key or element at a path is, or the nearest one around it that exists. */
 function offsetOf(document: Document.Parsed, path: Path): number {

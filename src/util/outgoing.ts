@@ -1,4 +1,8 @@
-/** The HTTP requests that this service makes: through a proxy where the environment names one, and bounded whatever answers. */
+/**
+ * The HTTP requests that this service makes: through a proxy where the environment names one, and bounded whatever answers.
+ * Node.js 20 does not honour HTTPS_PROXY, and no release for WebSockets: `ws` takes the same agent, and none of undici.
+ * https-proxy-agent waits for ever for a proxy that does not answer.
+ */
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { HttpProxyAgent, HttpsProxyAgent } from "hpagent";

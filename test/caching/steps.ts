@@ -65,7 +65,7 @@ const other: fc.Arbitrary<OtherRequest> = fc.oneof(
 
 const meta = { values: {} };
 const account = (owner: string): JsonObject => ({ owner, provider: null, id: "" });
-/** The limit of the model's settings. */
+/** The limit of the subjects. */
 const PARTIES = 60;
 
 /** A settlement of so many parties that its response has no list of tags. */

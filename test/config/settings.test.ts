@@ -192,7 +192,7 @@ function rowOf([, variable = "", accepts = "", label = ""]: RegExpExecArray) {
   return { name, variable, flag, accepts, label, default: defaultOf(label.trim(), accepts), env, ...examples(accepts) };
 }
 
-const rows = [...page.matchAll(/^\| `(\w+)` \| .*: (.*) \| (.*) \| .* \|$/gm)]
+const rows = [...page.matchAll(/^- `(\w+)`: .*: (.*?)(?: \(default (.*)\))?$/gm)]
   .map(rowOf)
   // It has tests of its own: its value is secret.
   .filter(({ name }) => name !== "databaseUrl");

@@ -51,12 +51,12 @@ test("the buf curl request of docs/clients.md returns the answer shown", async (
 
 test("docs/configuration.md lists every setting in the order of the help", () => {
   const page = readFileSync("docs/configuration.md", "utf8");
-  // The last cell says when to change it.
-  const rows = page.split("\n").flatMap((line) => /^(\| `OFFLEDGER_.*\|) [^|]+ \|$/.exec(line)?.[1] ?? []);
+  const rows = page.split("\n").filter((line) => line.startsWith("- `OFFLEDGER_") && line.includes("`: "));
   expect(rows).toEqual(
     Object.values<Setting<unknown>>(settings).map((setting) => {
       const { variable, description, accepts } = setting;
-      return `| \`${variable}\` | ${description}: ${accepts} | ${formatDefault(setting)} |`;
+      const label = formatDefault(setting);
+      return `- \`${variable}\`: ${description}: ${accepts}${label === "" ? "" : ` (default ${label})`}`;
     }),
   );
 });
@@ -76,14 +76,27 @@ test("README and docs/postgres.md list the commands", () => {
   }
 });
 
-test("the links of README, CONTRIBUTING and docs lead to files", () => {
-  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md".split(" ");
+/** The anchors of a document's headings, as GitHub makes them. */
+const anchorsOf = (document: string): Set<string> =>
+  new Set(
+    [...readFileSync(document, "utf8").matchAll(/^#{2,} (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+
+test("the links of README, CONTRIBUTING and docs lead to files, and to headings in them", () => {
+  const names = "README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md packages/client/README.md test/README.md".split(
+    " ",
+  );
   const documents = [...names, ...markdownIn("docs")];
   const broken = documents.flatMap((document) =>
-    [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-      .map(([, target = ""]) => target)
-      .filter((target) => !existsSync(join(dirname(document), target)))
-      .map((target) => `${document}: ${target}`),
+    [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)]
+      .map(([, path = "", anchor]) => ({ target: path === "" ? document : join(dirname(document), path), anchor }))
+      .filter(({ target, anchor }) => !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor)))
+      .map(({ target, anchor }) => `${document}: ${target}#${anchor ?? ""}`),
   );
   expect(broken).toEqual([]);
 });
@@ -109,7 +122,7 @@ test("no page puts a secret on a command line, or into a file that others may re
 
 test("docs/operations.md lists every rpc with its method and path", () => {
   const page = readFileSync("docs/operations.md", "utf8");
-  const rows = page.matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
+  const rows = page.matchAll(/^- `(GET|POST) (.*)`: `(.*)`$/gm);
   const listed = [...rows].map(([, verb = "", path = "", rpc]) => {
     const fullPath = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
@@ -128,8 +141,8 @@ test("docs/operations.md lists every rpc with its method and path", () => {
   expect(listed.toSorted()).toEqual(served.toSorted());
   const ofOperators = served.filter((one) => /^offledger\.(?:explain|console)\./.test(one));
   const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
-  expect(section.match(/^\| (?:GET|POST) /gm)).toHaveLength(ofOperators.length);
-  for (const one of ofOperators) expect(section).toContain(`| \`${one.split(" ")[0]}\` |`);
+  expect(section.match(/^- `(?:GET|POST) /gm)).toHaveLength(ofOperators.length);
+  for (const one of ofOperators) expect(section).toContain(`: \`${one.split(" ")[0]}\`\n`);
   expect(readme.text).toContain(`There are ${served.length - ofOperators.length} operations`);
 });
 

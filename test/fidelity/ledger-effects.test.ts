@@ -1,25 +1,12 @@
-/** Updates of a deployed Registry Utility: our contexts have the entries with which the choices were exercised; decoding. */
+/** Updates of a deployed Registry Utility: our contexts have the entries with which the choices were exercised. */
 import { describe, expect, test } from "vitest";
-import { isStored } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { Decoder } from "../../src/ledger/decode.js";
-import type { TableFields } from "../../src/registry/engine/templates.js";
-import { holding, templates } from "../../src/registry/utility/templates.js";
 import { createIssuance, onIssuance, onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import type { Call } from "../fixtures/protocols.js";
 import { type RulesOptions, rulesOn } from "../fixtures/rules.js";
 import { isBare, isDropped, readContext, WITH_ALL, WITH_BARE_NAMES } from "./contexts.js";
-import { type ExercisedEvent, hasEvidence, ledgerEffects, type RecordedUpdate, transactionOf } from "./evidence.js";
-import {
-  activeBefore,
-  contextOf,
-  contractIdsIn,
-  creationsOf,
-  exerciseIn,
-  exercisesOf,
-  recordedElement,
-  unseenContracts,
-} from "./load-ledger.js";
+import { type ExercisedEvent, ledgerEffects, type RecordedUpdate, transactionOf } from "./recordings.js";
+import { activeBefore, contextOf, contractIdsIn, exerciseIn, exercisesOf, unseenContracts } from "./load-ledger.js";
 
 /** The recorded choices, each with the request that its caller had sent to the registry's backend. */
 interface RecordedChoice {
@@ -122,7 +109,7 @@ const idsIn = (values: JsonObject): string[] => [...new Set(Object.values(values
 
 const sorted = (ids: readonly string[]): string[] => ids.toSorted((a, b) => (a < b ? -1 : 1));
 
-describe.skipIf(!hasEvidence)("choices of a deployed Registry Utility (skipped without the recordings)", () => {
+describe("choices of a deployed Registry Utility", () => {
   test("are all asked for, but the one that only another choice exercises", () => {
     const shown = ledgerEffects().flatMap((of, update) => exercisesOf(of).map(({ choice }) => ({ choice, update })));
     expect(shown.filter(({ choice }) => choice !== "TransferRule_Transfer")).toEqual(
@@ -185,76 +172,5 @@ describe.skipIf(!hasEvidence)("choices of a deployed Registry Utility (skipped w
       receiverCredentialCids: ids("receiver-credentials"),
       appRewardConfigurationCid: ids("app-reward-configuration")[0],
     });
-  });
-});
-
-/** Every recorded creation: update, template, and whether the store keeps it, counts it or ignores it. */
-const creations: readonly [update: number, template: string, kept: "stored" | "counted" | "ignored"][] = [
-  [0, "Holding", "counted"],
-  [0, "ExecutedMint", "ignored"],
-  [1, "Holding", "stored"],
-  [1, "Holding", "counted"],
-  [1, "TransferOffer", "stored"],
-  [2, "Holding", "counted"],
-  [2, "ExecutedTransfer", "ignored"],
-  [3, "Holding", "stored"],
-  [3, "TransferOffer", "stored"],
-  [4, "Holding", "counted"],
-  [4, "ExecutedTransfer", "ignored"],
-  [5, "Holding", "stored"],
-  [5, "BurnRequest", "stored"],
-  [6, "ExecutedBurn", "ignored"],
-];
-
-/** In units of 10^-10: 1000; 500 locked, 616; 500; 400 locked; 400; 1016 locked. */
-const amounts = [1000n, 500n, 616n, 500n, 400n, 400n, 1016n].map((amount) => amount * 10n ** 10n);
-
-const recorded = () =>
-  ledgerEffects().flatMap((update, index) =>
-    creationsOf(update).map((created) => ({
-      index,
-      created,
-      decoded: new Decoder(templates, true).decode(recordedElement(created, update))?.contract,
-    })),
-  );
-
-describe.skipIf(!hasEvidence)("recorded contracts (skipped without the recordings)", () => {
-  test("decode, or are of templates that no rule needs", () => {
-    const found = recorded().map(({ index, created, decoded }) => {
-      const kept = decoded === undefined ? "ignored" : isStored(decoded) ? "stored" : "counted";
-      return [index, created.templateId.split(":")[2], kept];
-    });
-    expect(found).toEqual(creations);
-  });
-
-  test("keep id, template, payload, time and synchronizer", () => {
-    for (const { created, decoded } of recorded()) {
-      if (decoded === undefined || !isStored(decoded)) continue;
-      const { contractId, templateId, createdAt, createArgument } = created;
-      expect(decoded).toMatchObject({ contractId, templateId, createdAt, reassignmentCounter: 0 });
-      expect(JSON.parse(decoded.body.payload)).toEqual(createArgument);
-      expect(decoded.synchronizerId).toMatch(/^global-domain::1220458886f67bf9/);
-    }
-  });
-
-  test("count with their amounts, locked or not", () => {
-    const supplies = recorded().flatMap(({ decoded }) => decoded?.supply?.amount ?? []);
-    expect(supplies).toEqual(amounts);
-  });
-
-  test("have the parties, the instrument and the locked holding that the rules read", () => {
-    const instructions = recorded().flatMap(({ index, decoded }) => {
-      if (decoded === undefined || !isStored(decoded) || decoded.template === holding) return [];
-      const { registrar, instruments, roles, refs } = decoded.fields as TableFields;
-      const named = ["provider", "sender", "receiver", "holder"].map((role) => roles[role]?.join(" "));
-      const parties = [registrar, ...named].map((party) => party?.split("::")[0]);
-      return [[index, ...instruments, refs["locked"]?.join(" ").slice(0, 8), ...parties]];
-    });
-    const [registrar, provider] = ["test-registrar", "test-provider"];
-    expect(instructions).toEqual([
-      [1, "LOAD", "00619815", registrar, provider, "test-sender", "test-receiver", undefined],
-      [3, "LOAD", "003999df", registrar, provider, "test-receiver", "test-sender", undefined],
-      [5, "LOAD", "0027bd11", registrar, provider, undefined, undefined, "test-sender"],
-    ]);
   });
 });

@@ -1,7 +1,7 @@
 /** The registry of the instrument LOAD: the contracts that stood before each recorded update, reconstructed. */
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { blobOf } from "../fixtures/elements.js";
-import { type CreatedEvent, type ExercisedEvent, type RecordedUpdate, transactionOf } from "./evidence.js";
+import { type CreatedEvent, type ExercisedEvent, type RecordedUpdate, transactionOf } from "./recordings.js";
 
 /** The entries of the context that the caller of a choice got from the registry's backend. */
 export function contextOf({ choiceArgument }: ExercisedEvent): JsonObject {

@@ -4,14 +4,7 @@ import { bodyOf } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { until } from "../fixtures/wait.js";
 import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
-import {
-  type CreatedEvent,
-  exchange,
-  hasEvidence,
-  participantRecording,
-  type RecordedUpdate,
-  transactionOf,
-} from "./evidence.js";
+import { type CreatedEvent, exchange, participantRecording, type RecordedUpdate, transactionOf } from "./recordings.js";
 import { type HttpAnswer, type Replay, replay, type ReplayRequest, type StreamAnswer } from "./replay.js";
 
 /** A participant of recorded answers. Tests replace its state while a mirror follows it. */
@@ -130,7 +123,7 @@ function activeInRecording(): readonly JsonObject[] {
   });
 }
 
-describe.skipIf(!hasEvidence)("a mirror of a recorded participant (skipped without the recordings)", () => {
+describe("a mirror of a recorded participant", () => {
   test("holds the active contracts after a snapshot", async () => {
     const { mirror } = await mirrored();
     await reaches(mirror, 39);
@@ -167,7 +160,7 @@ describe.skipIf(!hasEvidence)("a mirror of a recorded participant (skipped witho
   });
 });
 
-describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recordings)", () => {
+describe("after a recorded error", () => {
   test.each([
     ["updates", "updates, package names unknown"],
     ["activeContracts", "active contracts, package names unknown"],

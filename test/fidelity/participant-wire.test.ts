@@ -9,7 +9,7 @@ import { ParticipantPackages } from "../../src/ledger/participant/packages.js";
 import { messageError, responseError } from "../../src/ledger/participant/errors.js";
 import { MAX_WAIT_MS, within } from "../fixtures/wait.js";
 import { endpointAt } from "../ledger/participant/servers.js";
-import { hasEvidence, wireRecording, type WireCase } from "./evidence.js";
+import { wireRecording, type WireCase } from "./recordings.js";
 
 const AUTHENTICATED = /^(auth|error|filter for a party|events-by|more elements|offset as)/;
 
@@ -64,14 +64,14 @@ interface Answer {
   readonly body: JsonValue;
 }
 
-describe.skipIf(!hasEvidence)("the wire of the scripted participant (skipped without the recordings)", () => {
-  const cases = hasEvidence ? wireRecording().filter(isCompared) : [];
+describe("the wire of the scripted participant", () => {
+  const cases = wireRecording().filter(isCompared);
   const parties = new Set(
-    [...JSON.stringify(hasEvidence ? wireRecording() : []).matchAll(/"(\w+::1220[0-9a-f]{64})"/g)]
+    [...JSON.stringify(wireRecording()).matchAll(/"(\w+::1220[0-9a-f]{64})"/g)]
       .map(([, party = ""]) => party)
       .filter((party) => !party.startsWith("nobody")),
   );
-  const synchronizerId = hasEvidence ? synchronizerOf("prepare: logical synchronizer id") : "";
+  const synchronizerId = synchronizerOf("prepare: logical synchronizer id");
   let open: Participant;
   let authenticated: Participant;
   let later: Participant;

@@ -8,7 +8,7 @@ import { callParticipant } from "../../src/ledger/participant/http.js";
 import { streamMessages } from "../../src/ledger/participant/message-stream.js";
 import { allocationFactory, credential, holding } from "../../src/registry/utility/templates.js";
 import { endpointAt, failureOf } from "../ledger/participant/servers.js";
-import { exchange, hasEvidence, participantRecording, type RecordedUpdate, transactionOf } from "./evidence.js";
+import { exchange, participantRecording, type RecordedUpdate, transactionOf } from "./recordings.js";
 import { asRecorded, type HttpAnswer, replay } from "./replay.js";
 
 /** The outcome of a call: an answer, or the kind and the code of the error. */
@@ -84,7 +84,7 @@ const offsetsOf = (messages: readonly JsonValue[]): readonly number[] =>
 
 const outcomeOf = ({ kind, code }: LedgerError): Outcome => [kind, code];
 
-describe.skipIf(!hasEvidence)("a recorded participant (skipped without the recordings)", () => {
+describe("a recorded participant", () => {
   test("has no other answers than those compared here", () => {
     const { http, ws } = participantRecording();
     expect(http.map(({ name }) => name)).toEqual(calls.map(([name]) => name));
@@ -163,7 +163,7 @@ async function historyOf(): Promise<ParticipantHistory> {
 
 const contractIdIn = (request: JsonValue): string => (request as { readonly contractId: string }).contractId;
 
-describe.skipIf(!hasEvidence)("past updates of a recorded participant (skipped without the recordings)", () => {
+describe("past updates of a recorded participant", () => {
   test("show a contract that is created and archived in one transaction", async () => {
     const history = await historyOf();
     const updateId = "1220fef469e7b071acf3d5973ea77bcb7304879ce188016fc664afc4ac852ac4e39e";

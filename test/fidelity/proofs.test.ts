@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { unverifiedBody } from "../ledger/participant/proof/proof-service.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { hasEvidence, ledgerEffects, transactionOf } from "./evidence.js";
+import { ledgerEffects, transactionOf } from "./recordings.js";
 import { utilityLedger } from "./replayed-ledger.js";
 import { type LedgerUpdate, mainNetUpdates, participantOf, utilityProofs, utilityUpdates } from "./recorded-updates.js";
 import { exerciseIn, unseenContracts } from "./load-ledger.js";
@@ -36,7 +36,7 @@ async function proving(
   };
 }
 
-describe.skipIf(!hasEvidence)("the proof of a transfer with Registry App 0.12 (skipped without the recordings)", () => {
+describe("the proof of a transfer with Registry App 0.12", () => {
   test.each([
     ["the operator", ["operator"]],
     ["registrar and provider", ["registrar", "provider"]],
@@ -91,7 +91,7 @@ function endIn(update: LedgerUpdate, updates: readonly LedgerUpdate[]): End | un
   return undefined;
 }
 
-describe.skipIf(!hasEvidence)("the proof of a transfer on MainNet (skipped without the recordings)", () => {
+describe("the proof of a transfer on MainNet", () => {
   test("is as the choices of its tree say, and 400 for any other tree or transfer", async () => {
     const updates = mainNetUpdates();
     const prove = await proving(updates, ["party-1::1220"]);
@@ -121,7 +121,7 @@ const back = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 4, "Transf
 
 const transferIn = (argument: JsonObject): JsonObject => argument["transfer"] as JsonObject;
 
-describe.skipIf(!hasEvidence)("the proof of a transfer of an earlier release (skipped without the recordings)", () => {
+describe("the proof of a transfer of an earlier release", () => {
   test("is as its update says", async () => {
     const recorded = ledgerEffects();
     const updates = recorded.map(transactionOf).map(({ updateId, offset, events }) => ({

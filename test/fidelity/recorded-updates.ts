@@ -1,6 +1,6 @@
 /** A participant that has recorded updates, and shows each reader those events that the reader saw. */
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { type CreatedEvent, exchange, participantRecording, read, type TransactionEvent } from "./evidence.js";
+import { type CreatedEvent, exchange, participantRecording, read, type TransactionEvent } from "./recordings.js";
 import type { LedgerRecording } from "./replayed-ledger.js";
 import type { Answers, HttpAnswer } from "./replay.js";
 

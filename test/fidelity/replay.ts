@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { JsonValue } from "../../src/domain/json.js";
 import { listening, seen } from "../ledger/participant/servers.js";
-import type { HttpExchange, ParticipantRecording, StreamExchange } from "./evidence.js";
+import type { HttpExchange, ParticipantRecording, StreamExchange } from "./recordings.js";
 
 export interface ReplayRequest {
   readonly method: string;

@@ -11,11 +11,11 @@ import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { overRest, RefusedRequest } from "../../src/testing/answer.js";
-import { bindingsOf } from "../../src/transport/rest/http-rules.js";
+import { servedBindings } from "../../src/transport/rest/bindings.js";
 import { partsOf } from "../fixtures/rules.js";
 import { quiet } from "../fixtures/run-service.js";
 import { rpcs } from "../fixtures/services.js";
-import { type CreatedEvent, read } from "./evidence.js";
+import { type CreatedEvent, read } from "./recordings.js";
 
 /** A contract that any party of the recording saw. */
 export interface RecordedContract {
@@ -147,7 +147,7 @@ export async function replies(
 }
 
 const routes = rpcs.flatMap((method) =>
-  bindingsOf(method).map(({ path: { route } }) => ({
+  servedBindings(method, undefined).map(({ route }) => ({
     method,
     pattern: new RegExp(`^${route.replaceAll(/:\w+/g, "[^/]+")}$`),
   })),

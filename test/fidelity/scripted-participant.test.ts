@@ -12,13 +12,12 @@ import {
   type CreatedEvent,
   exchange,
   type ExercisedEvent,
-  hasEvidence,
   type HttpExchange,
   participantRecording,
   type RecordedUpdate,
   type StreamExchange,
   transactionOf,
-} from "./evidence.js";
+} from "./recordings.js";
 
 /** Calls that the scripted participant does not serve: a test scripts its ledger instead. */
 const UNSERVED = /^\/v2\/(parties|commands\/)/;
@@ -101,8 +100,8 @@ function expectSame(name: string, recorded: JsonValue, answer: JsonValue): void 
 const names = (exchanges: readonly { readonly name: string; readonly path: string }[]) =>
   exchanges.filter(({ name, path }) => !UNSERVED.test(path) && !(name in UNCOMPARED)).map(({ name }) => name);
 
-describe.skipIf(!hasEvidence)("the scripted participant (skipped without the recordings)", () => {
-  const { http, ws } = hasEvidence ? participantRecording() : { http: [], ws: [] };
+describe("the scripted participant", () => {
+  const { http, ws } = participantRecording();
   let participant: Participant;
   beforeAll(async () => {
     participant = await Participant.start({ ledger: scripted() });

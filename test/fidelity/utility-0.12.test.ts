@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { readContext } from "./contexts.js";
-import { hasEvidence } from "./evidence.js";
 import {
   type Flow,
   isActive,
@@ -98,13 +97,13 @@ const READ_AS_REGISTRAR = /^(?:I4 |M1 |M4 accept, service 7881)/;
 /** A mirror that reads as every party sees the preapproval of I4 and M1, and the credential of A6 and A7. */
 const OTHERWISE_FOR_ALL = /^(?:I4|M1|A6|A7) /;
 
-const { contracts, flows, parties } = hasEvidence ? utilityLedger() : { contracts: [], flows: [], parties: {} };
+const { contracts, flows, parties } = utilityLedger();
 const byId = new Map(contracts.map((contract) => [contract.createdEvent.contractId, contract]));
 const { operator = "", registrar = "", registrar2 = "", provider = "", provider2 = "" } = parties;
 const isOfRegistrars = ({ name }: Flow) => READ_AS_REGISTRAR.test(name);
 const seenBy = (...readers: string[]) => contracts.filter((contract) => isStakeholder(readers, contract));
 
-describe.skipIf(!hasEvidence)("Registry App 0.12 on a real ledger (skipped without the recordings)", () => {
+describe("Registry App 0.12 on a real ledger", () => {
   test("each rejected command has a reason that is no fault of the rules", () => {
     const rejected = flows.filter(({ outcome }) => outcome === "rejected by the ledger");
     expect(rejected).toHaveLength(36);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import { rulesOn } from "../fixtures/rules.js";
 import { readContext } from "./contexts.js";
-import { hasEvidence, read } from "./evidence.js";
+import { read } from "./recordings.js";
 
 interface Recording {
   /** The context that the backend gave for each accept. */
@@ -37,7 +37,7 @@ const offersOf = ({ contracts }: Recording): string[] =>
 
 const RESULT_CONTRACTS = "utility.digitalasset.com/enable-result-contracts";
 
-describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordings)", () => {
+describe("transfers on MainNet", () => {
   test("the accept of each offer has the recorded context", async () => {
     const recorded = recording();
     const rules = rulesOn(recorded.contracts);

@@ -1,6 +1,6 @@
-/** The OpenAPI document of the service, and those that are published, where `../shared/reference` has them. */
-import { existsSync, readFileSync } from "node:fs";
-import { parse } from "yaml";
+/** The OpenAPI document of the service, and those that are published: published/README.md says where they come from. */
+import { readFileSync } from "node:fs";
+import { brotliDecompressSync } from "node:zlib";
 import { type Document, OpenApi } from "../fixtures/openapi.js";
 
 export const ownDocument = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as Document;
@@ -9,19 +9,20 @@ export const own = new OpenApi(ownDocument);
 const isStream = (route: string): boolean => "text/event-stream" in (own.response(route, 200)?.content ?? {});
 export const operations = [...own.operations].filter(([route]) => !isStream(route));
 
-const folder = new URL("../../../shared/reference/", import.meta.url);
-export const hasDocuments = existsSync(folder);
+/** A published document, by the name of its original. */
+export function documentNamed(name: string): unknown {
+  const file = new URL(`./published/${name}.br`, import.meta.url);
+  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString());
+}
 
 export const registrar = "/api/token-standard/v0/registrars/{registrarParty}";
-export const published = !hasDocuments
-  ? []
-  : [
-      read("token-metadata-v1.yaml", registrar, "ErrorResponse"),
-      read("transfer-instruction-v1.yaml", registrar, "ErrorResponse"),
-      read("allocation-v1.yaml", registrar, "ErrorResponse"),
-      read("allocation-instruction-v1.yaml", registrar, "ErrorResponse"),
-      read("utilities.yaml", "", "Error"),
-    ];
+export const published = [
+  read("token-metadata-v1.yaml", registrar, "ErrorResponse"),
+  read("transfer-instruction-v1.yaml", registrar, "ErrorResponse"),
+  read("allocation-v1.yaml", registrar, "ErrorResponse"),
+  read("allocation-instruction-v1.yaml", registrar, "ErrorResponse"),
+  read("utilities.yaml", "", "Error"),
+];
 
 /** A published document. `errors` names the schema of its errors. */
 interface Published {
@@ -31,8 +32,11 @@ interface Published {
 }
 
 function read(file: string, base: string, errors: string): Published {
-  const document = parse(readFileSync(new URL(file, folder), "utf8")) as Document;
-  return { file, api: new OpenApi(document, base), errors };
+  return { file, api: new OpenApi(readPublished(file), base), errors };
+}
+
+export function readPublished(file: string): Document {
+  return documentNamed(file) as Document;
 }
 
 export const routes = published.flatMap(({ api, errors, file }) =>

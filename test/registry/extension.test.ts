@@ -9,7 +9,7 @@ const later = async () => undefined;
 const own = { packageName: "own", qualifiedName: "Own:Licence", parse: () => undefined };
 const template = (more: object) => ({ templates: [{ ...own, ...more }] });
 const licence = (entry: unknown) => ({ entries: { licence: entry } });
-const named = (name: string) => ({ entries: { [name]: { value } } });
+const named = (name: string) => ({ entries: { [name]: value } });
 const change = (given: unknown, more: object = {}) => ({ changes: [given], ...more });
 
 function problemsOf(extension: unknown): readonly string[] {
@@ -46,9 +46,8 @@ test.each<[unknown, path: string, reason: string]>([
   ],
   [{ templates: [own], allocations: [own] }, ".allocations[0]", `${OTHER} own#Own:Licence`],
   [{ entries: [] }, ".entries", "must be a map, but is an empty list"],
-  [licence(value), ".entries.licence", "must be a map, but is a function"],
-  [licence({ disclose: value }), ".entries.licence.value", "must be a synchronous function"],
-  [licence({ value: later }), ".entries.licence.value", "must be a synchronous function"],
+  [licence({ value }), ".entries.licence", "must be a synchronous function"],
+  [licence(later), ".entries.licence", "must be a synchronous function"],
   [named("Licence"), ".entries.Licence", NAME],
   [named("transfer-rule"), ".entries.transfer-rule", TAKEN],
   [{ changes: {} }, ".changes", "must be a list, but is a map"],
@@ -60,9 +59,9 @@ test.each<[unknown, path: string, reason: string]>([
   ],
   [change({ add: [{ entry: "a" }] }), ".changes[0].add[0].entry", "entry a is not defined here: there are service, "],
   [
-    change({ add: [{ disclosure: "licence" }] }, licence({ value })),
+    change({ add: [{ disclosure: "lisence" }] }, licence(value)),
     ".changes[0].add[0].disclosure",
-    "must be an entry that can be so, but licence can be entry",
+    "entry lisence is not defined here: there are service, ",
   ],
   [
     change(RULE),
@@ -80,7 +79,7 @@ test("refused is an entry of the file that has the name of one of the module: in
   const templates = { own: { package: "p", name: "M:T" } };
   const file: JsonObject = { templates, entries: { licence: { template: "own", find: { a: "registrar" } } } };
   const mistake = { path: ["entries", "licence"], message: TAKEN };
-  expect(checkContexts(file, licence({ value })).mistakes).toEqual([mistake]);
+  expect(checkContexts(file, licence(value)).mistakes).toEqual([mistake]);
 });
 
 describe("accepted are", () => {
@@ -88,20 +87,18 @@ describe("accepted are", () => {
   const namesOf = ({ rows }: ReturnType<typeof tableOf>, operation: keyof typeof rows) =>
     rows[operation]?.lines.map(({ kind, name }) => `${kind} ${name}`);
 
-  test("nothing, and instances of classes, whose methods are inherited", () => {
+  test("nothing, and templates that are instances of classes, whose methods are inherited", () => {
     expect(tableOf({}, {}).rows).toEqual(tableOf().rows);
     class Licence {
       packageName = own.packageName;
       qualifiedName = own.qualifiedName;
-      parse = own.parse;
-      value() {
+      parse() {
         return undefined;
       }
-      disclose() {}
     }
     const one = new Licence();
     const changes = [{ add: [{ entry: "licence" }, { disclosure: "licence" }] }];
-    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: one }, changes });
+    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: value }, changes });
     // Values stand before what is only disclosed.
     const names = ["entry licence", "disclosure locked-holding", "disclosure licence"];
     expect(namesOf(table, "mint-offer/cancel")).toEqual(names);
@@ -110,7 +107,7 @@ describe("accepted are", () => {
 
   test("changes of both, of which those of the file come last", () => {
     const changes = [{ on: ["settlement-factory"], remove: ["licence"] }];
-    const table = tableOf({ changes }, { entries: { licence: { value } }, changes: [{ add: [{ entry: "licence" }] }] });
+    const table = tableOf({ changes }, { entries: { licence: value }, changes: [{ add: [{ entry: "licence" }] }] });
     expect(namesOf(table, "settlement-factory")).not.toContain("entry licence");
     expect(namesOf(table, "mint-offer/accept")).toContain("entry licence");
   });

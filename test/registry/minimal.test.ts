@@ -79,11 +79,11 @@ test("there are five factories and eleven choices", () => {
 
 test("each factory is the rules, each choice needs no context", async () => {
   const context = (ids: readonly unknown[]) => ({
-    choiceContextData: { values: {} },
-    disclosedContracts: ids.map((id) => expect.objectContaining({ contractId: id }) as unknown),
+    values: {},
+    disclosed: ids.map((id) => expect.objectContaining({ contractId: id }) as unknown),
   });
   const answers = await outcomes(factories);
-  expect(answers).toMatchObject(all(factories, { factoryId: rulesId, choiceContext: context([rulesId]) }));
+  expect(answers).toMatchObject(all(factories, { factory: rulesId, ...context([rulesId]) }));
   expect(answers["transfer-factory v1"]).toMatchObject({ transferKind: "offer" });
   expect(await outcomes(choices)).toEqual(all(choices, context([])));
 });
@@ -143,7 +143,7 @@ test("contracts in reassignment are listed but not disclosed", async () => {
 test("the newer of two Rules contracts is the factory", async () => {
   const { active } = createElements(1000);
   const two = [active(rules, "old", bean("Beans")), active(rules, "new", bean("Better beans"))];
-  expect(await outcome("transfer-factory v1", {}, two)).toMatchObject({ factoryId: contractId("new") });
+  expect(await outcome("transfer-factory v1", {}, two)).toMatchObject({ factory: contractId("new") });
   const listed = await answer(table, two, { operation: "instruments", registrar: admin });
   expect(listed).toMatchObject({ instruments: [{ name: "Better beans" }] });
 });
@@ -161,9 +161,9 @@ test("of Rules contracts on several synchronizers, the one on that which a walle
     const choiceArguments = { transfer, ...(_targetSynchronizerId !== undefined && { _targetSynchronizerId }) };
     return answer(table, two, { operation: "transfer-factory", registrar: admin, choiceArguments });
   };
-  expect(await named()).toMatchObject({ factoryId: "B" });
-  expect(await named("sync-A")).toMatchObject({ factoryId: "A" });
-  expect(await named("sync-C")).toMatchObject({ factoryId: "B" });
+  expect(await named()).toMatchObject({ factory: "B" });
+  expect(await named("sync-A")).toMatchObject({ factory: "A" });
+  expect(await named("sync-C")).toMatchObject({ factory: "B" });
   await expect(named(7)).rejects.toMatchObject({ status: 400 });
 });
 

@@ -1,13 +1,8 @@
-/** Allocations: the factory in both versions, the choices on an allocation, and on an allocation instruction. */
+/** Allocations: the factory in both versions, and the choices on an allocation instruction. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { Recording } from "../../src/registry/recorder.js";
-import {
-  allocationFactory,
-  executeTransfer,
-  onAllocation,
-  onAllocationInstruction,
-} from "../fixtures/calls/operations.js";
+import { allocationFactory, onAllocationInstruction } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
@@ -211,32 +206,6 @@ describe("an allocation of version 2 without legs", () => {
     };
     expect(await allocateV2(body)).toEqual(answered(entries, "alice-holds-eur", "chf", "eur", "usd"));
     expect(await allocateV2(funding([], { GBP: "1.0" }))).toEqual(refused(404, "GBP"));
-  });
-});
-
-describe("the choices on an allocation", () => {
-  test("executing the transfer has the four entries of an acceptance without the flag; it needs no factory", async () => {
-    expect(await ask(registryOf({ factory: undefined }, ...instructions()), executeTransfer("allocation"))).toEqual({
-      values: prefixed({
-        "instrument-configuration": contractId("usd"),
-        "sender-credentials": contractIds("alice-holds"),
-        "receiver-credentials": contractIds("bob-holds"),
-        "transfer-rule": contractId("rule"),
-      }),
-      disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
-    });
-  });
-
-  test.each([
-    ["executing", executeTransfer],
-    ["withdrawing", (id: string, of?: string) => onAllocation("v1", "withdraw", id, of)],
-    ["cancelling", (id: string, of?: string) => onAllocation("v2", "cancel", id, of)],
-  ])("%s is not found for an unknown contract, another template or another registrar", async (_what, call) => {
-    const other = "registrar-2::1220";
-    const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
-    const both = rulesOn(registryOf({}, ...instructions(), factory));
-    for (const id of ["00ff", "offer", "locked"]) expect(await both.ask(call(id))).toEqual(refused(404, id));
-    expect(await both.ask(call("allocation", other))).toEqual(refused(404, "allocation"));
   });
 });
 

@@ -260,7 +260,7 @@ describe("a page of configurations", () => {
 
 const external = (id: string) => ({ source: "ISO", id, scheme: "ISO 4217" });
 
-/** A choice compares default identifiers alone: the model. Configurations and metadata are found by additional ones too. */
+/** A choice compares default identifiers alone. Configurations and metadata are found by additional ones too. */
 describe("of several that list an identifier", () => {
   const rules = rulesOn(
     registryOf(

@@ -1,6 +1,6 @@
 /**
  * The credentials of every operation: which are listed, and what is said of those that are missing. How one set of a party's
- * credentials is preferred to another: test/registry/credentials.test.ts, and the model.
+ * credentials is preferred to another: test/registry/credentials.test.ts.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -123,7 +123,7 @@ const brief = { validUntil: "2026-06-02T00:00:00Z" };
 const early = { validFrom: "2026-06-01T00:00:00.000001Z" };
 const ofAlice = (id: string, claims: readonly string[], more: JsonObject = {}, options?: Options) =>
   credential(id, "alice", claims, more, options);
-/** More: the model, and test/registry/credentials.test.ts. */
+/** More: test/registry/credentials.test.ts. */
 describe("the list of a party has", () => {
   const any = needs(requirement([]));
   const theirs = { holder: "dave" };

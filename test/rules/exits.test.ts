@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { onTransfer } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
-import { ask, refused, rulesOn } from "../fixtures/rules.js";
+import { refused, rulesOn } from "../fixtures/rules.js";
 import { complete, ENABLED, groupElements, onInstructions, partyElements, type Row, without } from "./table.js";
 
 const exits = onInstructions.filter(({ name }) => /reject|withdraw|cancel/.test(name));
@@ -79,11 +79,6 @@ describe.each<[string, readonly JsonObject[], (row: Row) => object]>([
     const { values, disclosed } = answer as { values?: JsonObject; disclosed?: unknown };
     expect(values === undefined ? answer : { keys: Object.keys(values), disclosed }).toEqual(outcome(row));
   });
-});
-
-test("a contract of another template is not an instruction", async () => {
-  for (const id of ["allocation", "burn-request", "locked", "usd"])
-    expect(await ask(complete(), onTransfer("v1", "reject", id))).toEqual(refused(404, id));
 });
 
 test.each([

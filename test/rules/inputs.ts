@@ -14,6 +14,12 @@ export const withTarget = (call: Call, synchronizer: JsonValue): Call =>
     key === "choiceArguments" ? { ...(value as JsonObject), _targetSynchronizerId: synchronizer } : value,
   );
 
+/** The call on another contract. */
+export const onContract = (call: Call, from: string, to: string): Call => ({
+  ...call,
+  path: call.path.replace(`/${from}/`, `/${to}/`),
+});
+
 function changed(call: Call, change: (key: string, value: JsonValue) => JsonValue): Call {
   const of = <T extends JsonValue | undefined>(value: T): T =>
     value === undefined ? value : (JSON.parse(JSON.stringify(value), change) as T);

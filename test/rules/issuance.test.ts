@@ -2,14 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import {
-  burnMintFactory,
-  createIssuance,
-  type Form,
-  type IssuanceChoice,
-  type Kind,
-  onIssuance,
-} from "../fixtures/calls/operations.js";
+import { burnMintFactory, createIssuance, type Form, type Kind, onIssuance } from "../fixtures/calls/operations.js";
 import { bool, contractId, contractIds, prefixed } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
@@ -147,15 +140,6 @@ describe.each(kinds)("to accept a %s %s", (kind, form) => {
       disclosed: [...(isLocked ? ["locked"] : []), "usd"],
     });
     expect(await ask(elements, accept, CREDENTIALS_REQUIRED)).toEqual(refused(404, "alice", issuer, "issues = USD"));
-  });
-
-  test("is not found for an unknown contract, and another template", async () => {
-    const others = instructions.length - 1;
-    const ids = ["00ff", "usd", ...kinds.map(([of, as]) => `${of}-${as}`).filter((id) => id !== `${kind}-${form}`)];
-    expect(ids).toHaveLength(2 + others);
-    for (const id of ids)
-      for (const choice of ["accept", "reject", "cancel"] as readonly IssuanceChoice[])
-        expect(await rules.ask(onIssuance(kind, form, choice, id))).toEqual(refused(404, id));
   });
 });
 

@@ -1,4 +1,4 @@
-/** All contracts of an answer are on one synchronizer: which one, if several have what is needed. See also the model. */
+/** All contracts of an answer are on one synchronizer: which one, if several have what is needed. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { onTransfer, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";

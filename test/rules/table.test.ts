@@ -18,6 +18,7 @@ import { element, parties, payload } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { refused, REWARDS, rulesOn } from "../fixtures/rules.js";
+import { onContract } from "./inputs.js";
 import { complete, creations, ENABLED, factories, onInstructions, table, versions, without } from "./table.js";
 
 const PREFIX = "utility.digitalasset.com/";
@@ -135,6 +136,28 @@ describe("a registrar without a factory", () => {
   });
 });
 
+describe("what is not the instruction of a choice is not found", () => {
+  const other = "registrar-2::1220";
+  const ofPath = encodeURIComponent;
+  const rules = rulesOn([
+    ...complete(),
+    element("AllocationFactory", "of-other", payload.service({ registrar: other })),
+  ]);
+  const ids = ["offer", "allocation", "mint-offer", "mint-request", "burn-offer", "burn-request"];
+
+  test.each(onInstructions)("$name", async ({ call }) => {
+    const own = ids.find((id) => call.path.includes(`/${id}/choice-contexts`)) ?? "";
+    for (const id of ["00ff", "locked", "usd", ...ids.filter((one) => one !== own)])
+      expect(await rules.ask(onContract(call, own, id))).toEqual(refused(404, id, "is not known here"));
+  });
+
+  const named = onInstructions.filter(({ call }) => call.path.includes(ofPath(parties.registrar)));
+  test.each(named)("$name, of another registrar", async ({ call }) => {
+    const path = call.path.replace(ofPath(parties.registrar), ofPath(other));
+    expect(await rules.ask({ ...call, path })).toEqual(refused(404, other, "is not known here"));
+  });
+});
+
 describe("an unknown registrar is not served", () => {
   const rules = rulesOn(complete());
   const nobody = "nobody::1220";
@@ -167,9 +190,5 @@ describe("an unknown registrar is not served", () => {
 
   test.each(calls)("%s", async (_name, call) => {
     expect(await rules.ask(call)).toEqual(refused(404, `registrar ${nobody} is not served here`));
-  });
-
-  test("but an unknown contract of a registrar that is served is not known", async () => {
-    expect(await rules.ask(onTransfer("v2", "accept", "00ff"))).toEqual(refused(404, "00ff", "is not known here"));
   });
 });

@@ -1,12 +1,12 @@
 /** Transfers: which kind it is, what its context has, which preapprovals make it direct, and which arguments it needs. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { onTransfer, transferFactory } from "../fixtures/calls/operations.js";
+import { transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
-import { instructions, registryOf } from "../fixtures/registries.js";
+import { registryOf } from "../fixtures/registries.js";
 import { account, replaced, transferV1, transferV2 } from "../fixtures/requests.js";
-import { ask, CREDENTIALS_REQUIRED, refused, REWARDS, rulesOn } from "../fixtures/rules.js";
+import { ask, CREDENTIALS_REQUIRED, refused, rulesOn } from "../fixtures/rules.js";
 
 const versions = ["v1", "v2"] as const;
 const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };
@@ -118,23 +118,6 @@ describe.each(versions)("the factory of %s", (version) => {
   });
 });
 
-test("an offer has no reward entries, others have them", async () => {
-  const rules = rulesOn(registryOf({}, preapproval("it")), REWARDS);
-  const rewards = prefixed({
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
-  });
-  const to = (receiver: string) => rules.ask(transferFactory("v1", transferV1("alice", receiver)));
-  const rewarded = ({ values, disclosed, ...others }: typeof self) => ({
-    ...others,
-    values: { ...values, ...rewards },
-    disclosed: [...disclosed, "reward", "right"].toSorted((a, b) => (a < b ? -1 : 1)),
-  });
-  expect(await to("carol")).toEqual(offer);
-  expect(await to("alice")).toEqual(rewarded(self));
-  expect(await to("bob")).toEqual(rewarded(directBy("it")));
-});
-
 test("the order of the disclosed contracts does not depend on that of the snapshot", async () => {
   const call = transferFactory("v1", transferV1("alice", "alice"));
   expect(await rulesOn(registryOf().toReversed()).body(call)).toEqual(await rulesOn(registryOf()).body(call));
@@ -142,7 +125,7 @@ test("the order of the disclosed contracts does not depend on that of the snapsh
 
 const ruleOn = (options: Options) => element("TransferRule", "rule", payload.service(), options);
 
-/** Which preapprovals count: the model. A transfer is never refused because of one that cannot be used. */
+/** A transfer is never refused because of one that cannot be used. */
 describe("a preapproval", () => {
   test.each<[string, readonly JsonObject[], JsonObject]>([
     [
@@ -187,26 +170,5 @@ describe("a preapproval", () => {
     expect(without).toEqual(refused(404, "InstrumentConfiguration", "USD"));
     const own = element("TransferPreapproval", "it", payload.preapproval("alice", []));
     expect(await ask(registryOf({}, own), transferFactory("v1", transferV1("alice", "alice")))).toEqual(self);
-  });
-});
-
-describe.each(versions)("accepting a transfer by %s", (version) => {
-  const accept = onTransfer(version, "accept", "offer");
-  const accepted = {
-    values: executed("alice-holds", "bob-holds"),
-    disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
-  };
-
-  test("has five entries, and discloses the locked holding; it needs no factory", async () => {
-    expect(await ask(registryOf({ factory: undefined }, ...instructions()), accept)).toEqual(accepted);
-  });
-
-  test("is not found for an unknown contract, another template or another registrar", async () => {
-    const other = "registrar-2::1220";
-    const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
-    const rules = rulesOn(registryOf({}, ...instructions(), factory));
-    for (const id of ["00ff", "locked", "usd", "allocation"])
-      expect(await rules.ask(onTransfer(version, "accept", id))).toEqual(refused(404, id));
-    expect(await rules.ask(onTransfer(version, "accept", "offer", other))).toEqual(refused(404, "offer"));
   });
 });

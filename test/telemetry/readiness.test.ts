@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { health } from "../../src/service/health.js";
-import { ReadinessLog } from "../../src/telemetry/readiness-log.js";
+import { ReadinessLog } from "../../src/telemetry/freshness.js";
 import { startTelemetry } from "../../src/telemetry/telemetry.js";
 import { createServer } from "../../src/transport/server.js";
 import { requestHttp1 } from "../fixtures/http-requests.js";

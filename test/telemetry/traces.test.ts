@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import { expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { CountingExporter, Tracing } from "../../src/telemetry/tracing.js";
 import { callNamed } from "../fixtures/calls/index.js";
@@ -35,6 +35,8 @@ interface Export {
     readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
   }[];
 }
+
+afterEach(() => vi.unstubAllEnvs());
 
 const attributesOf = ({ attributes }: { readonly attributes: readonly Attribute[] }): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
@@ -73,6 +75,7 @@ async function receiving(status = 200) {
     await once(server, "close");
   });
   receiver.url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`);
+  vi.stubEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", receiver.url.href);
   return receiver;
 }
 
@@ -84,7 +87,7 @@ const sampled = { traceparent: `00-${traceId}-${caller}-01` };
 
 test("spans: name, parent, time and attributes, without anything that was sent", async () => {
   const receiver = await receiving();
-  const app = await start({ tracesUrl: receiver.url });
+  const app = await start({ sendsTraces: true });
   const begun = Date.now();
   const headers = { ...sampled, "x-request-id": "id-0", authorization: "Bearer MARK-token", cookie: "MARK-cookie" };
   for (const name of ["REST", "Connect binary over HTTP/2", "gRPC", "gRPC-Web"])
@@ -104,7 +107,9 @@ test("spans: name, parent, time and attributes, without anything that was sent",
     {
       ...common,
       "http.request.method": "GET",
-      "http.route": missing.path.replace(/registrars\/[^/]+/, "registrars/:p0").replace(/[^/]+$/, ":p1"),
+      "http.route": missing.path
+        .replace(/registrars\/[^/]+/, "registrars/:registrar_party")
+        .replace(/[^/]+$/, ":instrument_id"),
       "network.protocol.version": "1.1",
       "rpc.method": nameOf(missing),
       "offledger.protocol": "rest",
@@ -172,7 +177,7 @@ const completed = { ...sent, request, startedAt: performance.now() } as unknown 
 
 test("the caller's sampled flag decides, and the percentage of other traces", async () => {
   const receiver = await receiving();
-  const [none, half] = [0, 0.5].map((ratio) => new Tracing({ url: receiver.url, ratio, version: "1", log }));
+  const [none, half] = [0, 0.5].map((ratio) => new Tracing({ ratio, version: "1", log }));
   for (let i = 0; i < 20; i++) expect(none?.record(completed, undefined)).toBeUndefined();
   expect(none?.record(completed, { traceId, spanId: caller, isSampled: false })).toBeUndefined();
   expect(none?.record(completed, { traceId, spanId: caller, isSampled: true })).toBe(traceId);
@@ -188,7 +193,7 @@ test("the caller's sampled flag decides, and the percentage of other traces", as
 
 test("a failure of the service is an error, and a method that HTTP does not have is another", async () => {
   const receiver = await receiving();
-  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
+  const tracing = new Tracing({ ratio: 1, version: "1", log });
   tracing.record({ ...completed, protocol: "grpc", outcome: Code.Unavailable }, undefined);
   tracing.record({ ...completed, request: { ...completed.request, method: "MARK" } }, undefined);
   await tracing.close(5_000);
@@ -200,8 +205,8 @@ test("a failure of the service is an error, and a method that HTTP does not have
 });
 
 test("a receiver that never answers: 4,096 spans wait, others are counted, and closing does not wait", async () => {
-  const receiver = await receiving(0);
-  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
+  await receiving(0);
+  const tracing = new Tracing({ ratio: 1, version: "1", log });
   for (let i = 0; i < 5_000; i++) tracing.record(completed, undefined);
   expect(tracing.counts.failed).toBeGreaterThan(0);
   expect(tracing.counts.failed).toBeLessThanOrEqual(5_000 - 4_096);
@@ -212,7 +217,7 @@ test("a receiver that never answers: 4,096 spans wait, others are counted, and c
 
 test("a receiver that rejects spans: they are counted, and later ones are sent", async () => {
   const receiver = await receiving(400);
-  const tracing = new Tracing({ url: receiver.url, ratio: 1, version: "1", log });
+  const tracing = new Tracing({ ratio: 1, version: "1", log });
   onTestFinished(() => tracing.close(0));
   tracing.record(completed, undefined);
   await until("the span is dropped", () => tracing.counts.failed === 1);

@@ -68,7 +68,7 @@ templates:
   leaf: { name: ":Leaf" }
 factory: { template: rules }
 instruments: [LEAF]
-entries: { leaf: { template: leaf, byId: leaf, optional: true } }
+entries: { leaf: { template: leaf, byId: leaf } }
 operations:
   transfer-instruction/accept: [{ archived: leaf, key: leaf-gone }]
 `);
@@ -84,22 +84,20 @@ describe("contracts in short form", () => {
       synchronizerId: "synchronizer::1220",
     };
     expect(await answer(table, [rules], request)).toEqual({
-      factoryId: "contract-1",
+      factory: "contract-1",
       transferKind: "offer",
-      choiceContext: {
-        choiceContextData: { values: {} },
-        disclosedContracts: [{ ...defaults, createdEventBlob: "AAAA" }],
-      },
+      values: {},
+      disclosed: [{ ...defaults, createdEventBlob: "AAAA" }],
     });
     const given = { template: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
-    const { choiceContext } = await answer(table, [{ ...rules, ...given }], request);
-    const disclosed = { templateId: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
-    expect(choiceContext).toMatchObject({ disclosedContracts: [disclosed] });
+    const { disclosed } = await answer(table, [{ ...rules, ...given }], request);
+    const expected = { templateId: "0a1b:Tea:Rules", contractId: "00c0", synchronizerId: "here" };
+    expect(disclosed).toMatchObject([expected]);
   });
 
   test("the newest is found first", async () => {
     const newer = { ...rules, createdAt: "2026-01-02T00:00:00Z" };
-    expect(await answer(table, [rules, newer, rules], request)).toMatchObject({ factoryId: "contract-2" });
+    expect(await answer(table, [rules, newer, rules], request)).toMatchObject({ factory: "contract-2" });
   });
 
   test.each([
@@ -126,9 +124,9 @@ describe("a request", () => {
     const accept = { operation: "transfer-instruction/accept", registrar: "a", contractId: "offer" } as const;
     const gone = (archived: readonly string[]) => answer(table, [rules, offer, leaf], { ...accept, archived });
     for (const [archived, value] of [[[], false] as const, [["leaf"], true] as const]) {
-      const choiceContextData = { values: { "leaf-gone": { tag: "AV_Bool", value } } };
+      const values = { "leaf-gone": { tag: "AV_Bool", value } };
       // oxlint-disable-next-line no-await-in-loop -- two cases
-      expect(await gone(archived)).toEqual({ choiceContextData, disclosedContracts: [] });
+      expect(await gone(archived)).toEqual({ values, disclosed: [] });
     }
     await expect(gone(["offer"])).rejects.toMatchObject({ status: 404, code: "instruction-archived" });
   });

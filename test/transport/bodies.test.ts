@@ -152,6 +152,16 @@ describe("JSON", () => {
   test.each([
     [{ registrarParty: 5 }, "registrar_party", "must be a string, but is 5"],
     [{ choiceArguments: [] }, "choice_arguments", "must be an object, but is a list"],
+    [
+      { transferV1: { transfer: { requestedAt: "soon" } } },
+      "transfer_v1.transfer.requested_at",
+      'must be a time such as 2026-01-31T12:00:00Z, but is "soon"',
+    ],
+    [
+      { transferV1: { transfer: { requestedAt: "2026-06-01T00:00:00Z", inputHoldingCids: ["a", 7] } } },
+      "transfer_v1.transfer.input_holding_cids[1]",
+      "must be a string, but is 7",
+    ],
   ])("the type of a field in %j is named by its path", async (request, field, description) => {
     for (const headers of [JSON_TYPE, { ...JSON_TYPE, "connect-timeout-ms": "50000" }]) {
       const { body } = await by1(`/${nameOf(cashTransfer.method)}`, headers, Buffer.from(JSON.stringify(request)));

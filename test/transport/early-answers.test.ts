@@ -49,7 +49,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     const server = await createServer([binding, ...health(() => undefined)], {
       ...TEST_SERVER_OPTIONS,
       connections: { ...TEST_SERVER_OPTIONS.connections, requestMs: 300, ...connections },
-      hooks: { ...TEST_SERVER_OPTIONS.hooks, corsOrigins },
+      admission: { ...TEST_SERVER_OPTIONS.admission, corsOrigins },
       observers: [(completed) => void records.push(completed)],
     });
     servers.push(server);

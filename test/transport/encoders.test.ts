@@ -3,7 +3,6 @@ import { toBinary, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AnyValue } from "../../src/registry/sdk/registry.js";
-import { encodeCounts } from "../../src/transport/encoding/disclosed-contract.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
 import { contract, type Kind, kinds, replyInput } from "../fixtures/replies.js";
 
@@ -57,17 +56,23 @@ test("with and without debug fields have different entity tags", () => {
 });
 
 test("a contract is encoded once in each form over a thousand responses", () => {
-  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 });
+  let reads = 0;
+  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 }).map((one) => {
+    const { createdEventBlob, ...body } = one.body;
+    const counted = {
+      ...body,
+      get createdEventBlob() {
+        reads++;
+        return createdEventBlob;
+      },
+    };
+    return { ...one, body: counted };
+  });
   const given = { values: [], disclosed, factoryId: "factory" };
-  const before = { ...encodeCounts };
   for (let count = 0; count < 1_000; count++)
     for (const kind of Object.values(kinds)) encodings(kind, kind.result(given));
-  // With debug fields, without, and in the form of utility operations.
-  const forEach = 3 * disclosed.length;
-  expect({ json: encodeCounts.json - before.json, binary: encodeCounts.binary - before.binary }).toEqual({
-    json: forEach,
-    binary: forEach,
-  });
+  // JSON and protobuf: with debug fields, without, and in the form of utility operations.
+  expect(reads).toBe(2 * 3 * disclosed.length);
 });
 
 test("a reference to a disclosed contract is encoded like any other", () => {

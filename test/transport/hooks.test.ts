@@ -1,4 +1,4 @@
-/** Hooks of guards run for every request by each protocol. */
+/** Hooks of root plugins run for every request by each protocol. */
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
@@ -34,7 +34,7 @@ describe("a plugin that a guard registers takes part in the lifecycle of every r
     instance.addHook("onResponse", async () => void counts.onResponse++);
   }
   beforeAll(async () => {
-    server = await createServer([binding], { ...TEST_SERVER_OPTIONS, guards: [plugin] });
+    server = await createServer([binding], { ...TEST_SERVER_OPTIONS, plugins: [plugin] });
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(100));
@@ -48,8 +48,8 @@ describe("a plugin that a guard registers takes part in the lifecycle of every r
   });
 
   test.each<Form>(["REST", "Connect JSON", "gRPC", "gRPC-Web"])("onSend runs on a rejection over %s", async (form) => {
-    const hooks = { ...TEST_SERVER_OPTIONS.hooks, maxPathBytes: 1 };
-    const limited = await createServer([binding], { ...TEST_SERVER_OPTIONS, hooks, gate: plugin });
+    const admission = { ...TEST_SERVER_OPTIONS.admission, maxPathBytes: 1 };
+    const limited = await createServer([binding], { ...TEST_SERVER_OPTIONS, admission, firstPlugin: plugin });
     onTestFinished(() => limited.close(100));
     const base = await limited.listen("127.0.0.1", 0);
     const { headers } = await sendForm(base, form, requestForms[form](call));

@@ -70,7 +70,7 @@ test.each(rows)(
   },
 );
 
-test.each(Object.entries(failingCalls))("the error of %s has no validators", async (_, { call }) => {
+test.each(Object.entries(failingCalls))("the error of %s has no validators", async (_, call) => {
   for (const [way, send] of ways.filter(([name]) => name === "REST" || name === "gRPC")) {
     const names = [...states, ...asked];
     expect(headersOf(await send(call, ""), names), way).toEqual(Object.fromEntries(names.map((name) => [name, null])));

@@ -1,9 +1,11 @@
 /**
- * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. See
- * docs/decisions/oauth-client-credentials.md.
+ * Tokens for the participant: none, from a file, or by the OAuth2 client credentials grant, RFC 6749 section 4.4. A library
+ * (oauth4webapi) would leave bounds, certificates and errors to us, and rejects issuers behind a proxy with another host
+ * name. Take it for further grants, private_key_jwt or mutual TLS.
  */
-import { readFile } from "node:fs/promises";
-import type { JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../domain/json.js";
+import { errorMessage } from "../../util/logger.js";
+import { readTextFile } from "../../util/reloaded-files.js";
 import { displayUrl } from "../../util/urls.js";
 import { parseJson } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
@@ -37,11 +39,10 @@ export function createTokenSource(
 export function tokenFile(path: string): () => Promise<string> {
   return async () => {
     try {
-      const token = (await readFile(path, "utf8")).trim();
+      const token = (await readTextFile(path)).trim();
       if (token !== "") return token;
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-      throw new LedgerError("denied", `the token file ${path} cannot be read (${code})`);
+      throw new LedgerError("denied", `the token file ${errorMessage(error)}`);
     }
     throw new LedgerError("denied", `the token file ${path} is empty`);
   };
@@ -171,5 +172,5 @@ const isErrorText = (value: unknown): value is string =>
 
 function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  return isObject(value) ? value : undefined;
 }

@@ -2,7 +2,7 @@
 import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
-import type { Account } from "../sdk/json-reader.js";
+import type { Account } from "../account.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
 import type { ContractSelector, Group } from "./selector.js";
 import type { Named, TableFields } from "./templates.js";

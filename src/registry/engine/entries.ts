@@ -1,9 +1,9 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
 import { conflict } from "../../domain/errors.js";
-import type { JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../domain/json.js";
+import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
-import { isObject } from "./paths.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryInputs, EntryPart } from "./answer.js";
@@ -315,11 +315,17 @@ export class TableEntry implements EntryPart<ContractSelector> {
 }
 
 /** All contracts of a registrar, newest first. */
-export const allOf = (template: TableTemplate, view: View, registrar: string): readonly Found[] =>
-  view.byKey(template, template.keyOf(template.hasRegistrar ? registrar : ""));
+export const allOf = <F extends TableFields>(
+  template: Template<F> & Pick<TableTemplate, "keyOf" | "hasRegistrar">,
+  view: View,
+  registrar: string,
+): readonly Contract<F>[] => view.byKey(template, template.keyOf(template.hasRegistrar ? registrar : ""));
 
 /** Those that have begun and not ended. The answer may change when another begins or one ends. */
-export function validNow(context: RequestContext, candidates: readonly Found[]): readonly Found[] {
+export function validNow<F extends TableFields>(
+  context: RequestContext,
+  candidates: readonly Contract<F>[],
+): readonly Contract<F>[] {
   const now = context.now * 1000;
   const isTimed = candidates.some(({ fields }) => fields.from !== undefined || fields.until !== undefined);
   if (!isTimed) return candidates;
@@ -337,7 +343,7 @@ const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.
 /** The value of a key of the metadata, of the standard's `values` or beside them. */
 function metaAt(meta: JsonObject | undefined, key: string): readonly string[] {
   const values = meta?.["values"];
-  for (const one of [values !== undefined && isObject(values) ? values : undefined, meta]) {
+  for (const one of [isObject(values) ? values : undefined, meta]) {
     const value = one !== undefined && Object.hasOwn(one, key) ? one[key] : undefined;
     if (typeof value === "string") return [value];
   }

@@ -5,7 +5,7 @@ import {
   settlementArguments,
   type TransferArguments,
 } from "../factory-arguments.js";
-import type { Account } from "../sdk/json-reader.js";
+import type { Account } from "../account.js";
 import type { FactoryQuery } from "../sdk/registry.js";
 import type { EntryInputs } from "./answer.js";
 

@@ -4,7 +4,7 @@ import { checkContext, runChecks } from "../check/scan.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
 import { tokenStandardApis } from "../sdk/apis.js";
-import { decimalText } from "../sdk/json-reader.js";
+import { decimalText } from "../../domain/decimal.js";
 import type {
   Choice,
   ChoiceQuery,

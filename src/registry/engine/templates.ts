@@ -1,9 +1,10 @@
 /** The templates of a table: what is read of each contract when it is stored, and how it is found. */
+import { parseDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
-import { type Account, accountIn, JsonReader, parseDecimal } from "../sdk/json-reader.js";
+import { type Account, accountIn } from "../account.js";
 import type { Instrument } from "../sdk/registry.js";
 import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./grammar.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
@@ -181,7 +182,7 @@ function named<T>(definition: TemplateDefinition["roles"], read: (path: string) 
 function accountsAt(payload: JsonValue, path: string, admin: string): Account[] {
   const end = path.lastIndexOf(".");
   const name = path.slice(end + 1);
-  const read = (value: JsonObject, field: string, at: string) => accountIn(new JsonReader(value, at), field, admin);
+  const read = (value: JsonObject, field: string, at: string) => accountIn(value, field, admin, at);
   // An element of a list, or what a function makes, has nothing beside it.
   if (!/^\w+$/.test(name)) return valuesAt(payload, path).map((value) => read({ [path]: value }, path, ""));
   const parent = end < 0 ? "" : path.slice(0, end);
@@ -233,7 +234,7 @@ function keysOf(paths: readonly string[], registrar: string, payload: JsonValue)
 function indexText(value: JsonValue, admin: string, path: string): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object") throw new Error(`${path} must be a text or an account, but is ${formatValue(value)}`);
-  return accountKey(accountIn(new JsonReader({ [path]: value }, ""), path, admin));
+  return accountKey(accountIn({ [path]: value }, path, admin, ""));
 }
 
 type ListedInstruments = Exclude<InstrumentsDefinition, string | string[]>;

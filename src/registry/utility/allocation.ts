@@ -10,7 +10,7 @@ import {
   type SettlementArguments,
   settlementArguments,
 } from "../factory-arguments.js";
-import type { Account } from "../sdk/json-reader.js";
+import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import type { View } from "../../state/port.js";
 import { unknownInstruction } from "../needed.js";

@@ -20,7 +20,8 @@ import {
   type IssuanceChoice,
   STANDARD_OPERATIONS,
 } from "../operation-names.js";
-import { facts, functions, type UtilityDisclosure, type UtilityEntry, UtilitySelector } from "./entries.js";
+import { type ContextFunction, moduleEntry } from "../sdk/request.js";
+import { facts, functions, UtilitySelector } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
@@ -93,7 +94,7 @@ export function utilityTable(extension: unknown = {}): UtilityTable {
   const { changes: written } = orThrow(check(extensionForm, extension, repeatedTemplates));
   // They are used as they are: they may be of classes.
   const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
-  const parts = new Map(Object.entries(entries));
+  const parts = new Map(Object.entries(entries).map(([name, write]) => [name, moduleEntry(write)] as const));
   const others = [...builtInTemplates.filter((one) => !isIn(byName, one)), ...templates, ...allocations];
   const vocabulary: Vocabulary<UtilitySelector> = {
     operations: [...factoryOperations, ...choiceOperations],
@@ -178,7 +179,7 @@ const entryName = z
 /** Of a module, which may be plain JavaScript. */
 const extensionForm = z.strictObject({
   templates: templateList,
-  entries: z.record(entryName, z.object({ value: synchronous, disclose: synchronous.optional() })).default({}),
+  entries: z.record(entryName, synchronous).default({}),
   changes: z.array(z.unknown()).default([]),
   allocations: templateList,
 });
@@ -213,10 +214,10 @@ export interface UtilityExtension {
   readonly templates?: readonly Template[];
   /**
    * Entries by name: lower-case letters, digits and hyphens, not the name of a built-in entry. They stand in the operations
-   * whose changes add them, of this module and of the operator's contexts file. An entry that has `disclose` may be a
-   * disclosure too.
+   * whose changes add them, of this module and of the operator's contexts file. As a disclosure the value of an entry is not
+   * written.
    */
-  readonly entries?: Readonly<Record<string, UtilityEntry & Partial<UtilityDisclosure>>>;
+  readonly entries?: Readonly<Record<string, ContextFunction>>;
   /** Changes of the operations, in order. Those of the operator's contexts file come after them. */
   readonly changes?: readonly OperationChange[];
   /**

@@ -5,7 +5,7 @@ import type { View } from "../../state/port.js";
 import { choicesOn, entityOf, instructionSearches } from "../engine/lookup.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import { isInReassignment, onOneSynchronizer } from "../needed.js";
-import { decimalText } from "../sdk/json-reader.js";
+import { decimalText } from "../../domain/decimal.js";
 import type {
   Instrument,
   InstrumentConfiguration,

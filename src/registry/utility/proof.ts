@@ -1,8 +1,11 @@
 /** Transfer proofs: whether a transfer with exactly these values happened in an update. */
+import { z } from "zod";
+import { parseDecimal } from "../../domain/decimal.js";
 import { invalid, invalidField } from "../../domain/errors.js";
-import type { JsonValue } from "../../domain/json.js";
+import { type JsonValue, valueAt } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { accountOf, JsonReader, NO_OWNER, parseDecimal } from "../sdk/json-reader.js";
+import { accountForm, accountOf, NO_OWNER } from "../account.js";
+import { id } from "../fields.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";
 import type { ProofQuery, ProofStatus, TransferTerms } from "../sdk/registry.js";
 import { allocationFactory, transferOffer, transferPreapproval, transferRule } from "./templates.js";
@@ -74,7 +77,7 @@ function carriedByChoice({ template, choice, argument, result }: Exercised): Car
     // Shown to the operator too.
     case "AllocationFactory_TransferInternal":
       return template === allocationFactory
-        ? carriedByFactory(transferIn(property(argument, "payload")), result)
+        ? carriedByFactory(transferIn(valueAt(argument, "payload")), result)
         : undefined;
     case "TransferRule_DirectTransfer":
     case "TransferRule_TwoStepTransfer":
@@ -89,10 +92,10 @@ function carriedByChoice({ template, choice, argument, result }: Exercised): Car
 }
 
 function carriedByFactory(transfer: ComparableTransfer | undefined, result: JsonValue): CarriedTransfer | undefined {
-  const output = property(result, "output");
+  const output = valueAt(result, "output");
   const status = statusOfOutput(output);
   if (transfer === undefined || status === undefined) return undefined;
-  return { status, transfer, offer: property(property(output, "value"), "transferInstructionCid") };
+  return { status, transfer, offer: valueAt(valueAt(output, "value"), "transferInstructionCid") };
 }
 
 const isEnd = (event: Created | Exercised): event is Exercised =>
@@ -106,7 +109,7 @@ const statusByEnd: ReadonlyMap<string, ProofStatus> = new Map([
 
 /** Undefined for a choice that only archives: it says nothing about the transfer. */
 const statusOfEnd = ({ choice, result }: Exercised): ProofStatus | undefined =>
-  statusOfOutput(property(result, "output")) ?? statusByEnd.get(choice);
+  statusOfOutput(valueAt(result, "output")) ?? statusByEnd.get(choice);
 
 /**
  * Whether the choice ended the offer of this transfer. The inputs may be the offer's, its locked holding, or the
@@ -139,11 +142,7 @@ const statusByTag: ReadonlyMap<JsonValue | undefined, ProofStatus> = new Map([
 ]);
 
 const statusOfOutput = (output: JsonValue | undefined): ProofStatus | undefined =>
-  statusByTag.get(property(output, "tag"));
-
-function property(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
-}
+  statusByTag.get(valueAt(output, "tag"));
 
 /** A transfer in a form in which equal ones are equal text. */
 export interface ComparableTransfer {
@@ -168,36 +167,39 @@ export function comparable(transfer: TransferTerms): ComparableTransfer {
   };
 }
 
+const transferForm = z.object({
+  transfer: z.object({
+    sender: z.union([id, accountForm]),
+    receiver: z.union([id, accountForm]),
+    amount: z.string(),
+    instrumentId: z.object({ admin: id, id }),
+    requestedAt: z.string(),
+    executeBefore: z.string(),
+    inputHoldingCids: z.array(z.string()),
+    meta: z.object({ values: z.record(z.string(), z.string()).nullish() }).nullish(),
+  }),
+});
+
 /**
  * The field `transfer` of a payload or a choice's argument, of version 1 or 2 of the standard. Undefined if it is missing
  * or malformed: then it equals no transfer.
  */
 export function transferIn(value: JsonValue | undefined): ComparableTransfer | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { data } = transferForm.safeParse(value);
+  if (data === undefined) return undefined;
+  const { sender, receiver, instrumentId, meta, ...others } = data.transfer;
+  // As version 1 of the standard names the party of an account.
+  const partyOf = (given: typeof sender): string => {
+    if (typeof given === "string") return given;
+    const { party, isSpecial } = accountOf(given, instrumentId.admin, "");
+    return isSpecial ? NO_OWNER : party;
+  };
   try {
-    const transfer = new JsonReader(value, "").object("transfer");
-    const instrument = transfer.object("instrumentId");
-    const admin = instrument.id("admin");
-    return comparable({
-      sender: partyIn(transfer, "sender", admin),
-      receiver: partyIn(transfer, "receiver", admin),
-      amount: transfer.text("amount"),
-      instrumentId: { admin, id: instrument.id("id") },
-      requestedAt: transfer.text("requestedAt"),
-      executeBefore: transfer.text("executeBefore"),
-      inputHoldingCids: transfer.texts("inputHoldingCids"),
-      meta: transfer.optionalObject("meta")?.optionalObject("values")?.allTexts() ?? {},
-    });
+    const [from, to] = [partyOf(sender), partyOf(receiver)];
+    return comparable({ ...others, sender: from, receiver: to, instrumentId, meta: meta?.values ?? {} });
   } catch {
     return undefined;
   }
-}
-
-/** As version 1 of the standard names the party of an account. */
-function partyIn(transfer: JsonReader, name: string, admin: string): string {
-  if (typeof transfer.raw(name) === "string") return transfer.id(name);
-  const { party, isSpecial } = accountOf(transfer.object(name), admin);
-  return isSpecial ? NO_OWNER : party;
 }
 
 function readTime(name: string, text: string): number {

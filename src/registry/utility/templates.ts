@@ -1,15 +1,16 @@
 /** The templates of the Registry Utility: those of utility.yaml, and those of which more is read than fields. */
+import { z } from "zod";
 import type { HoldingFields } from "../../domain/ledger.js";
-import type { JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../domain/json.js";
 import { indexKey, type Template } from "../../domain/template.js";
 import { check, parseOperatorFile } from "../../util/operator-file.js";
 import { readPackageFile } from "../../util/package-files.js";
 import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
-import { decimalField, JsonReader } from "../sdk/json-reader.js";
-import type { Claim, InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../sdk/registry.js";
 import { fullNames } from "../engine/file.js";
 import { utilityForm } from "../engine/grammar.js";
+import { decimal, id, readFields, time } from "../fields.js";
+import type { Claim, InstrumentConfiguration } from "../sdk/registry.js";
 
 /** utility.yaml. */
 export const utilityFile = readTable();
@@ -81,7 +82,7 @@ export const indexKeys = {
 function defineTemplate<F>(
   packageName: string,
   qualifiedName: string,
-  parseFields: (payload: JsonReader) => F,
+  payloadForm: z.ZodType<F>,
   indexKeysOf: (fields: F) => readonly string[],
   registrarOf?: (fields: F) => string,
 ): Template<F> {
@@ -89,7 +90,7 @@ function defineTemplate<F>(
     packageName,
     qualifiedName,
     parse(payload: JsonObject) {
-      const fields = parseFields(new JsonReader(payload, ""));
+      const fields = readFields(payloadForm, payload, "");
       return { fields, indexKeys: indexKeysOf(fields) };
     },
     ...(registrarOf !== undefined && { registrarOf }),
@@ -104,7 +105,7 @@ export interface FeaturedAppRight {
 export const featuredAppRight = defineTemplate(
   "splice-amulet",
   "Splice.Amulet:FeaturedAppRight",
-  (payload): FeaturedAppRight => ({ dso: payload.id("dso"), provider: payload.id("provider") }),
+  z.object({ dso: id, provider: id }),
   ({ provider }) => [indexKeys.featuredAppRight(provider)],
 );
 
@@ -113,24 +114,35 @@ export interface ConfigurationFields extends InstrumentConfiguration {
   readonly roles: Named<string>;
 }
 
+const identifier = z.object({ source: z.string(), id: z.string(), scheme: z.string() });
+/** A required claim is a Daml pair: `{_1: property, _2: value}`. */
+const claimPair = z
+  .object({ _1: z.string(), _2: z.string() })
+  .transform(({ _1: property, _2: value }) => ({ property, value }));
+const requirement = z.object({ issuer: id, requiredClaims: z.array(claimPair) });
+
 export const instrumentConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
-  (payload): ConfigurationFields => {
-    const [operator, provider] = [payload.id("operator"), payload.id("provider")];
-    return {
-      operator,
-      provider,
-      registrar: payload.id("registrar"),
-      roles: { operator: [operator], provider: [provider] },
-      defaultIdentifier: identifier(payload.object("defaultIdentifier")),
-      additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
-      issuerRequirements: payload.objects("issuerRequirements").map(requirement),
-      holderRequirements: payload.objects("holderRequirements").map(requirement),
-      paused: isPaused(payload),
-      checkBlocklist: payload.optionalBool("checkBlocklist") ?? false,
-    };
-  },
+  z
+    .object({
+      operator: id,
+      provider: id,
+      registrar: id,
+      defaultIdentifier: identifier,
+      additionalIdentifiers: z.array(identifier),
+      issuerRequirements: z.array(requirement),
+      holderRequirements: z.array(requirement),
+      isPaused: z.json().optional(),
+      checkBlocklist: z.boolean().nullish(),
+    })
+    .transform(({ isPaused, checkBlocklist, ...fields }): ConfigurationFields => ({
+      ...fields,
+      roles: { operator: [fields.operator], provider: [fields.provider] },
+      // An optional constructor without fields: ledgers encode it as its name, as an object or as true.
+      paused: isPaused === "Paused" || isPaused === true || isObject(isPaused),
+      checkBlocklist: checkBlocklist ?? false,
+    })),
   ({ registrar, defaultIdentifier, additionalIdentifiers }) => [
     indexKeys.instruments(registrar),
     indexKeys.instrument(registrar, defaultIdentifier.id),
@@ -138,26 +150,6 @@ export const instrumentConfiguration = defineTemplate(
   ],
   ({ registrar }) => registrar,
 );
-
-function identifier(fields: JsonReader): InstrumentIdentifier {
-  return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
-}
-
-/** `isPaused` is an optional constructor without fields: ledgers encode it as its name, as an object or as true. */
-function isPaused(payload: JsonReader): boolean {
-  const value = payload.raw("isPaused");
-  return value === "Paused" || value === true || (typeof value === "object" && !Array.isArray(value));
-}
-
-/** A required claim is a Daml pair: `{_1: property, _2: value}`. */
-function requirement(fields: JsonReader): Requirement {
-  return {
-    issuer: fields.id("issuer"),
-    requiredClaims: fields
-      .objects("requiredClaims")
-      .map((pair) => ({ property: pair.text("_1"), value: pair.text("_2") })),
-  };
-}
 
 export interface Credential {
   readonly issuer: string;
@@ -198,16 +190,21 @@ export function claimsOn({ subjects }: Credential, party: string): readonly Clai
 export const credential = defineTemplate(
   "utility-credential-v0",
   "Utility.Credential.V0.Credential:Credential",
-  (payload): Credential => {
-    const [issuer, holder] = [payload.id("issuer"), payload.id("holder")];
-    return {
+  z
+    .object({
+      issuer: id,
+      holder: id,
+      validFrom: time.nullish(),
+      validUntil: time.nullish(),
+      claims: z.array(z.object({ subject: z.string(), property: z.string(), value: z.string() })),
+    })
+    .transform(({ issuer, holder, validFrom, validUntil, claims }): Credential => ({
       issuer,
       holder,
-      validFrom: payload.optionalTime("validFrom"),
-      validUntil: payload.optionalTime("validUntil"),
-      subjects: groupClaims(payload.objects("claims"), issuer, holder),
-    };
-  },
+      validFrom: validFrom ?? undefined,
+      validUntil: validUntil ?? undefined,
+      subjects: groupClaims(claims, issuer, holder),
+    })),
   // By its holder too: a requirement without claims asks for any credential that is held.
   ({ issuer, holder, subjects }) =>
     [...new Set([holder, ...subjects.map(({ subject }) => subject)])].map((party) =>
@@ -215,11 +212,14 @@ export const credential = defineTemplate(
     ),
 );
 
-function groupClaims(claims: readonly JsonReader[], issuer: string, holder: string): SubjectClaims[] {
+function groupClaims(
+  claims: readonly (Claim & Pick<SubjectClaims, "subject">)[],
+  issuer: string,
+  holder: string,
+): SubjectClaims[] {
   const bySubject = new Map<string, Claim[]>();
-  for (const fields of claims) {
-    const subject = fields.text("subject");
-    const claim = { property: fields.text("property"), value: fields.text("value") };
+  for (const { subject, property, value } of claims) {
+    const claim = { property, value };
     if (subject !== holder && holder !== issuer) continue;
     const known = bySubject.get(subject);
     if (known === undefined) bySubject.set(subject, [claim]);
@@ -228,6 +228,16 @@ function groupClaims(claims: readonly JsonReader[], issuer: string, holder: stri
   const subjects = [...bySubject].map(([subject, ofSubject]) => ({ subject, claims: ofSubject }));
   return subjects.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
+
+const holdingForm = z.object({
+  owner: id,
+  operator: id,
+  provider: id,
+  registrar: id,
+  instrument: z.object({ id }),
+  lock: z.unknown().optional(),
+});
+const supplyForm = z.object({ registrar: id, instrument: z.object({ id }), amount: decimal });
 
 /**
  * Only locked holdings are disclosed, so unlocked ones are optional: their owners matter to some requests, but there can
@@ -238,20 +248,13 @@ export const holding: Template<HoldingFields> = {
   packageName: "utility-registry-holding-v0",
   qualifiedName: "Utility.Registry.Holding.V0.Holding:Holding",
   parse(payload) {
-    const reader = new JsonReader(payload, "");
-    const fields = {
-      owner: reader.id("owner"),
-      operator: reader.id("operator"),
-      provider: reader.id("provider"),
-      registrar: reader.id("registrar"),
-      instrumentId: reader.object("instrument").id("id"),
-    };
-    return { fields, indexKeys: [], isOptional: reader.optionalObject("lock") === undefined };
+    const { owner, operator, provider, registrar, instrument, lock } = readFields(holdingForm, payload, "");
+    const fields = { owner, operator, provider, registrar, instrumentId: instrument.id };
+    return { fields, indexKeys: [], isOptional: (lock ?? undefined) === undefined };
   },
   supplyContribution(payload) {
-    const fields = new JsonReader(payload, "");
-    const id = fields.object("instrument").id("id");
-    return { sum: indexKeys.supply(fields.id("registrar"), id), amount: decimalField(fields, "amount") };
+    const { registrar, instrument, amount } = readFields(supplyForm, payload, "");
+    return { sum: indexKeys.supply(registrar, instrument.id), amount };
   },
 };
 

@@ -1,35 +1,35 @@
 /** Bodies as messages. Input of the wrong type is reported by the path of its field. */
-import {
-  type DescField,
-  type DescMessage,
-  fromBinary,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromBinary, fromJson, type Message, ScalarType } from "@bufbuild/protobuf";
 import { configureTextEncoding } from "@bufbuild/protobuf/wire";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
-import { plainDecimal } from "../../domain/json.js";
 import { formatValue } from "../../domain/errors.js";
+import { isObject, type JsonObject, type JsonValue, plainDecimal } from "../../domain/json.js";
 import { protoPath, rejection, type Violation } from "../errors.js";
 import { checkFieldCount } from "./field-count.js";
-import { EMPTY_BODY, isObject, parseJson } from "./json.js";
-import { decodePlainBinary, decodePlainJson } from "./plain.js";
+import { decodeBinaryFast, decodeJsonFast } from "./fast-path.js";
+import { EMPTY_BODY, parseJson } from "./json.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
 /** Throws invalid_argument with the path of the wrong field. */
 export function fromJsonValue(schema: DescMessage, json: JsonValue): Message {
-  const read = decimalsAsText(schema, json);
   try {
-    return (isObject(read) ? decodePlainJson(schema, read) : undefined) ?? fromJson(schema, read, reading);
-  } catch (error) {
-    const wrong = isObject(read) ? findWrongType(schema, read) : undefined;
-    throw malformed(wrong === undefined ? messageOf(error) : `${wrong.path} ${wrong.problem}`, schema, wrong);
+    return decodeJson(schema, json);
+  } catch {
+    // Some clients write decimals as numbers, as the JSON of the ledger allows.
+    const read = decimalsAsText(schema, json);
+    try {
+      return decodeJson(schema, read);
+    } catch (error) {
+      const wrong = isObject(read) ? findWrongType(schema, read) : undefined;
+      throw malformed(wrong === undefined ? messageOf(error) : `${wrong.path} ${wrong.problem}`, schema, wrong);
+    }
   }
 }
+
+const decodeJson = (schema: DescMessage, json: JsonValue): Message =>
+  (isObject(json) ? decodeJsonFast(schema, json) : undefined) ?? fromJson(schema, json, reading);
 
 /** Throws invalid_argument. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
@@ -38,16 +38,11 @@ export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
   return fromJsonValue(schema, json);
 }
 
-/** Throws as `fromJsonBytes` where a field has the wrong type. The decoder of connect-es reports all else. */
-export function checkTypes(schema: DescMessage, json: JsonValue): void {
-  if (isObject(json) && findWrongType(schema, json) !== undefined) fromJsonValue(schema, json);
-}
-
 /** Throws invalid_argument. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
   checkFieldCount(schema, bytes);
   try {
-    return decodePlainBinary(schema, bytes) ?? fromBinary(schema, bytes);
+    return decodeBinaryFast(schema, bytes) ?? fromBinary(schema, bytes);
   } catch (error) {
     throw malformed(`parse binary: ${messageOf(error)}`);
   }
@@ -75,34 +70,41 @@ interface WrongType {
 function findWrongType(schema: DescMessage, json: JsonObject, path = ""): WrongType | undefined {
   for (const field of schema.fields) {
     const value = json[field.jsonName] ?? json[field.name];
-    if (value === undefined || value === null) continue;
-    const name = `${path}${field.jsonName}`;
-    if (!hasType(field, value)) return wrongType(name, expected(field), value);
-    const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
-    if (inner !== undefined) return inner;
+    if (value === undefined || value === null || isReadable(field, value)) continue;
+    const wrong = findInside(field, value, `${path}${field.jsonName}`);
+    if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
-function wrongInner(field: DescField, value: JsonValue, name: string): WrongType | undefined {
-  const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
-  if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
-  return findWrongType(message, value, `${name}.`);
+/** Whether the library reads a value of a field. */
+function isReadable({ parent, jsonName }: DescField, value: JsonValue): boolean {
+  try {
+    fromJson(parent, { [jsonName]: value }, reading);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function wrongElement(field: DescField, values: readonly JsonValue[], name: string): WrongType | undefined {
-  if (field.fieldKind !== "list") return undefined;
-  for (const [index, value] of values.entries()) {
-    const path = `${name}[${index}]`;
-    const isFit =
-      field.listKind === "message"
-        ? isObject(value)
-        : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
-    if (!isFit) return wrongType(path, field.listKind === "message" ? "an object" : "a string", value);
-    const inner = wrongInner(field, value, path);
-    if (inner !== undefined) return inner;
+/** What is wrong in a field that cannot be read: the first of its elements, or a field of its message, or itself. */
+function findInside(field: DescField, value: JsonValue, path: string): WrongType | undefined {
+  if (field.fieldKind === "list" && Array.isArray(value)) {
+    const at = value.findIndex((element) => !isReadable(field, [element]));
+    return findInElement(field, value[at] ?? null, `${path}[${at}]`);
   }
-  return undefined;
+  if (field.fieldKind === "map" && isObject(value)) {
+    const found = Object.entries(value).find(([key, element]) => !isReadable(field, { [key]: element }));
+    return found && findInElement(field, found[1], `${path}.${found[0]}`);
+  }
+  if (field.fieldKind === "message" && isObject(value)) return findWrongType(field.message, value, `${path}.`);
+  return wrongType(path, expected(field), value);
+}
+
+/** Of a list or a map. */
+function findInElement({ message }: DescField, value: JsonValue, path: string): WrongType | undefined {
+  if (message !== undefined && isObject(value)) return findWrongType(message, value, `${path}.`);
+  return wrongType(path, message === undefined ? "a string" : "an object", value);
 }
 
 const wrongType = (path: string, expectation: string, value: JsonValue): WrongType => ({
@@ -110,132 +112,66 @@ const wrongType = (path: string, expectation: string, value: JsonValue): WrongTy
   problem: `must be ${expectation}, but is ${formatValue(value)}`,
 });
 
-function hasType(field: DescField, value: JsonValue): boolean {
-  switch (field.fieldKind) {
-    case "list":
-      return Array.isArray(value);
-    case "map":
-    case "message":
-      return isObject(value);
-    case "enum":
-      return field.enum.values.some(({ name, number }) => name === value || number === value);
-    case "scalar":
-      if (field.scalar === ScalarType.INT32) return isInt32(value);
-      // Other numeric types have several JSON forms, which the library knows.
-      return typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
-  }
-}
-
-const jsonTypes: Readonly<Record<number, "string" | "boolean">> = {
-  [ScalarType.STRING]: "string",
-  [ScalarType.BOOL]: "boolean",
-};
-
 function expected(field: DescField): string {
   switch (field.fieldKind) {
     case "list":
       return "a list";
     case "map":
-    case "message":
       return "an object";
+    case "message":
+      return field.message.typeName === TimestampSchema.typeName ? "a time such as 2026-01-31T12:00:00Z" : "an object";
     case "enum":
       return `one of ${field.enum.values.map(({ name }) => name).join(", ")}`;
     case "scalar":
-      return `a ${jsonTypes[field.scalar as number] ?? "whole number of 32 bits"}`;
+      return NAMES[field.scalar] ?? "a whole number of 32 bits";
   }
 }
 
-/** JSON allows a number as a string. */
-function isInt32(value: JsonValue): boolean {
-  const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?\d+$/.test(value));
-  return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;
-}
+const NAMES: Partial<Record<ScalarType, string>> = {
+  [ScalarType.STRING]: "a string",
+  [ScalarType.BOOL]: "a boolean",
+};
 
-/*
- * Decimals as JSON numbers, which the JSON of the ledger takes beside strings. A Struct keeps a number as it is; a field
- * of protobuf that holds a decimal is a string.
- */
-
-/** The fields with decimals, by their proto names: a string each, or a map of strings. */
+/** Fields of protobuf with decimals, by their proto names: a text each, or a map of texts. A Struct keeps its numbers. */
 const DECIMAL_FIELDS = new Set(["amount", "next_iteration_funding"]);
 
-interface DecimalField {
-  readonly field: DescField;
-  /** The message that has decimals; undefined for a decimal. */
-  readonly inner: DescMessage | undefined;
-}
-
-const known = new Map<DescMessage, readonly DecimalField[]>();
-
-/** The message in JSON with text for the numbers in its decimal fields; the same value where there are none. */
-export function decimalsAsText(schema: DescMessage, json: JsonValue): JsonValue {
-  return isObject(json) ? inMessage(schema, json) : json;
-}
-
-function inMessage(schema: DescMessage, json: JsonObject): JsonObject {
-  let changed: JsonObject | undefined;
-  for (const { field, inner } of decimalFields(schema)) {
-    for (const name of new Set([field.jsonName, field.name])) {
+/** The message in JSON with text for the numbers in its decimal fields. */
+function decimalsAsText(schema: DescMessage, json: JsonValue): JsonValue {
+  if (!isObject(json) || schema.typeName.startsWith("google.")) return json;
+  const texts = { ...json };
+  for (const field of schema.fields) {
+    const inner = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
+    for (const name of [field.jsonName, field.name]) {
       const value = json[name];
       if (value === undefined) continue;
-      const text = inField(value, inner);
-      if (text !== value) (changed ??= { ...json })[name] = text;
+      if (DECIMAL_FIELDS.has(field.name)) texts[name] = numbersAsText(value);
+      else if (inner === undefined) continue;
+      else if (Array.isArray(value)) texts[name] = value.map((one) => decimalsAsText(inner, one));
+      else texts[name] = decimalsAsText(inner, value);
     }
   }
-  return changed ?? json;
+  return texts;
 }
 
-function inField(value: JsonValue, inner: DescMessage | undefined): JsonValue {
-  if (Array.isArray(value)) return mapChanged(value, (element) => inField(element, inner));
-  if (inner !== undefined) return decimalsAsText(inner, value);
-  // A map of decimals.
-  if (isObject(value)) {
-    const values = Object.values(value);
-    const texts = mapChanged(values, asText);
-    return texts === values ? value : Object.fromEntries(Object.keys(value).map((key, at) => [key, texts[at] ?? null]));
-  }
-  return asText(value);
+function numbersAsText(value: JsonValue): JsonValue {
+  if (typeof value === "number" && Number.isFinite(value)) return plainDecimal(value);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, numbersAsText(one)]));
 }
 
-const asText = (value: JsonValue): JsonValue =>
-  typeof value === "number" && Number.isFinite(value) ? plainDecimal(value) : value;
-
-/** The same list if no element changes. */
-function mapChanged(values: JsonValue[], change: (value: JsonValue) => JsonValue): JsonValue[] {
-  const changed = values.map(change);
-  return changed.some((value, index) => value !== values[index]) ? changed : values;
-}
-
-function decimalFields(schema: DescMessage): readonly DecimalField[] {
-  const found = known.get(schema);
-  if (found !== undefined) return found;
-  // Ends the recursion of a message within itself.
-  known.set(schema, []);
-  const fields = schema.fields.flatMap((field): DecimalField[] => {
-    if (DECIMAL_FIELDS.has(field.name) && isText(field)) return [{ field, inner: undefined }];
-    const inner = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
-    if (inner === undefined || inner.typeName.startsWith("google.")) return [];
-    return decimalFields(inner).length > 0 ? [{ field, inner }] : [];
-  });
-  known.set(schema, fields);
-  return fields;
-}
-
-const isText = (field: DescField): boolean =>
-  (field.fieldKind === "scalar" || field.fieldKind === "map") && field.scalar === ScalarType.STRING;
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Makes @bufbuild/protobuf keep U+FEFF at the start of a string, as JSON and the fast path do. By default it takes it
- * for a byte order mark and drops it. Applies to the whole process.
+ * Makes @bufbuild/protobuf keep U+FEFF at the start of a text, as JSON does: by default it takes it for a byte order mark
+ * and drops it. A Buffer also takes a third of the time for short texts. Applies to the whole process.
  */
-export function keepLeadingByteOrderMarks(): void {
+export function configureTexts(): void {
   configureTextEncoding({
-    encodeUtf8: (text) => encoder.encode(text),
-    decodeUtf8: (bytes, strict) => (strict === true ? strictDecoder : decoder).decode(bytes),
+    encodeUtf8: (text) => Buffer.from(text),
+    decodeUtf8: (bytes, strict) =>
+      strict === true
+        ? strictDecoder.decode(bytes)
+        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
     checkUtf8: (text) => text.isWellFormed(),
   });
 }

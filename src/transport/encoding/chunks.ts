@@ -1,5 +1,5 @@
 /** A response in pieces, most of which were encoded before, and the parts of protobuf's encoding that it is made of. */
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { WireType } from "@bufbuild/protobuf/wire";
 
 /**
  * One character per byte ("latin1"). Unlike small buffers it stays in V8's heap: with 400,000 contracts, each disclosed
@@ -35,13 +35,6 @@ export const text = (fieldNumber: number, value: string): BinaryString => delimi
 
 export const varintField = (fieldNumber: number, value: number): BinaryString =>
   String.fromCharCode(fieldNumber << 3) + varint(value);
-
-/** What a function writes with the library's writer. For encodings made once per contract. */
-export function written(write: (writer: BinaryWriter) => void): BinaryString {
-  const writer = new BinaryWriter();
-  write(writer);
-  return binaryStringOf(writer.finish());
-}
 
 function varint(value: number): BinaryString {
   let binary = "";

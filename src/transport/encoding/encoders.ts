@@ -140,7 +140,7 @@ function headJson({ values, factoryId, transferKind }: ContextResult): ChunkList
 }
 
 /** What tells a response from every other of its operation: a contract never changes but for its synchronizer. */
-export function contextIdentity(result: ContextResult, variant: Variant): ChunkList {
+function contextIdentity(result: ContextResult, variant: Variant): ChunkList {
   const chunks = headJson(result);
   chunks.add(variant);
   for (const { contractId, synchronizerId } of result.disclosed)
@@ -193,10 +193,7 @@ const VALUES = 1;
 const TAG = 1;
 const PAYLOAD = 2;
 
-export function contextBinary(
-  { values, disclosed, factoryId, transferKind }: ContextResult,
-  variant: Variant,
-): ChunkList {
+function contextBinary({ values, disclosed, factoryId, transferKind }: ContextResult, variant: Variant): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
     chunks.addDelimited(CHOICE_CONTEXT_DATA, () => addFieldsBinary(chunks, VALUES, values, addContextValue));

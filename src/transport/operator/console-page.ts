@@ -1,7 +1,7 @@
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import { packageFile } from "../../util/package-files.js";
 import { compressResponses } from "../compress.js";
 import { ICON } from "../rest/docs.js";
 
@@ -36,7 +36,7 @@ export function consolePage(compresses: boolean) {
     if (compresses) await compressResponses(server);
     server.addHook("onRequest", async (_request, reply) => void reply.headers(HEADERS));
     await server.register(fastifyStatic, {
-      root: dirname(createRequire(import.meta.url).resolve("#console/index.html")),
+      root: dirname(packageFile("#console/index.html")),
       prefix: `${PATH}/`,
       cacheControl: false,
       allowedPath: (path) => /\.(?:css|html|js)$/.test(path),

@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+/** The operator's port: metrics, warnings, and the services of operators. */
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { Exposition } from "../../telemetry/metrics.js";
-import { drainBody } from "../bodies.js";
 import { type BudgetLimits, type ConnectionLimits, createBudgets } from "../limits.js";
-import { createServer, type HookOptions, type ServerOptions } from "../server.js";
-import { operatorAccess, OperatorToken } from "./access.js";
+import { type AdmissionOptions, createServer, type ServerOptions } from "../server.js";
+import { operatorAccess, readOperatorToken } from "./access.js";
 
 /** What holds on the public port too. */
 type SharedOptions = Pick<ServerOptions, "arguments" | "certificate" | "compresses" | "maxBodyBytes">;
@@ -34,7 +34,7 @@ export interface OperatorServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Creates the server of the operator's port. Throws OperatorTokenError if the token cannot be used. */
+/** Creates the server of the operator's port. Throws FileError if the token cannot be used. */
 export async function createOperatorServer(options: OperatorServerOptions): Promise<OperatorServer> {
   const {
     bindings,
@@ -48,15 +48,15 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
     log,
     ...shared
   } = options;
-  const token = tokenFile === undefined ? undefined : await OperatorToken.read(tokenFile);
+  const token = tokenFile === undefined ? undefined : await readOperatorToken(tokenFile);
   const server = await createServer(bindings, {
     ...shared,
     log,
     logLevel: log.level,
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
-    hooks: OPERATOR_HOOKS,
-    gate: operatorAccess(token, [...probePaths, ...(token === undefined ? EXPOSITION_PATHS : openPaths)]),
+    admission: OPERATOR_ADMISSION,
+    firstPlugin: operatorAccess(token, [...probePaths, ...(token === undefined ? EXPOSITION_PATHS : openPaths)]),
     routes: async (instance) => {
       await instance.register(expositionRoutes(exposition));
       if (routes !== undefined) await instance.register(routes);
@@ -87,7 +87,7 @@ const OPERATOR_CONNECTIONS: ConnectionLimits = {
 const OPERATOR_BUDGETS: BudgetLimits = { bodyMegabytes: 16, responseMegabytes: 32, requests: 256 };
 
 /** No page of another origin may read a response. Metrics are answered under any load. */
-const OPERATOR_HOOKS: HookOptions = {
+const OPERATOR_ADMISSION: AdmissionOptions = {
   corsOrigins: "none",
   maxPathBytes: 12 * 1024,
   maxDelayMs: 0,
@@ -97,43 +97,25 @@ const METRICS = "/metrics";
 const WARNINGS = "/warnings";
 const EXPOSITION_PATHS: readonly string[] = [METRICS, WARNINGS];
 
-const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Serves GET /metrics and GET /warnings. Other methods, and other spellings of the paths, get 404. */
+/** GET /metrics and GET /warnings. */
 function expositionRoutes(exposition: Exposition) {
   const { contentType, warnings } = exposition;
-  const hint = `not found; use GET ${METRICS}${warnings === undefined ? "" : ` or GET ${WARNINGS}`}\n`;
-  const notFound = (reply: FastifyReply) => reply.code(404).type(TEXT).send(hint);
-  const serve = (server: FastifyInstance, path: string, send: (reply: FastifyReply) => Promise<FastifyReply>) =>
-    server.all(path, {
-      // Before a body is read.
-      onRequest: (request, reply, done) => {
-        if (isGetOf(path, request)) return done();
-        void drainBody(request.raw);
-        void notFound(reply);
-      },
-      // Errors have no body: Prometheus shows the status.
-      handler: (_request, reply) => send(reply).catch(() => reply.code(500).send()),
-    });
   return async (server: FastifyInstance): Promise<void> => {
-    serve(server, METRICS, async (reply) => reply.type(contentType).send(await exposition.metrics()));
-    serve(server, WARNINGS, async (reply) => {
-      if (warnings === undefined) return notFound(reply);
-      return sendWarnings(reply, await warnings.list());
+    // Prometheus shows the status alone.
+    server.setErrorHandler((_error, _request, reply) => reply.code(500).send());
+    server.get(METRICS, async (_request, reply) => reply.type(contentType).send(await exposition.metrics()));
+    if (warnings === undefined) return;
+    server.get(WARNINGS, async (_request, reply) => {
+      const list = await warnings.list();
+      reply.type(JSON_TYPE);
+      if (list !== undefined) return reply.send(`${JSON.stringify(list)}\n`);
+      const error = "the first check of the registry is not finished yet";
+      return reply
+        .code(503)
+        .header("retry-after", "1")
+        .send(`${JSON.stringify({ error })}\n`);
     });
   };
-}
-
-const isGetOf = (path: string, { method, url }: FastifyRequest): boolean =>
-  method === "GET" && url.split("?", 1)[0] === path;
-
-function sendWarnings(reply: FastifyReply, list: object | undefined): FastifyReply {
-  reply.type(JSON_TYPE);
-  if (list !== undefined) return reply.send(`${JSON.stringify(list)}\n`);
-  const error = "the first check of the registry is not finished yet";
-  return reply
-    .code(503)
-    .header("retry-after", "1")
-    .send(`${JSON.stringify({ error })}\n`);
 }

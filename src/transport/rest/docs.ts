@@ -6,7 +6,7 @@ import type { OpenAPIV3 } from "openapi-types";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { compressResponses } from "../compress.js";
 import type { Operation } from "../operations.js";
-import { bindingsOf } from "./http-rules.js";
+import { bindingOf } from "./bindings.js";
 
 const DOCS_PATH = "/docs";
 
@@ -58,10 +58,10 @@ export interface Documentation {
 
 /** Neither path is an operation, so neither needs a token. */
 export function docs({ openApi, version }: Documentation, operations: readonly Operation[], compresses: boolean) {
-  const document = operations.find(({ method }) => method === OperatorService.method.getOpenApiSpec);
-  const [binding] = document === undefined ? [] : bindingsOf(document.method);
   // A process that only mirrors does not serve the document: JSON leaves undefined fields out.
-  const root = { service: "offledger", version, docs: DOCS_PATH, openapi: binding?.path.route };
+  const document = operations.find(({ method }) => method === OperatorService.method.getOpenApiSpec);
+  const openapi = document && bindingOf(document.method)?.route;
+  const root = { service: "offledger", version, docs: DOCS_PATH, openapi };
   return async (server: FastifyInstance): Promise<void> => {
     server.get("/", async () => root);
     if (compresses) await compressResponses(server);

@@ -1,40 +1,32 @@
 /** Serves the google.api.http paths: requests as messages, and errors in the form of REST. */
-import {
-  type DescField,
-  type DescMessage,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { formatValue } from "../../domain/errors.js";
+import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
 import { acceptJson } from "../bodies.js";
 import { fromJsonValue } from "../decoding/decode.js";
-import { isObject } from "../decoding/json.js";
-import { plainJsonReader } from "../decoding/plain.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import type { Operation } from "../operations.js";
 import { pathOf, sendRestError } from "../reject.js";
 import { answer, httpCarrier } from "../send.js";
-import { type Binding, servedBindings } from "./http-rules.js";
-import type { Variable } from "./path-template.js";
+import { type Binding, servedBindings } from "./bindings.js";
 
 const carrier = httpCarrier("json", "application/json");
 
-/**
- * A plugin of its own: its body parsers and error handler are for REST only. `addStream` adds the route of the stream of
- * changes.
- */
-export function rest(
-  operations: readonly Operation[],
-  maxBodyBytes: number,
-  compresses: boolean,
-  report: (defect: unknown) => void,
-  rootRegistrar: string | undefined,
-  addStream: ((scope: FastifyInstance) => void) | undefined,
-) {
+interface RestOptions {
+  readonly maxBodyBytes: number;
+  /** Whether responses are compressed for clients that accept it. */
+  readonly compresses: boolean;
+  readonly rootRegistrar: string | undefined;
+  readonly report: (defect: unknown) => void;
+  /** Adds the route of the stream of changes. */
+  readonly addStream: ((scope: FastifyInstance) => void) | undefined;
+}
+
+/** A plugin of its own: its body parsers and error handler are for REST only. */
+export function rest(operations: readonly Operation[], options: RestOptions) {
+  const { maxBodyBytes, compresses, rootRegistrar, report, addStream } = options;
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -46,25 +38,37 @@ export function rest(
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     addStream?.(server);
-    for (const operation of operations) {
-      for (const binding of servedBindings(operation.method, rootRegistrar)) {
-        const read = requestReader(operation.method.input, binding);
-        server.route({
-          method: binding.httpMethod,
-          url: binding.path.route,
-          config: { operation: operation.name },
-          handler(request, reply) {
-            // acceptJson gives a JSON value, which may be null; undefined where there was no body.
-            const body = request.body === undefined ? {} : (request.body as JsonValue);
-            const { params, query } = request;
-            const message = read(params as Record<string, string | undefined>, body, query as Query);
-            return answer({ operation, request, reply, carrier, compresses }, message)?.then(() => reply);
-          },
-        });
-      }
+    for (const { operation, binding, read } of restRoutes(operations, rootRegistrar)) {
+      server.route({
+        method: binding.httpMethod,
+        url: binding.route,
+        config: { operation: operation.name },
+        handler(request, reply) {
+          // acceptJson gives a JSON value, which may be null; undefined where there was no body.
+          const body = request.body === undefined ? {} : (request.body as JsonValue);
+          const message = read(request.params as Parameters, body, request.query as Query);
+          return answer({ operation, request, reply, carrier, compresses }, message)?.then(() => reply);
+        },
+      });
     }
   };
 }
+
+export interface RestRoute {
+  readonly operation: Operation;
+  readonly binding: Binding;
+  readonly read: RequestReader;
+}
+
+/** What REST serves, and explanations run. */
+export const restRoutes = (operations: readonly Operation[], rootRegistrar: string | undefined): RestRoute[] =>
+  operations.flatMap((operation) =>
+    servedBindings(operation.method, rootRegistrar).map((binding) => ({
+      operation,
+      binding,
+      read: requestReader(operation.method.input, binding),
+    })),
+  );
 
 const isUnavailable = (error: Error): boolean => error instanceof ConnectError && error.code === Code.Unavailable;
 
@@ -77,6 +81,7 @@ function toError(error: FastifyError, path: string, report: (defect: unknown) =>
   return toRestError(rejection("INTERNAL", "something went wrong here"), path);
 }
 
+/** Of the route, decoded. */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -85,52 +90,17 @@ type Parameters = Readonly<Record<string, string | undefined>>;
  */
 export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Query) => Message;
 
-export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
+export function requestReader(schema: DescMessage, { inPath, fixed, hasBody }: Binding): RequestReader {
   const notOnRest = schema.fields.filter((field) => !isOnRest(field)).flatMap(({ jsonName, name }) => [jsonName, name]);
-  const inPath = variables.map(({ fieldPath: [name, ...others] }) =>
-    others.length > 0 ? undefined : schema.fields.find((field) => field.name === name && isText(field))?.localName,
-  );
-  const readPlain =
-    hasBody && inPath.every((name) => name !== undefined) ? plainJsonReader(schema, inPath, notOnRest) : undefined;
   return (parameters, body, query = {}) => {
-    if (readPlain !== undefined && isObject(body)) {
-      const given: Record<string, string> = {};
-      for (const [index, variable] of variables.entries()) given[inPath[index] ?? ""] = valueOf(variable, parameters);
-      const message = readPlain(body, given);
-      if (message !== undefined) return message;
-    }
     const fields = hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
     for (const name of notOnRest) if (fields[name] !== undefined) delete fields[name];
-    for (const variable of variables) bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
+    for (const { name, jsonName } of inPath) {
+      if (fields[name] !== undefined) delete fields[name];
+      fields[jsonName] = fixed[name] ?? parameters[name] ?? "";
+    }
     return fromJsonValue(schema, fields);
   };
-}
-
-/** The value of a variable, from the decoded parameters of the router. */
-export function valueOf({ parts }: Variable, parameters: Parameters): string {
-  const textOf = (part: Variable["parts"][number]) =>
-    "literal" in part ? part.literal : (parameters[part.parameter] ?? "");
-  const [only, second] = parts;
-  return only !== undefined && second === undefined ? textOf(only) : parts.map(textOf).join("/");
-}
-
-const isText = (field: DescField): boolean => field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
-
-/** Sets the field at the end of a path of fields, and replaces its present value. */
-function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[], value: string): void {
-  const [name, ...others] = fieldPath;
-  const field = schema.fields.find((known) => known.name === name);
-  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in a path template`);
-  if (others.length === 0 || field.message === undefined) {
-    if (field.name !== field.jsonName) delete into[field.name];
-    into[field.jsonName] = value;
-    return;
-  }
-  const given = into[field.jsonName] ?? into[field.name];
-  const inner: JsonObject = given !== undefined && isObject(given) ? { ...given } : {};
-  delete into[field.name];
-  into[field.jsonName] = inner;
-  bind(inner, field.message, others, value);
 }
 
 function bodyObject(body: JsonValue): JsonObject {
@@ -142,32 +112,16 @@ function bodyObject(body: JsonValue): JsonObject {
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The fields that a query names, by JSON or proto name, with dots between nested names. Unknown parameters are ignored.
- * Throws invalid_argument where a field that is not a list is given twice.
+ * The fields that a query names, by JSON or proto name. Unknown parameters are ignored. Throws invalid_argument where a
+ * field that is not a list is given twice.
  */
 export function queryFields(schema: DescMessage, query: Query): JsonObject {
   const fields: JsonObject = {};
-  for (const [name, given] of Object.entries(query)) put(fields, schema, name.split("."), name, given);
-  return fields;
-}
-
-function put(
-  into: JsonObject,
-  schema: DescMessage,
-  [first, ...others]: readonly string[],
-  name: string,
-  given: string | readonly string[],
-): void {
-  const field = restFields(schema).find((known) => known.jsonName === first || known.name === first);
-  if (field === undefined) return;
-  const known = into[field.jsonName];
-  if (field.fieldKind === "message" && others.length > 0) {
-    const inner: JsonObject = typeof known === "object" && known !== null && !Array.isArray(known) ? known : {};
-    into[field.jsonName] = inner;
-    put(inner, field.message, others, name, given);
-  } else if (others.length === 0) {
-    into[field.jsonName] = parameterValue(field, name, known, given);
+  for (const [name, given] of Object.entries(query)) {
+    const field = restFields(schema).find((known) => known.jsonName === name || known.name === name);
+    if (field !== undefined) fields[field.jsonName] = parameterValue(field, name, fields[field.jsonName], given);
   }
+  return fields;
 }
 
 function parameterValue(

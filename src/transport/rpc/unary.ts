@@ -12,9 +12,8 @@ import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Encoding, Operation } from "../operations.js";
 import { answer, type Carrier, httpCarrier } from "../send.js";
-import type { ServedMethods } from "../rest/no-route.js";
 import { FRAME_HEADER_BYTES, sendRpcError, trailerFrame } from "./errors.js";
-import { rejectMediaType } from "./media-type.js";
+import { rejectMediaType } from "./media-types.js";
 
 /** gRPC reserves the other flags. */
 const COMPRESSED_FLAG = 1;
@@ -90,7 +89,7 @@ const formOf = boundedMemoize((contentType: string): Form | null => {
 /** The content types of POST. */
 export const UNARY_TYPES = { supportedContentType: (type: string): boolean => formOf(type) !== null };
 
-export interface UnaryOptions {
+interface UnaryOptions {
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;
@@ -104,16 +103,10 @@ interface Call extends UnaryOptions {
 }
 
 /** Adds a route for each operation: POST, and GET for Connect where the operation has no side effects. */
-export function unaryRoutes(
-  server: FastifyInstance,
-  operations: readonly Operation[],
-  served: ServedMethods,
-  options: UnaryOptions,
-): void {
+export function unaryRoutes(server: FastifyInstance, operations: readonly Operation[], options: UnaryOptions): void {
   for (const operation of operations) {
     const { name, method } = operation;
     const methods = method.idempotency === Idempotency.NO_SIDE_EFFECTS ? ["POST", "GET"] : ["POST"];
-    served.addRpc(`/${name}`, methods);
     server.route({
       method: methods,
       exposeHeadRoute: false,
@@ -228,16 +221,24 @@ const messageOfQuery = (request: FastifyRequest): Buffer =>
   Buffer.from(parameter(request, "message") ?? "", parameter(request, "base64") === "1" ? "base64" : "utf8");
 
 /** The longest timer of Node.js: a longer one fires at once. */
-const MAX_DEADLINE_MS = 2 ** 31 - 1;
+export const MAX_DEADLINE_MS = 2 ** 31 - 1;
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
+
+/** The header with how long a client waits. Undefined milliseconds without it, and where it is malformed. */
+export function timeoutOf({ headers }: FastifyRequest["raw"], protocol: Protocol) {
+  const [name, pattern] =
+    protocol === "connect"
+      ? (["connect-timeout-ms", /^(\d{1,10})$/] as const)
+      : (["grpc-timeout", /^(\d{1,8})([HMSmun])$/] as const);
+  const given = headers[name];
+  const [, digits, unit = "m"] = pattern.exec(String(given)) ?? [];
+  return { name, given, milliseconds: digits === undefined ? undefined : Number(digits) * (UNIT_MS[unit] ?? 1) };
+}
 
 /** As `performance.now()`, from the arrival of the request; undefined without a deadline. Throws invalid_argument. */
 function deadlineOf({ raw, record }: FastifyRequest, { protocol }: Form): number | undefined {
-  const name = protocol === "connect" ? "connect-timeout-ms" : "grpc-timeout";
-  const given = raw.headers[name];
+  const { name, given, milliseconds } = timeoutOf(raw, protocol);
   if (given === undefined) return undefined;
-  const pattern = protocol === "connect" ? /^(\d{1,10})$/ : /^(\d{1,8})([HMSmun])$/;
-  const [, digits, unit = "m"] = pattern.exec(String(given)) ?? [];
-  if (digits === undefined) throw rejection("PROTOCOL_ERROR", `invalid ${name}: ${formatValue(String(given))}`);
-  return record.startedAt + Math.min(Number(digits) * (UNIT_MS[unit] ?? 1), MAX_DEADLINE_MS);
+  if (milliseconds === undefined) throw rejection("PROTOCOL_ERROR", `invalid ${name}: ${formatValue(String(given))}`);
+  return record.startedAt + Math.min(milliseconds, MAX_DEADLINE_MS);
 }

@@ -1,16 +1,15 @@
 /** The stream of changes for REST: server-sent events, https://html.spec.whatwg.org/multipage/server-sent-events.html */
-import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { toJsonString } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
-import { REQUEST_ID } from "../../telemetry/request-record.js";
+import type { RequestRecord } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { responseBudgetError, STREAM_UNITS } from "../limits.js";
-import { bindingsOf } from "../rest/http-rules.js";
+import { servedBindings } from "../rest/bindings.js";
 import { type Query, requestReader } from "../rest/rest.js";
 import type { WatchCalls, WatchResponse } from "./watch-calls.js";
 
@@ -26,11 +25,11 @@ const FIELDS = {
 /** Register it within the REST plugin, whose error handler answers a stream that cannot begin. */
 export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): void {
   const { watch } = WatchService.method;
-  for (const binding of bindingsOf(watch)) {
+  for (const binding of servedBindings(watch, undefined)) {
     const read = requestReader(watch.input, binding);
     server.route({
       method: binding.httpMethod,
-      url: binding.path.route,
+      url: binding.route,
       config: { operation: calls.name },
       exposeHeadRoute: false,
       async handler(request, reply) {
@@ -43,9 +42,9 @@ export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): vo
         reply.raw.once("close", () => gone.abort(new ConnectError("the client is gone", Code.Canceled)));
         const events = calls.call(message, gone.signal, STREAM_UNITS.rest);
         const first = await events.next();
-        if (first.done === true) return;
+        if (first.done === true) return reply.send();
         request.usage.becomeStream();
-        await send(request, reply, first.value, events);
+        return reply.headers(FIELDS).send(Readable.from(texts(request.record, first.value, events)));
       },
     });
   }
@@ -60,37 +59,20 @@ function queryOf({ query, headers }: FastifyRequest): Query {
     : (query as Query);
 }
 
-async function send(
-  { record }: FastifyRequest,
-  reply: FastifyReply,
+/** The text of each event. It ends as the events do: the client connects again. */
+async function* texts(
+  record: RequestRecord,
   first: WatchResponse,
-  events: AsyncIterable<WatchResponse>,
-): Promise<void> {
-  const response = reply.raw;
-  reply.hijack();
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) response.setHeader(name, value);
-  response.writeHead(200, { ...FIELDS, [REQUEST_ID]: record.requestId });
-  let outcome: Code | 0 = 0;
+  events: AsyncGenerator<WatchResponse>,
+): AsyncGenerator<string> {
   try {
-    await write(response, HEAD + format(first));
-    for await (const event of events) await write(response, format(event));
+    yield HEAD + format(first);
+    for await (const event of events) yield format(event);
+    record.complete(0);
   } catch (error) {
-    outcome = ConnectError.from(error).code;
-  }
-  record.complete(outcome);
-  response.end();
-}
-
-/** Waits until the connection has taken it. A connection that closes ends the wait. */
-async function write(response: ServerResponse, text: string): Promise<void> {
-  if (response.destroyed) throw new ConnectError("the client is gone", Code.Canceled);
-  if (response.write(text)) return;
-  const settled = new AbortController();
-  try {
-    await Promise.race(["drain", "close"].map((event) => once(response, event, { signal: settled.signal })));
+    record.complete(ConnectError.from(error).code);
   } finally {
-    settled.abort();
+    await events.return(undefined);
   }
 }
 

@@ -15,7 +15,7 @@ export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
  * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
  * changes each message for its encoding.
  */
-export type WatchCall = (
+type WatchCall = (
   request: WatchRequest,
   client: AbortSignal,
   units: number,
@@ -31,7 +31,7 @@ export interface WatchOptions {
 }
 
 /** What the streams have done since the process started. */
-export interface WatchStatistics {
+interface WatchStatistics {
   /** Streams that are open; a function because the server owns them. */
   open: () => number;
   /** As in ChangeStreams. */

@@ -210,6 +210,7 @@ test(
 
     expect([...requests.wrong, ...observers.flatMap(({ wrong }) => wrong)]).toEqual([]);
     for (const observer of observers) {
+      await observer.caughtUp(state.offset);
       expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
       expect(await observer.lists()).toEqual({
         ...expected(state),

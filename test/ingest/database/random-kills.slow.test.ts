@@ -102,10 +102,7 @@ test(
 
     expect([...callers.flatMap(({ wrong }) => wrong), ...observers.flatMap(({ wrong }) => wrong)]).toEqual([]);
     for (const observer of observers) {
-      await until("the observer has caught up", async () => {
-        const lists = (await observer.lists()) as { readonly offset: number };
-        return lists.offset === state.offset;
-      });
+      await observer.caughtUp(state.offset);
       expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
       expect(await observer.lists()).toMatchObject({ ...expected(state), offset: state.offset });
       expect(observer.returns).toBe(0);

@@ -16,6 +16,7 @@ import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/state/port.js";
 import { parties } from "../../fixtures/elements.js";
 import { type Followed, followerOf } from "../../fixtures/follower.js";
+import { until } from "../../fixtures/wait.js";
 import type { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, ruleOf, type State, supplyOf } from "./pairs.js";
 
@@ -93,6 +94,11 @@ export class ReplicaObserver {
       ...reading(view),
       contractCount: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
     }));
+  }
+
+  /** Resolves when it is at the offset. It polls each second: the database may be there for a while. */
+  caughtUp(offset: number): Promise<void> {
+    return until(`the observer is at ${offset}`, () => this.#followed.read((view) => view.offset === offset));
   }
 
   async close(): Promise<void> {

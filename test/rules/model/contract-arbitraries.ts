@@ -2,7 +2,9 @@
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import type { Template } from "../../fixtures/elements.js";
-import { NO_OWNER } from "./arguments.js";
+
+/** The party by which version 1 names the special account. */
+const NO_OWNER = "cip-112_no-owner::1220000000000000000000000000000000000000000000000000000000000000abcd";
 
 /** The time of every request, in milliseconds since 1970. */
 export const NOW = Date.parse("2026-06-01T00:00:00Z");

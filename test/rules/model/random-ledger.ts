@@ -1,4 +1,4 @@
-/** Random scripts: a ledger that random steps change, and the requests after each step. */
+/** A ledger that random steps change. */
 import fc from "fast-check";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, type Template } from "../../fixtures/elements.js";
@@ -21,7 +21,6 @@ import {
   weighted,
 } from "./contract-arbitraries.js";
 import { isObject, type Ledger, type LedgerContract, read } from "./ledger.js";
-import { request, type RequestDraft } from "./request-arbitraries.js";
 
 /** What has happened to one contract. */
 export type LedgerChange =
@@ -180,11 +179,6 @@ const holdingPayload = (isLocked: boolean): JsonObject => ({
   lock: isLocked ? { lockers: { map: [["gold::1220", {}]] }, context: "", observers: { map: [] } } : null,
 });
 
-export interface Script {
-  readonly first: readonly ContractDraft[];
-  readonly steps: readonly { readonly changes: readonly Step[]; readonly requests: readonly RequestDraft[] }[];
-}
-
 /** What a registrar needs to be served; each part is missing once in a while. */
 const registryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> => {
   const of = fc.constant(ownRegistrar);
@@ -238,18 +232,3 @@ export const change: fc.Arbitrary<Step> = weighted(
   [1, fc.record({ does: fc.constant("archive" as const), which: fc.nat() })],
   [2, fc.record({ does: fc.constant("reassign" as const), which: fc.nat() })],
 );
-
-export const script: fc.Arbitrary<Script> = fc
-  .record({
-    // An empty ledger, once in a while.
-    first: fc.option(first, { freq: 12, nil: [] }),
-    steps: fc.array(
-      fc.record({
-        changes: fc.array(change, { maxLength: 4 }),
-        requests: fc.array(request, { minLength: 8, maxLength: 8 }),
-      }),
-      { minLength: 3, maxLength: 5 },
-    ),
-  })
-  // The error of a failed run has the request and the ledger; the drafts say nothing more.
-  .map((drawn) => Object.assign(drawn, { [fc.toStringMethod]: () => "a script" }));

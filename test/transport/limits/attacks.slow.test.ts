@@ -1,6 +1,6 @@
 /**
  * Families of attacks under a memory limit, directly on the service: it lives, answers right, and its health answers.
- * OFFLEDGER_ATTACK_SECONDS is how long each takes, 60 by default. docs/decisions/attacks.md has the figures.
+ * OFFLEDGER_ATTACK_SECONDS is how long each takes, 60 by default. docs/security.md has the figures.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

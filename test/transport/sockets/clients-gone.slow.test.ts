@@ -73,7 +73,7 @@ test("a connection that ends in the middle of a request closes at once", async (
   expect(countConnections(url)).toBe(0);
 });
 
-/** It crashes a plain node:http2 server of Node.js 20.20 and 24.11: see upstream.ts. */
+/** It crashes a server of node:http2 alone with Node.js 20.20 and 24.11: see node-workarounds.ts. */
 test("GOAWAY followed by a malformed frame in the same bytes ends only its connection", async () => {
   const args = [main, "serve", "--port", "0"];
   const program = new Program(process.execPath, args, { cwd: process.cwd() });

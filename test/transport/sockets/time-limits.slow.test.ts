@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { Certificate } from "../../../src/transport/certificate.js";
+import { type Certificate, readCertificate } from "../../../src/transport/sockets.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
 import {
@@ -121,7 +121,7 @@ describe.each(hasOpenssl ? ["cleartext", "TLS"] : ["cleartext"])("in %s", (kind)
       const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
       writeFileSync(certFile, made.cert);
       writeFileSync(keyFile, made.key);
-      certificate = await Certificate.read(certFile, keyFile);
+      certificate = await readCertificate(certFile, keyFile);
     }
     const connections = { ...TEST_SERVER_OPTIONS.connections, ...LIMITS };
     const served = await createServer(largeResponseServices, { ...TEST_SERVER_OPTIONS, connections, certificate });

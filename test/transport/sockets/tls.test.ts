@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import { health } from "../../../src/service/health.js";
-import { Certificate } from "../../../src/transport/certificate.js";
+import { readCertificate } from "../../../src/transport/sockets.js";
 import { createServer } from "../../../src/transport/server.js";
 import { hasOpenssl, createCertificates, type Certificates } from "../../fixtures/certificates.js";
 import { countConnections } from "../../fixtures/raw-connection.js";
@@ -97,7 +97,7 @@ describe.skipIf(!hasOpenssl)("a client over TLS", () => {
       health(() => undefined),
       {
         ...TEST_SERVER_OPTIONS,
-        certificate: await Certificate.read(files.tlsCertFile, files.tlsKeyFile),
+        certificate: await readCertificate(files.tlsCertFile, files.tlsKeyFile),
         // Whoever is kept until then stays longer than the test.
         connections: { ...TEST_SERVER_OPTIONS.connections, negotiationMs: 600_000 },
       },

@@ -172,7 +172,7 @@ export type DisclosedContract = Message<"offledger.choice_context.v1.DisclosedCo
   /**
    * Name of the package that created the contract. Absent when debug fields
    * are excluded. To be trusted only as far as the provider is: it may differ
-   * from what stands in `created_event_blob`. The same holds of the next two.
+   * from what stands in `created_event_blob`.
    *
    * @generated from field: optional string debug_package_name = 5;
    */
@@ -180,7 +180,8 @@ export type DisclosedContract = Message<"offledger.choice_context.v1.DisclosedCo
 
   /**
    * The arguments that created the contract, as the ledger gave them. Absent
-   * when debug fields are excluded.
+   * when debug fields are excluded. To be trusted only as far as the provider
+   * is: they may differ from what stands in `created_event_blob`.
    *
    * @generated from field: optional google.protobuf.Struct debug_payload = 6;
    */
@@ -188,7 +189,9 @@ export type DisclosedContract = Message<"offledger.choice_context.v1.DisclosedCo
 
   /**
    * Ledger effective time of the creation, RFC 3339 in UTC, with the digits
-   * that the ledger gave. Absent when debug fields are excluded.
+   * that the ledger gave. Absent when debug fields are excluded. To be trusted
+   * only as far as the provider is: it may differ from what stands in
+   * `created_event_blob`.
    *
    * @generated from field: optional string debug_created_at = 7;
    */

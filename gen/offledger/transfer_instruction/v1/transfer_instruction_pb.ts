@@ -127,6 +127,8 @@ export const GetTransferInstructionContextRequestSchema: GenMessage<GetTransferI
 
 /**
  * A transfer factory with the context needed to exercise its transfer choice.
+ * Clients should not use one answer for several transfers: the context may be
+ * specific to one.
  *
  * @generated from message offledger.transfer_instruction.v1.TransferFactoryWithChoiceContext
  */

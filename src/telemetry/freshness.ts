@@ -1,0 +1,71 @@
+/** How current and how ready the service was: what the console shows, and what the log says. */
+import type { SourceStatus } from "../ingest/source.js";
+import type { Logger } from "../util/logger.js";
+
+/** How current the service was at a time. */
+export interface FreshnessPoint extends Pick<SourceStatus, "offset" | "age" | "reconnects"> {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+const SAMPLE_MS = 5_000;
+/** Of one hour. */
+const MAX_POINTS = 720;
+
+/** Samples the state of the source, and keeps the points of the last hour. */
+export class FreshnessHistory {
+  readonly #status: () => SourceStatus;
+  readonly #now: () => number;
+  /** Oldest first. */
+  readonly #points: FreshnessPoint[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  /** `now` returns milliseconds since 1970. */
+  constructor(status: () => SourceStatus, now: () => number = Date.now, intervalMs = SAMPLE_MS) {
+    this.#status = status;
+    this.#now = now;
+    this.#timer = setInterval(() => this.#sample(), intervalMs).unref();
+  }
+
+  /** With the present as the last, oldest first. */
+  points(): readonly FreshnessPoint[] {
+    return [...this.#points.slice(1 - MAX_POINTS), this.#present()];
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    if (this.#points.length >= MAX_POINTS) this.#points.shift();
+    this.#points.push(this.#present());
+  }
+
+  #present(): FreshnessPoint {
+    const { offset, age, reconnects } = this.#status();
+    return { time: this.#now(), offset, age, reconnects };
+  }
+}
+
+const READINESS_MS = 1_000;
+
+/** Logs a line where readiness has changed: a line for each probe would hide what else the log says. */
+export class ReadinessLog {
+  readonly #timer: NodeJS.Timeout;
+
+  /** `notReadyReason` returns undefined if the service is ready. What holds at first is no change. */
+  constructor(notReadyReason: () => string | undefined, log: Logger, intervalMs = READINESS_MS) {
+    let wasReady = notReadyReason() === undefined;
+    this.#timer = setInterval(() => {
+      const reason = notReadyReason();
+      if ((reason === undefined) === wasReady) return;
+      wasReady = reason === undefined;
+      if (reason === undefined) log.info({}, "the service is ready");
+      else log.warn({ reason }, "the service is not ready");
+    }, intervalMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,83 @@
+/** What files contain, read again when they change. */
+import { unwatchFile, watchFile } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { errorMessage, type Logger } from "./logger.js";
+
+const POLL_MS = 1_000;
+
+/** A file has nothing that can be used. The message names the file and contains nothing of it. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+}
+
+/** Reads a text in UTF-8. Throws FileError. */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new FileError(`${path} cannot be read (${codeOf(error)})`);
+  }
+}
+
+/** The code of an error of Node.js, for messages without its text. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unknown";
+
+/** A value that was read from files. While they cannot be used, the previous value stays. */
+export class ReloadedFiles<T> {
+  readonly #what: string;
+  readonly #paths: readonly string[];
+  readonly #read: () => Promise<T>;
+  readonly #listeners: ((value: T) => void)[] = [];
+  #value: T;
+  #onFileChange: (() => void) | undefined;
+
+  /** Reads the files with `read`, whose error it throws. The log calls the value `what`. */
+  static async load<T>(what: string, paths: readonly string[], read: () => Promise<T>): Promise<ReloadedFiles<T>> {
+    return new ReloadedFiles(what, paths, read, await read());
+  }
+
+  private constructor(what: string, paths: readonly string[], read: () => Promise<T>, value: T) {
+    this.#what = what;
+    this.#paths = paths;
+    this.#read = read;
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  onChange(listener: (value: T) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Polls the files until `close`. Several servers may share them: further calls do nothing. */
+  watch(log: Logger): void {
+    if (this.#onFileChange !== undefined) return;
+    const reload = () => {
+      this.#read().then(
+        (value) => {
+          if (isDeepStrictEqual(value, this.#value)) return;
+          this.#value = value;
+          for (const listener of this.#listeners) listener(value);
+          log.info({ path: this.#paths[0] }, `${this.#what} reloaded`);
+        },
+        (error: unknown) => {
+          const message = `${this.#what} reload failed; still using the previous one`;
+          log.error({ reason: errorMessage(error) }, message);
+        },
+      );
+    };
+    this.#onFileChange = reload;
+    for (const path of this.#paths) watchFile(path, { interval: POLL_MS }, reload);
+    // They may have changed since they were read.
+    reload();
+  }
+
+  close(): void {
+    if (this.#onFileChange === undefined) return;
+    for (const path of this.#paths) unwatchFile(path, this.#onFileChange);
+  }
+}
