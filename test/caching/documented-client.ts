@@ -153,7 +153,7 @@ export const isNotModified = (headers: HttpResponse["headers"]): boolean =>
   headers.get("offledger-not-modified") === "true";
 
 /** Undefined for a response that says nothing of tags. */
-export function parseKept(key: string, body: string, headers: HttpResponse["headers"]): Kept | undefined {
+function parseKept(key: string, body: string, headers: HttpResponse["headers"]): Kept | undefined {
   const tags = headers.get("offledger-tags");
   if (tags === undefined) return undefined;
   const validUntil = headers.get("offledger-valid-until");

@@ -1,40 +1,32 @@
-/** Manifests of Kubernetes, as far as the tests look at them. */
+/** Manifests of Kubernetes, as far as the tests look at them: kubeconform checks them by the published schemas. */
 import { parseAllDocuments } from "yaml";
+
+export interface Pod {
+  readonly enableServiceLinks?: boolean;
+  readonly securityContext?: object;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly volumes?: readonly { readonly name: string }[];
+  readonly containers: readonly Container[];
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly lifecycle?: unknown;
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
+}
 
 export interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
-  readonly spec?: {
+  readonly spec?: Partial<Pod> & {
+    readonly selector?: object;
     readonly template?: {
       readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
       readonly spec: Pod;
     };
-    readonly selector?: Readonly<Record<string, unknown>>;
   };
   readonly data?: Readonly<Record<string, string>>;
-}
-
-export interface Pod {
-  readonly enableServiceLinks?: boolean;
-  readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly terminationGracePeriodSeconds?: number;
-  readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
-  readonly containers: readonly Container[];
-}
-
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-}
-
-interface Container {
-  readonly image: string;
-  readonly args: readonly string[];
-  readonly env: readonly { readonly name: string; readonly value: string }[];
-  readonly startupProbe?: Probe;
-  readonly livenessProbe?: Probe;
-  readonly readinessProbe?: Probe;
-  readonly lifecycle?: unknown;
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
 }
 
 export const manifestsOf = (text: string): readonly Manifest[] =>
@@ -47,8 +39,8 @@ export const manifestsOf = (text: string): readonly Manifest[] =>
 export const podsOf = (manifests: readonly Manifest[]): ReadonlyMap<string, Pod> =>
   new Map(
     manifests.flatMap(({ kind, metadata, spec }): [string, Pod][] => {
-      if (kind === "Pod") return [[metadata.name, spec as unknown as Pod]];
-      return spec?.template === undefined ? [] : [[metadata.name, spec.template.spec]];
+      const pod = kind === "Pod" ? (spec as Pod) : spec?.template?.spec;
+      return pod === undefined ? [] : [[metadata.name, pod]];
     }),
   );
 

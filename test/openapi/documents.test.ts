@@ -6,7 +6,7 @@ import { calls, successfulCalls } from "../fixtures/calls/index.js";
 import { matchesRoute, type OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import { rpcs } from "../fixtures/services.js";
 import { openApi30 } from "./openapi-3.0.js";
-import { additions, asBytes, operations, own, ownDocument, published, readPublished, routes } from "./published.js";
+import { additions, asBytes, documentNamed, operations, own, ownDocument, published, routes } from "./published.js";
 
 const paths = operations.map(([route]) => route);
 const infoOf = (document: object) =>
@@ -68,7 +68,7 @@ describe("the document", () => {
     ["allocation v2", "allocation-v2.yaml"],
     ["Utilities API", "utilities.yaml"],
   ])("names the version of the published document %s", (name, file) => {
-    expect(infoOf(ownDocument).description).toContain(`${name} (${infoOf(readPublished(file)).version})`);
+    expect(infoOf(ownDocument).description).toContain(`${name} (${infoOf(documentNamed(file)).version})`);
   });
 
   test("says that an answer is for one choice, and that debug fields are not to be trusted blindly", () => {

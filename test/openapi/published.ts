@@ -10,9 +10,9 @@ const isStream = (route: string): boolean => "text/event-stream" in (own.respons
 export const operations = [...own.operations].filter(([route]) => !isStream(route));
 
 /** A published document, by the name of its original. */
-export function documentNamed(name: string): unknown {
+export function documentNamed(name: string): Document {
   const file = new URL(`./published/${name}.br`, import.meta.url);
-  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString());
+  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as Document;
 }
 
 export const registrar = "/api/token-standard/v0/registrars/{registrarParty}";
@@ -32,11 +32,7 @@ interface Published {
 }
 
 function read(file: string, base: string, errors: string): Published {
-  return { file, api: new OpenApi(readPublished(file), base), errors };
-}
-
-export function readPublished(file: string): Document {
-  return documentNamed(file) as Document;
+  return { file, api: new OpenApi(documentNamed(file), base), errors };
 }
 
 export const routes = published.flatMap(({ api, errors, file }) =>

@@ -28,78 +28,46 @@ async function send(url: string, body?: JsonObject): Promise<{ status: number; a
 
 /** A token whose only contract is its factory. It passes the time of the request to the choice, and counts what is dug. */
 const source = `
-  import { type AnyValue, type Check, conflict, type Contract, decimalText, type FactoryAnswer, JsonReader, invalid, indexKey, type Template, notFound, parseDecimal, parseLedgerTime, type Registry, type RequestContext, type Warning } from "offledger/registry";
+  import { type AnyValue, type Check, type Contract, type ContractFields, defineRegistry, defineTemplate, invalid, type Warning, z } from "offledger/registry";
 
   interface Mine {
-    readonly owner: string;
     readonly id: string;
     readonly grade: "fine" | "raw";
   }
 
-  const mine: Template<Mine> = {
-    packageName: "gold-v1",
-    qualifiedName: "Gold.Mine:Mine",
-    parse(payload) {
-      const fields = new JsonReader(payload, "");
-      const owner = fields.id("owner");
-      return { fields: { owner, id: fields.id("id"), grade: fields.oneOf("grade", ["fine", "raw"]) }, indexKeys: [indexKey("mine", owner)] };
-    },
-    supplyContribution(payload) {
-      const fields = new JsonReader(payload, "");
-      const amount = parseDecimal(fields.text("dug"));
-      if (amount === undefined) throw invalid("dug is no decimal");
-      return { sum: indexKey("dug", fields.id("id")), amount };
-    },
-  };
+  const mine = defineTemplate<Mine>({
+    package: "gold-v1",
+    name: "Gold.Mine:Mine",
+    registrar: "owner",
+    supply: { instrument: "id", amount: "dug" },
+    payload: z.object({ id: z.string().min(1), grade: z.enum(["fine", "raw"]) }),
+  });
 
-  function findMines({ view }: RequestContext, registrar: string) {
-    const mines = view.byKey(mine, indexKey("mine", registrar));
-    const [first] = mines;
-    if (first === undefined) throw notFound(\`no mine of \${registrar}\`);
-    if (first.synchronizerId === undefined) throw conflict(\`mine \${first.contractId} is moving\`);
-    return { first, mines };
-  }
-
-  function factory(context: RequestContext, registrar: string): FactoryAnswer {
-    const { first } = findMines(context, registrar);
-    const askedAt: AnyValue = { tag: "AV_Time", value: new Date(context.now).toISOString() };
-    const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.fields.grade }] };
-    const values = [{ name: "askedAt", value: askedAt }, { name: "grades", value: grades }];
-    return { factoryId: first.contractId, values, disclosed: [first] };
-  }
-
-  const lacking = (mines: readonly Contract<Mine>[]): Warning[] => mines.map(({ contractId, fields: { owner } }) => ({
-    kind: "contract-missing", registrar: owner, contractId, operations: ["transfer-factory/offer"], refusal: "not-found",
+  const lacking = (mines: readonly Contract<ContractFields<Mine>>[]): Warning[] => mines.map(({ contractId, fields: { registrar = "" } }) => ({
+    kind: "contract-missing", registrar, contractId, operations: ["transfer-factory/offer"], refusal: "not-found",
     problem: \`mine \${contractId} has no lamp\`, remedy: "Buy one" }));
-  const check: Check<Mine> = { template: mine, warnings: (_context, mines) => lacking(mines) };
+  const check: Check<ContractFields<Mine>> = { template: mine, warnings: (_context, mines) => lacking(mines) };
 
-  const registry: Registry = {
+  export default defineRegistry({
     name: "gold",
-    templates: [mine],
+    factory: mine,
     supportedApis: { "splice-api-token-metadata-v1": 1 },
-    instruments: (context, registrar) =>
-      findMines(context, registrar).mines.map(({ fields: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
-    transferFactory(context, { registrar, choiceArguments }) {
-      const transfer = new JsonReader(choiceArguments, "choiceArguments").object("transfer");
-      if (transfer.id("sender") === "thief") throw invalid("thieves do not send");
-      return { ...factory(context, registrar), transferKind: "direct" };
+    instruments: (mines) =>
+      mines.map(({ fields: { payload: { id, grade } } }) => ({ id, name: \`\${grade} gold\`, decimals: 3 })),
+    context({ context, find, parties }) {
+      if (parties["sender"]?.includes("thief")) throw invalid("thieves do not send");
+      const grade = find(mine)?.fields.payload.grade ?? "raw";
+      const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: grade }] };
+      return { askedAt: { tag: "AV_Time", value: new Date(context.now).toISOString() }, grades };
     },
-    allocationFactory: (context, { registrar }) => factory(context, registrar),
-    settlementFactory: (context, { registrar }) => factory(context, registrar),
-    choiceContext: (_context, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
-    totalSupply: ({ view }, _registrar, instruments) => {
-      const sums = view.sums(instruments.map(({ id }) => indexKey("dug", id)));
-      return sums.map((sum) => ({ total: decimalText(sum), asOf: parseLedgerTime("2026-02-01T00:00:00Z") }));
-    },
+    isDirect: () => true,
     checks: [check],
     inventory: (view, { now, credentialDays }) => ({
-      registrars: view.all(mine).map(({ fields: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
+      registrars: view.all(mine).map(({ fields: { registrar: party = "", payload: { id } } }) => ({ party, instruments: [{ source: party, id, scheme: "Gold" }] })),
       counts: [],
       warnings: [\`it rains at \${now > 0} for \${credentialDays} days\`, ...lacking(view.all(mine))],
     }),
-  };
-
-  export default registry;`;
+  });`;
 
 const element = (contractId: string, createArgument: JsonObject): string =>
   JSON.stringify({
@@ -150,7 +118,9 @@ describe("a registry with one template", () => {
     });
     const factory = (sender: string) =>
       send(`${url}${ofDigger}/transfer-instruction/v1/transfer-factory`, {
-        choiceArguments: { transfer: { sender } },
+        choiceArguments: {
+          transfer: { sender, receiver: "bob", instrumentId: { admin: "digger0::1220", id: "GOLD" } },
+        },
         excludeDebugFields: true,
       });
     const values = {
@@ -172,7 +142,7 @@ describe("a registry with one template", () => {
     expect(await factory("thief")).toEqual({ status: 400, answer: { error: "thieves do not send" } });
     expect(await send(`${url}${ofDigger}/allocations/v1/00aa/choice-contexts/withdraw`, {})).toEqual({
       status: 404,
-      answer: { error: "no choice allocation/withdraw on gold" },
+      answer: { error: "the registry gold has no choice allocation/withdraw" },
     });
     expect(await send(`${url}/api/utilities/v0/operator`)).toEqual({
       status: 404,
@@ -185,10 +155,10 @@ describe("a registry with one template", () => {
     const url = await serve(main, "./gold.js", "./gold.ndjson", "--total-supply", "true");
     expect(await send(`${url}${ofDigger.replace("digger0", "nobody")}/metadata/v1/info`)).toEqual({
       status: 404,
-      answer: { error: "no mine of nobody::1220" },
+      answer: { error: "registrar nobody::1220 is not served here: no Gold.Mine:Mine of that party is known" },
     });
     const { answer } = await send(`${url}${ofDigger}/metadata/v1/instruments/GOLD`);
-    expect(answer).toMatchObject({ totalSupply: "2.5000000000", totalSupplyAsOf: "2026-02-01T00:00:00.000000Z" });
+    expect(answer).toMatchObject({ totalSupply: "1.2500000000", totalSupplyAsOf: "2026-01-05T09:00:00.000000Z" });
   });
 
   test("has warnings of its own: sentences, and typed ones that its checks find", async () => {
@@ -210,12 +180,12 @@ describe("a registry with one template", () => {
 
   test("does not compile with mistakes", async () => {
     const mistakes: readonly (readonly [from: string | RegExp, to: string, named: string])[] = [
-      [/inventory: [^]*?\}\),\n/, "", "inventory"],
+      [/instruments: [^]*?\n {4}context/, "context", "instruments"],
       ['tag: "AV_Time", ', "", "tag"],
-      ['"direct"', '"sideways"', "sideways"],
       ['name: "gold"', 'nome: 1, name: "gold"', "nome"],
-      ["transferFactory(", "async transferFactory(", "Promise"],
-      ['name: "askedAt", ', "", "name"],
+      ["  context({", "  async context({", "Promise"],
+      ["payload.grade", "payload.colour", "colour"],
+      ['registrar: "owner"', 'registrars: "owner"', "registrars"],
     ];
     const errors = await project.errorsOf(
       mistakes.map(([from, to]) => source.replace(from, to)),

@@ -1,16 +1,26 @@
-/** Sends the messages of the streams active-contracts and updates. */
+/** The messages of the streams active-contracts and updates, on a real or a virtual clock, by way of sockets or not. */
 import type { JsonValue } from "../../src/domain/json.js";
 import type { Calls } from "./calls.js";
 import type { UpdatesElement, UpdatesRequest } from "./messages.js";
 import { activeContractsRequest, updatesRequest } from "./requests.js";
-import type { Stream } from "./streams.js";
 import { checkpoint, type View } from "./updates.js";
+
+/** Where the messages of a stream go. */
+export interface Sink {
+  /** Aborted when the stream has ended. */
+  readonly over: AbortSignal;
+  /** How many updates from before its begin offset it repeats. */
+  readonly duplicates: number;
+  /** Monotonic, in milliseconds. */
+  readonly clock: () => number;
+  send(message: object): void | Promise<void>;
+}
 
 /** Entries read at once. Bounds the memory of a slow stream. */
 const BATCH = 256;
 
 /** Sends all elements. Throws a Refusal if the request is invalid. */
-export async function streamActiveContracts(calls: Calls, stream: Stream, body: JsonValue): Promise<void> {
+export async function streamActiveContracts(calls: Calls, stream: Sink, body: JsonValue): Promise<void> {
   const elements = calls.activeContracts(activeContractsRequest(body));
   for (const element of elements) await stream.send(element);
 }
@@ -19,13 +29,13 @@ export async function streamActiveContracts(calls: Calls, stream: Stream, body: 
  * Sends updates up to the requested end, or until the stream ends. What is not shown, and the further offsets of a
  * transaction, are told by the next OffsetCheckpoint only. A bounded stream has none.
  */
-export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValue): Promise<void> {
+export async function streamUpdates(calls: Calls, stream: Sink, body: JsonValue): Promise<void> {
   const request = updatesRequest(body);
   const view = calls.updates(request);
   for (const element of before(calls, request, view, stream.duplicates)) await stream.send(element);
   const { endInclusive } = request;
   const { log } = calls.ledger;
-  const clock = new CheckpointClock(calls.serving.checkpointMs);
+  const clock = new CheckpointClock(calls.serving.checkpointMs, stream.clock);
   let read = request.beginExclusive;
   let told = read;
   while (endInclusive === undefined || read < endInclusive) {
@@ -65,7 +75,7 @@ function before(calls: Calls, { beginExclusive }: UpdatesRequest, view: View, co
 }
 
 /** Resolves when the ledger has moved, on timeout, or when the stream ends. */
-function moved(calls: Calls, stream: Stream, withinMs: number | undefined): Promise<void> {
+function moved(calls: Calls, stream: Sink, withinMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       unlisten();
@@ -93,27 +103,30 @@ export const checkpointTimes = (ms: number | undefined): typeof REAL_TIMES =>
 
 class CheckpointClock {
   readonly #times: typeof REAL_TIMES;
-  readonly #opened = performance.now();
+  readonly #now: () => number;
+  readonly #opened: number;
   #sent: number | undefined;
   #moved: number | undefined;
 
-  constructor(ms: number | undefined) {
+  constructor(ms: number | undefined, now: () => number) {
     this.#times = checkpointTimes(ms);
+    this.#now = now;
+    this.#opened = now();
   }
 
   moved(): void {
-    this.#moved = performance.now();
+    this.#moved = this.#now();
   }
 
   sent(): void {
-    this.#sent = performance.now();
+    this.#sent = this.#now();
     this.#moved = undefined;
   }
 
   /** Milliseconds until a checkpoint is due; undefined for none until the ledger moves. */
   dueMs(isBehind: boolean): number | undefined {
     const due = this.#due(isBehind);
-    return due === undefined ? undefined : Math.max(0, Math.ceil(due - performance.now()));
+    return due === undefined ? undefined : Math.max(0, Math.ceil(due - this.#now()));
   }
 
   #due(isBehind: boolean): number | undefined {

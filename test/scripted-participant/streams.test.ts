@@ -1,40 +1,27 @@
 /** Snapshots and updates as streams, where test/fidelity has no recording of them. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { until } from "../fixtures/wait.js";
-import {
-  alice,
-  creation,
-  describeUpdate,
-  eventFormat,
-  Listener,
-  operator,
-  snapshotRequest,
-  updateFormat,
-  updatesRequest,
-} from "./test-client.js";
+import { creation, describeUpdate, Listener, snapshotRequest, updateFormat, updatesRequest } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
-import { Participant, type ParticipantOptions } from "./participant.js";
-import { Tokens } from "./tokens.js";
+import { Participant } from "./participant.js";
 
 let ledger: ScriptedLedger;
 let participant: Participant;
 const listeners: Listener[] = [];
-beforeEach(() => start());
+beforeEach(async () => {
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A::1220" });
+  participant = await Participant.start({ ledger, checkpointMs: 30 });
+});
 afterEach(async () => {
   for (const listener of listeners.splice(0)) listener.end();
   await participant.stop();
 });
 
-async function start(options: ParticipantOptions = {}): Promise<void> {
-  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A::1220" });
-  participant = await Participant.start({ ledger, checkpointMs: 30, ...options });
-}
-
-function follow(request: object = updatesRequest(ledger.end), ...protocols: readonly string[]): Listener {
+function follow(request: object = updatesRequest(ledger.end)): Listener {
   const path = "activeAtOffset" in request ? "/v2/state/active-contracts" : "/v2/updates";
-  const listener = new Listener(participant.url, path, request, [...protocols, "daml.ws.auth"]);
+  const listener = new Listener(participant.url, path, request);
   listeners.push(listener);
   return listener;
 }
@@ -93,33 +80,6 @@ describe("a snapshot", () => {
       "JsActiveContract c 7 4",
       "JsIncompleteUnassigned a 3 2",
     ]);
-  });
-
-  const rule = "Utility.Registry.V0.Rule.Transfer:TransferRule";
-  const wildcard = { cumulative: [{ identifierFilter: { WildcardFilter: { value: {} } } }] };
-
-  test.each<[string, object, string]>([
-    ["a template by package name, with any package id", eventFormat(), "abd"],
-    ["the same name in another package", eventFormat([operator], `#other-package:${rule}`), "c"],
-    ["a template by package id", eventFormat([operator], `pkg-2:${rule}`), "d"],
-    ["an observer", eventFormat(["bob::1220"]), "b"],
-    ["a stranger", eventFormat(["nobody::1220"]), ""],
-    ["two parties", eventFormat(["bob::1220", alice]), "abd"],
-    ["a party without filters", { filtersByParty: { "bob::1220": {} } }, "b"],
-    ["a wildcard of any party", { filtersForAnyParty: wildcard }, "abcde"],
-  ])("shows what %s sees", async (_, format, seen) => {
-    ledger.transact([
-      { create: creation("a") },
-      { create: creation("b", { observers: ["bob::1220"] }) },
-      { create: creation("c", { packageName: "other-package" }) },
-      { create: creation("d", { templateId: `pkg-2:${rule}` }) },
-      { create: creation("e", { templateId: "pkg-1:Other:Other" }) },
-    ]);
-    const messages = await receiveAll({ activeAtOffset: 1, eventFormat: format });
-    const text = JSON.stringify(messages);
-    expect([...text.matchAll(/"contractId":"(\w)"/g)].map(([, id]) => id).join("")).toBe(seen);
-    // Blobs on request only.
-    expect(text.includes('"createdEventBlob":"Y')).toBe("verbose" in format && seen !== "");
   });
 });
 
@@ -215,40 +175,5 @@ describe("updates", () => {
     const pruned = { code: "PARTICIPANT_PRUNED_DATA_ACCESSED", context: { earliest_offset: "401" } };
     expect(listener.messages.at(-1)).toMatchObject(pruned);
     expect(await receiveAll(updatesRequest(400))).toMatchObject([pruned]);
-  });
-});
-
-const opened = async (token: string): Promise<Listener> => {
-  const listener = follow(updatesRequest(0), `jwt.token.${token}`);
-  await listener.receive(1);
-  return listener;
-};
-
-describe("an open stream", () => {
-  const tokens = new Tokens();
-  beforeEach(async () => {
-    await participant.stop();
-    await start({ tokens, checkpointMs: 60_000 });
-    ledger.checkpoint();
-  });
-
-  test("ends with an error when its token is revoked, and no other does", async () => {
-    const [revoked, kept] = [tokens.issue(), tokens.issue()];
-    const [cut, other] = [await opened(revoked), await opened(kept)];
-    tokens.revoke(revoked);
-    expect((await cut.ended).code).toBe(1000);
-    expect(cut.messages[1]).toMatchObject({ code: "STALE_STREAM_AUTHORIZATION", grpcCodeValue: 10 });
-    ledger.checkpoint();
-    await other.receive(2);
-  });
-
-  test("ends with an error when it has something to send after its token has expired", async () => {
-    const listener = await opened(tokens.issue());
-    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 7_200_000);
-    onTestFinished(() => clock.mockRestore());
-    expect(participant.streams).toBe(1);
-    ledger.checkpoint();
-    expect((await listener.ended).code).toBe(1000);
-    expect(listener.messages[1]).toMatchObject({ code: "ACCESS_TOKEN_EXPIRED", grpcCodeValue: 10 });
   });
 });

@@ -9,7 +9,7 @@ import type { Ending, Faults, StreamFaults, StreamPath } from "./faults.js";
 import { noSuchPage, pageOf } from "./http.js";
 import type { LoggedRequest } from "./participant.js";
 import { parse } from "./requests.js";
-import { streamActiveContracts, streamUpdates } from "./stream-content.js";
+import { type Sink, streamActiveContracts, streamUpdates } from "./stream-content.js";
 import { AUTH_PROTOCOL, checkToken, checkUser } from "./tokens.js";
 
 const handleProtocols = (offered: Set<string>) => offered.has(AUTH_PROTOCOL) && AUTH_PROTOCOL;
@@ -138,7 +138,8 @@ class Over extends Error {
 const MAX_BUFFERED_BYTES = 1 << 20;
 
 /** One stream with its faults. */
-export class Stream {
+export class Stream implements Sink {
+  readonly clock = () => performance.now();
   readonly path: StreamPath;
   readonly token: string | undefined;
   readonly #webSocket: WebSocket;

@@ -1,7 +1,6 @@
 /** What ParticipantClient is over sockets, in virtual time. */
-import type { UpdatesRequest } from "../scripted-participant/messages.js";
 import type { UpdateFormat, EventFormat } from "../scripted-participant/messages.js";
-import { checkpoint } from "../scripted-participant/updates.js";
+import { streamUpdates } from "../scripted-participant/stream-content.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { LedgerError } from "../../src/ledger/participant/errors.js";
@@ -91,12 +90,11 @@ export class VirtualClient implements Ledger {
     const wire = await this.#open(MESSAGE_MS);
     this.requested = this.missing;
     const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
-    this.#serve(wire, () => {
-      const elements = [...this.#participant.calls.activeContracts(request)];
-      this.#participant.clock.after(this.#participant.snapshotDelays.shift() ?? 0, () => {
-        for (const element of elements) wire.send(element as unknown as JsonValue);
-        wire.end("closed");
-      });
+    this.#serve(wire, async () => {
+      const { calls, clock, snapshotDelays } = this.#participant;
+      const elements = [...calls.activeContracts(request)];
+      await clock.sleep(snapshotDelays.shift() ?? 0);
+      for (const element of elements) wire.send(element);
     });
     try {
       yield* wire;
@@ -110,7 +108,7 @@ export class VirtualClient implements Ledger {
     if (upTo === undefined) [this.#followed, this.#followedAfter] = [wire, after];
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
-    this.#serve(wire, () => this.#send(wire, request));
+    this.#serve(wire, () => streamUpdates(this.#participant.calls, wire, request));
     return wire;
   }
 
@@ -126,44 +124,14 @@ export class VirtualClient implements Ledger {
   }
 
   /** Serves a request once it has come. The stream is open before, and may be refused. */
-  #serve(wire: Wire, serve: () => void): void {
+  #serve(wire: Wire, serve: () => Promise<void>): void {
     const { clock } = this.#participant;
     clock.after(this.#participant.latency(), () => {
       if (wire.isOver) return;
-      try {
-        serve();
-      } catch (error) {
-        wire.send(lastMessage(error));
-        wire.end("closed");
-      }
+      void serve()
+        .catch((error: unknown) => wire.send(lastMessage(error)))
+        .then(() => wire.end("closed"));
     });
-  }
-
-  #send(wire: Wire, request: UpdatesRequest): void {
-    const { calls, clock, ledger, checkpointMs } = this.#participant;
-    const view = calls.updates(request);
-    const { beginExclusive, endInclusive } = request;
-    let read = beginExclusive;
-    let shown = read;
-    const show = (): void => {
-      for (const entry of ledger.log.between(read, endInclusive)) {
-        read = entry.offset;
-        const update = view(entry);
-        if (update === undefined) continue;
-        wire.send({ update } as unknown as JsonValue);
-        shown = read;
-      }
-      if (endInclusive !== undefined) return wire.end("closed");
-      if (shown < read) clock.after(checkpointMs, sendCheckpoint);
-    };
-    const sendCheckpoint = (): void => {
-      const last = ledger.log.at(read);
-      if (wire.isOver || shown >= read || last === undefined) return;
-      wire.send({ update: checkpoint(last) } as unknown as JsonValue);
-      shown = read;
-    };
-    wire.onOver = ledger.log.listen(show, () => undefined);
-    show();
   }
 
   #updateFormat(): UpdateFormat {

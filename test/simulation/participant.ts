@@ -1,6 +1,7 @@
 /** A participant and its connections in virtual time. Answers come from the scripted participant. */
 import { type Calls, Calls as ScriptedCalls } from "../scripted-participant/calls.js";
 import { Refusal, withNulls } from "../scripted-participant/errors.js";
+import type { Sink } from "../scripted-participant/stream-content.js";
 import type { ScriptedLedger } from "../scripted-participant/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
@@ -110,7 +111,7 @@ function refusing<T>(serve: () => T): T {
 }
 
 /** The last message of a stream that is refused. */
-export function lastMessage(error: unknown): JsonValue {
+export function lastMessage(error: unknown): JsonObject {
   if (error instanceof Refusal) return withNulls(error.error) as JsonObject;
   throw error;
 }
@@ -126,14 +127,15 @@ function checked(message: JsonValue): JsonValue {
 const HEARTBEAT_MS = 10_000;
 
 /** The two ends of one WebSocket stream. Messages arrive in their order, some time after they are sent. */
-export class Wire implements UpdateStream {
+export class Wire implements UpdateStream, Sink {
+  readonly duplicates = 0;
+  readonly clock: () => number;
   readonly #participant: VirtualParticipant;
   /** How long the client waits for a message of a finite stream. */
   readonly #messageMs: number;
   // The server's end.
   isSilent = false;
-  isOver = false;
-  onOver: () => void = () => undefined;
+  readonly #over = new AbortController();
   /** The network drops everything, in both directions, and tells nobody. */
   #isDead = false;
   #arrivesAt = 0;
@@ -147,8 +149,17 @@ export class Wire implements UpdateStream {
   constructor(participant: VirtualParticipant, messageMs = Infinity) {
     this.#participant = participant;
     this.#messageMs = messageMs;
+    this.clock = () => participant.clock.now;
     participant.wires.add(this);
     participant.streamFaults.shift()?.(this);
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get isOver(): boolean {
+    return this.over.aborted;
   }
 
   get isFinite(): boolean {
@@ -159,10 +170,10 @@ export class Wire implements UpdateStream {
     return this.#end !== undefined;
   }
 
-  send(message: JsonValue): void {
+  send(message: object): void {
     if (this.isSilent || this.isOver) return;
     this.#deliver(() => {
-      this.#queue.push(message);
+      this.#queue.push(message as JsonObject);
       this.#wake();
     });
   }
@@ -171,9 +182,8 @@ export class Wire implements UpdateStream {
   end(reason: LedgerError | "closed"): void {
     // A silent server does not close either.
     if (this.isOver || (this.isSilent && reason === "closed")) return;
-    this.isOver = true;
     this.#participant.wires.delete(this);
-    this.onOver();
+    this.#over.abort();
     this.#deliver(() => this.#finish(reason));
   }
 
@@ -204,10 +214,8 @@ export class Wire implements UpdateStream {
     this.#queue.length = 0;
     this.#end = new LedgerError("lost", "the stream was closed");
     this.#finish(this.#end);
-    if (this.isOver) return;
-    this.isOver = true;
     this.#participant.wires.delete(this);
-    this.onOver();
+    this.#over.abort();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<JsonValue> {

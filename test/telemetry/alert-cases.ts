@@ -54,13 +54,6 @@ const rows: readonly Row[] = [
   ["all is well", 2 * HOURS, {}],
 
   [
-    "one request of ten fails",
-    HOURS,
-    { [requests("factories", "ok")]: `0+54${always}`, [requests("factories", "unavailable")]: `0+6${always}` },
-    "OffledgerFailing",
-    "OffledgerFailingSlowly",
-  ],
-  [
     "every request for metadata fails, beside frequent probes and many other requests",
     HOURS,
     {
@@ -232,12 +225,6 @@ const rows: readonly Row[] = [
     { [requests("contexts", "ok")]: `0+6000${always}`, [requests("contexts", "unavailable")]: "0x20 1x20" },
   ],
 
-  [
-    "one request of ten is rejected by a limit",
-    20,
-    { [requests("factories", "ok")]: `0+54${always}`, [requests("factories", "resource_exhausted")]: `0+6${always}` },
-    "OffledgerTurningAway",
-  ],
   [
     "one request of a hundred is rejected by a limit, and every probe",
     20,

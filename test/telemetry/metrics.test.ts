@@ -105,8 +105,8 @@ describe("requests", () => {
     const of = `metadata ${nameOf(valid)} `;
     const listed = counts.filter((one) => one.startsWith(of));
     expect(listed.map((one) => one.slice(of.length))).toEqual([
-      "connect invalid_argument 3",
-      "connect ok 3",
+      "connect invalid_argument 4",
+      "connect ok 4",
       "grpc invalid_argument 1",
       "grpc ok 1",
       "grpc-web invalid_argument 1",
@@ -115,11 +115,11 @@ describe("requests", () => {
       "rest ok 1",
     ]);
     expect(countsOf(samples, "offledger_transfer_factories_total")).toEqual([
-      `${acme.party} ACME-BOND offer 6`,
-      `${acme.party} ACME-BOND self 6`,
-      `${acme.party} ACME-EUR direct 12`,
+      `${acme.party} ACME-BOND offer 7`,
+      `${acme.party} ACME-BOND self 7`,
+      `${acme.party} ACME-EUR direct 14`,
     ]);
-    expect(countsOf(samples, "offledger_refusals_total")).toContain(`${nameOf(missing)} instrument-unknown 6`);
+    expect(countsOf(samples, "offledger_refusals_total")).toContain(`${nameOf(missing)} instrument-unknown 7`);
     // Another service in the process has its own.
     const others = (await scrape(other.metricsUrl)).samples;
     expect(countsOf(others, "offledger_requests_total")).toEqual([]);

@@ -90,7 +90,7 @@ test("spans: name, parent, time and attributes, without anything that was sent",
   const app = await start({ sendsTraces: true });
   const begun = Date.now();
   const headers = { ...sampled, "x-request-id": "id-0", authorization: "Bearer MARK-token", cookie: "MARK-cookie" };
-  for (const name of ["REST", "Connect binary over HTTP/2", "gRPC", "gRPC-Web"])
+  for (const name of ["REST", "Connect over HTTP/2", "gRPC", "gRPC-Web"])
     await protocolClients[name]?.send(app.url, name === "REST" ? missing : valid, headers);
   await fetch(`${app.url}/MARK-path?MARK=1`, { method: "PATCH", headers });
   await fetch(`${app.url}/MARK-path`);

@@ -1,4 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
+import { decimalText } from "../../domain/decimal.js";
 import { notFound } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { ContextDefinition, ContextLine, EntryInputs } from "../engine/answer.js";
@@ -6,7 +7,7 @@ import { allOf, validNow } from "../engine/entries.js";
 import { allocationInputs, settlementInputs, transferInputs } from "../engine/inputs.js";
 import { answerChoice, answerWithFactory } from "../engine/operations.js";
 import { groupOf, tableSelector } from "../engine/table.js";
-import type { TableFields } from "../engine/templates.js";
+import { supplyOf, type TableFields } from "../engine/templates.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
 import { backgroundContext } from "../recorder.js";
@@ -148,6 +149,13 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
         warnings: [],
       };
     },
+    ...([template, ...templates].some((one) => one.supplyContribution !== undefined) && {
+      totalSupply({ view }: RequestContext, registrar: string, listed: readonly Instrument[]) {
+        const { asOf } = view;
+        const sums = view.sums(listed.map(({ id }) => supplyOf(registrar, id)));
+        return sums.map((sum) => (asOf === undefined ? undefined : { total: decimalText(sum), asOf }));
+      },
+    }),
     ...replaced,
   };
 }

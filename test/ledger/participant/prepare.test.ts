@@ -1,7 +1,6 @@
 /** Commands that a participant prepares: the verdict, and the failures that an operator reads. */
 import { rename, rm } from "node:fs/promises";
-import { createServer as createTlsServer } from "node:https";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant, type ParticipantOptions } from "../../scripted-participant/participant.js";
 import { alice, creation, operator } from "../../scripted-participant/test-client.js";
@@ -11,19 +10,8 @@ import type { ExerciseCommand, Preparer } from "../../../src/domain/ledger.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { ParticipantPreparer } from "../../../src/ledger/participant/prepare.js";
 import { tokenFile } from "../../../src/ledger/participant/tokens.js";
-import { type Certificates, createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import {
-  closedPort,
-  endless,
-  endpointAt,
-  errorOf,
-  everythingOf,
-  listening,
-  serving,
-  SOON_MS,
-  temporaryFile,
-} from "./servers.js";
+import { closedPort, endpointAt, errorOf, everythingOf, serving, SOON_MS, temporaryFile } from "./servers.js";
 
 const PATH = "/v2/interactive-submission/prepare";
 
@@ -297,18 +285,6 @@ describe("without a verdict", () => {
       `the participant cannot be asked: ${participant.url} cannot be reached: no answer within 150 ms`,
     );
   });
-
-  test("an oversized answer is cut, and a shutdown ends the wait", async () => {
-    const { url, isClosed } = await endless();
-    expect((await refusalOf(preparerAt(url).prepare(command))).message).toContain("exceeds 8388608 bytes");
-    await until("the server's connection is closed", isClosed);
-    const [end, arrived] = [new AbortController(), gate()];
-    const silent = await serving(() => arrived.open());
-    const ended = refusalOf(preparerAt(silent, { signal: end.signal }).prepare(command));
-    await arrived.opened;
-    end.abort(new Error("the service is stopping"));
-    expect((await ended).message).toContain("the service is stopping");
-  });
 });
 
 test("at most four commands are prepared at a time; others are refused, and later ones are not", async () => {
@@ -328,31 +304,4 @@ test("at most four commands are prepared at a time; others are refused, and late
   await Promise.all(running);
   expect(await preparer.prepare(command)).toMatchObject({ succeeds: true });
   expect(count).toBe(5);
-});
-
-// Skipped without the openssl command line, which makes the certificates.
-describe.skipIf(!hasOpenssl)("with an own authority", () => {
-  let own: Certificates;
-  beforeAll(() => {
-    own = createCertificates();
-  });
-
-  test.each([true, false])(
-    "a participant is trusted by its root certificate alone: %s; else it gets no token",
-    async (isOwn) => {
-      const authorizations: unknown[] = [];
-      const server = createTlsServer({ key: own.key, cert: own.cert }, (request, response) => {
-        authorizations.push(request.headers.authorization);
-        response.end(JSON.stringify({ preparedTransaction: "AA==" }));
-      });
-      const endpoint = { ca: isOwn ? own.ca : undefined, token: () => Promise.resolve("secret") };
-      const preparing = preparerAt(await listening(server, "https"), endpoint).prepare(command);
-      const outcome = await preparing.then(
-        ({ succeeds }) => succeeds,
-        ({ message }: RegistryError) => message.slice(0, 31),
-      );
-      expect(outcome).toBe(isOwn || "the participant cannot be asked");
-      expect(authorizations).toEqual(isOwn ? ["Bearer secret"] : []);
-    },
-  );
 });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { setPriority } from "node:os";
 import tls from "node:tls";
+import { END_HEADERS, frame, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import * as http2 from "./attacking-http2.js";
 import { type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
 
@@ -93,8 +94,8 @@ const body = Buffer.from(TRANSFER_FACTORY.body);
 const post = (path: string, length: number) =>
   encodeHead("POST", path, { "Content-Type": "application/json", "Content-Length": String(length) });
 const call = Buffer.concat([post(TRANSFER_FACTORY.path, body.length), body]);
-const postBlock = http2.encodeRequestBlock("POST", TRANSFER_FACTORY.path, JSON_TYPE);
-const getBlock = http2.encodeRequestBlock("GET", DOCS);
+const postBlock = requestHeaders(TRANSFER_FACTORY.path, JSON_TYPE);
+const getBlock = requestHeaders(DOCS, { ":method": "GET" });
 
 /** Writes again and again until the connection closes. */
 function repeat(socket: net.Socket, bytes: string | Buffer): void {
@@ -120,7 +121,7 @@ function fillStreams(
 }
 
 /** Of gRPC: an empty message. */
-const watchBlock = http2.encodeRequestBlock("POST", "/offledger.watch.v1.WatchService/Watch", {
+const watchBlock = requestHeaders("/offledger.watch.v1.WatchService/Watch", {
   "content-type": "application/grpc",
   te: "trailers",
 });
@@ -137,7 +138,7 @@ function heavyBodies(): readonly Buffer[] {
 }
 
 /** DATA that belongs to no stream. */
-const broken = http2.encodeFrame(http2.TYPE.data, 0, 0, Buffer.from("broken"));
+const broken = frame(Type.data, 0, 0, "broken");
 
 const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
   connections: () => {
@@ -156,7 +157,7 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
     keep(3_000, (socket, index) => {
       socket.resume().write(index % 2 === 0 ? "POST / HTTP/1.1\r\nX: " : http2.encodeStart());
       // The frame announces more than ever arrives.
-      if (index % 2 === 1) socket.write(http2.encodeFrameHead(http2.TYPE.headers, 5, 1, 16_000));
+      if (index % 2 === 1) socket.write(frame(Type.headers, 5, 1, Buffer.alloc(16_000)).subarray(0, 9));
       repeat(socket, "a");
     }),
   "slow bodies": () =>
@@ -185,8 +186,8 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
         socket.resume().write(http2.encodeStart());
         pump(socket, () => {
           tally.requests++;
-          const reset = http2.encodeUint32Frame(http2.TYPE.reset, id, http2.CANCEL);
-          const request = http2.encodeHeaders(id, postBlock, false);
+          const reset = frame(Type.reset, 0, id, http2.CANCEL);
+          const request = frame(Type.headers, END_HEADERS, id, postBlock);
           id += 2;
           return Buffer.concat([request, reset]);
         });

@@ -1,97 +1,27 @@
-/** HTTP/2 of the attackers: frames as bytes (RFC 9113, RFC 7541), and a client of them. */
+/** A client of HTTP/2 for attackers: it sends within the windows of the server, and may read nothing. */
 import type net from "node:net";
+import {
+  ACK,
+  END_HEADERS,
+  END_STREAM,
+  type Frame,
+  frame,
+  PREFACE,
+  settings,
+  Type,
+  word,
+} from "../../fixtures/http2-frames.js";
 import type { Tally } from "./families.js";
 
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 const MAX_FRAME_BYTES = 16_384;
 const MAX_WINDOW = 2 ** 31 - 1;
 const DEFAULT_WINDOW = 65_535;
 const HEAD_BYTES = 9;
+const INITIAL_WINDOW_SIZE = 4;
+export const CANCEL = word(8);
 
-export const TYPE = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  ping: 6,
-  goaway: 7,
-  windowUpdate: 8,
-} as const;
-const FLAG = { ack: 1, endStream: 1, endHeaders: 4 } as const;
-const SETTING = { headerTableSize: 1, initialWindowSize: 4 } as const;
-export const CANCEL = 8;
-
-interface Frame {
-  readonly type: number;
-  readonly flags: number;
-  readonly streamId: number;
-  readonly payload: Buffer;
-}
-
-export function encodeFrame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
-  return Buffer.concat([encodeFrameHead(type, flags, streamId, payload.length), payload]);
-}
-
-export function encodeFrameHead(type: number, flags: number, streamId: number, length: number): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUIntBE(length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(streamId, 5);
-  return head;
-}
-
-function encodeSettings(settings: Readonly<Record<number, number>>): Buffer {
-  const entries = Object.entries(settings);
-  const payload = Buffer.alloc(entries.length * 6);
-  for (const [index, [id, value]] of entries.entries()) {
-    payload.writeUInt16BE(Number(id), index * 6);
-    payload.writeUInt32BE(value, index * 6 + 2);
-  }
-  return encodeFrame(TYPE.settings, 0, 0, payload);
-}
-
-export function encodeUint32Frame(type: number, streamId: number, value: number): Buffer {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32BE(value);
-  return encodeFrame(type, 0, streamId, payload);
-}
-
-/** Changes nothing; it only shows whether the other end still takes bytes. */
-const PRIORITY_FRAME = encodeFrame(TYPE.priority, 0, 1, Buffer.from([0, 0, 0, 0, 15]));
-
-export const encodeHeaders = (streamId: number, block: Buffer, endsStream: boolean): Buffer =>
-  encodeFrame(TYPE.headers, FLAG.endHeaders | (endsStream ? FLAG.endStream : 0), streamId, block);
-
-/** A header block without the dynamic table. */
-export function encodeRequestBlock(
-  method: "GET" | "POST",
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-): Buffer {
-  const METHOD_INDEX = { GET: 0x82, POST: 0x83 } as const;
-  const SCHEME_HTTP = 0x86;
-  const fields = Object.entries({ ":path": path, ":authority": "localhost", ...headers });
-  return Buffer.concat([
-    Buffer.from([METHOD_INDEX[method], SCHEME_HTTP]),
-    ...fields.flatMap(([name, value]) => [Buffer.from([0]), encodeText(name), encodeText(value)]),
-  ]);
-}
-
-function encodeText(text: string): Buffer {
-  return Buffer.concat([encodeLength(text.length), Buffer.from(text, "latin1")]);
-}
-
-/** An integer with a prefix of 7 bits. */
-function encodeLength(length: number): Buffer {
-  const PREFIX = 127;
-  if (length < PREFIX) return Buffer.from([length]);
-  const bytes = [PREFIX];
-  let rest = length - PREFIX;
-  for (; rest >= 128; rest >>= 7) bytes.push((rest & 127) | 128);
-  return Buffer.from([...bytes, rest]);
-}
+/** PRIORITY changes nothing; it only shows whether the other end still takes bytes. */
+const PRIORITY_FRAME = frame(2, 0, 1, Buffer.from([0, 0, 0, 0, 15]));
 
 /** The status of a response whose encoder has no dynamic table. */
 function statusOf(block: Buffer): string {
@@ -112,8 +42,8 @@ class FrameReader {
       const end = HEAD_BYTES + bytes.readUIntBE(0, 3);
       if (bytes.length < end) break;
       const [type = 0, flags = 0] = bytes.subarray(3, 5);
-      const streamId = bytes.readUInt32BE(5) & MAX_WINDOW;
-      yield { type, flags, streamId, payload: bytes.subarray(HEAD_BYTES, end) };
+      const stream = bytes.readUInt32BE(5) & MAX_WINDOW;
+      yield { type, flags, stream, payload: bytes.subarray(HEAD_BYTES, end) };
       bytes = bytes.subarray(end);
     }
     this.#rest = bytes;
@@ -208,13 +138,10 @@ class BodySender {
     stream.sent += part.length;
     stream.window -= part.length;
     this.#window -= part.length;
-    this.#socket.cork();
-    this.#socket.write(encodeFrameHead(TYPE.data, 0, id, part.length));
-    this.#socket.write(part);
-    this.#socket.uncork();
+    this.#socket.write(frame(Type.data, 0, id, part));
     if (stream.sent < content.length) return true;
     this.#sending.delete(id);
-    if (ends) this.#socket.write(encodeFrameHead(TYPE.data, FLAG.endStream, id, 0));
+    if (ends) this.#socket.write(frame(Type.data, END_STREAM, id));
     return true;
   }
 }
@@ -246,7 +173,7 @@ export class Http2Connection {
     socket.write(encodeStart(options.responseWindow));
     socket.on("data", (chunk: Buffer) => {
       const { bytesWritten } = socket;
-      for (const frame of this.#reader.read(chunk)) this.#receive(frame);
+      for (const one of this.#reader.read(chunk)) this.#receive(one);
       // Bytes carry the TCP acknowledgement at once; a server that delays small writes (Nagle) would wait 40 ms for it
       // before it sends its next window update.
       if (this.#bodies.isSending && socket.bytesWritten === bytesWritten) socket.write(PRIORITY_FRAME);
@@ -259,56 +186,56 @@ export class Http2Connection {
     this.#nextId += 2;
     this.#open.add(id);
     this.#tally.requests++;
-    this.#socket.write(encodeHeaders(id, block, body === undefined));
+    this.#socket.write(frame(Type.headers, END_HEADERS | (body === undefined ? END_STREAM : 0), id, block));
     if (body !== undefined) this.#bodies.add(id, body);
   }
 
-  #receive({ type, flags, streamId, payload }: Frame): void {
-    const isAck = (flags & FLAG.ack) !== 0;
+  #receive({ type, flags, stream, payload }: Frame): void {
+    const isAck = (flags & ACK) !== 0;
     switch (type) {
-      case TYPE.settings:
+      case Type.settings:
         return isAck ? undefined : this.#apply(payload);
-      case TYPE.windowUpdate:
-        return this.#bodies.widen(streamId, payload.readUInt32BE());
-      case TYPE.ping:
-        return isAck ? undefined : this.#write(encodeFrame(TYPE.ping, FLAG.ack, 0, payload));
-      case TYPE.goaway:
+      case Type.windowUpdate:
+        return this.#bodies.widen(stream, payload.readUInt32BE());
+      case Type.ping:
+        return isAck ? undefined : this.#write(frame(Type.ping, ACK, 0, payload));
+      case Type.goaway:
         return this.#tally.answer(`goaway ${payload.readUInt32BE(4)}`);
-      case TYPE.reset:
+      case Type.reset:
         this.#tally.answer(`reset ${payload.readUInt32BE()}`);
-        return this.#end(streamId, true);
-      case TYPE.headers:
+        return this.#end(stream, true);
+      case Type.headers:
         this.#tally.answer(statusOf(payload));
         break;
-      case TYPE.data:
+      case Type.data:
         this.#replenish(payload.length);
         break;
       default:
         return;
     }
-    if ((flags & FLAG.endStream) !== 0) this.#end(streamId, false);
+    if ((flags & END_STREAM) !== 0) this.#end(stream, false);
   }
 
-  #apply(settings: Buffer): void {
+  #apply(given: Buffer): void {
     // Node.js applies the limits of its settings only once the client has acknowledged them.
-    this.#write(encodeFrame(TYPE.settings, FLAG.ack, 0, Buffer.alloc(0)));
-    for (let at = 0; at + 6 <= settings.length; at += 6) {
-      if (settings.readUInt16BE(at) !== SETTING.initialWindowSize) continue;
-      this.#bodies.setInitialWindow(settings.readUInt32BE(at + 2));
+    this.#write(frame(Type.settings, ACK, 0));
+    for (let at = 0; at + 6 <= given.length; at += 6) {
+      if (given.readUInt16BE(at) !== INITIAL_WINDOW_SIZE) continue;
+      this.#bodies.setInitialWindow(given.readUInt32BE(at + 2));
     }
   }
 
   #replenish(bytes: number): void {
     this.#received += bytes;
     if (this.#received < REPLENISH_AT) return;
-    this.#write(encodeUint32Frame(TYPE.windowUpdate, 0, this.#received));
+    this.#write(frame(Type.windowUpdate, 0, 0, word(this.#received)));
     this.#received = 0;
   }
 
   #end(streamId: number, isReset: boolean): void {
     if (!this.#open.delete(streamId)) return;
     const isIncomplete = this.#bodies.remove(streamId);
-    if (isIncomplete && !isReset) this.#write(encodeUint32Frame(TYPE.reset, streamId, CANCEL));
+    if (isIncomplete && !isReset) this.#write(frame(Type.reset, 0, streamId, CANCEL));
     this.#options.onStreamEnd?.();
   }
 
@@ -318,13 +245,9 @@ export class Http2Connection {
 }
 
 /** Preface and settings, with all the connection-level window there is. Without a table, responses show their status. */
-export function encodeStart(responseWindow = MAX_WINDOW): Buffer {
-  return Buffer.concat([
+export const encodeStart = (responseWindow = MAX_WINDOW): Buffer =>
+  Buffer.concat([
     PREFACE,
-    encodeSettings({
-      [SETTING.headerTableSize]: 0,
-      [SETTING.initialWindowSize]: responseWindow,
-    }),
-    encodeUint32Frame(TYPE.windowUpdate, 0, MAX_WINDOW - DEFAULT_WINDOW),
+    settings({ 1: 0, [INITIAL_WINDOW_SIZE]: responseWindow }),
+    frame(Type.windowUpdate, 0, 0, word(MAX_WINDOW - DEFAULT_WINDOW)),
   ]);
-}
