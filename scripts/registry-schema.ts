@@ -1,12 +1,17 @@
-/** Writes the JSON schemas of registry files and contexts files, by which an editor completes and checks them. */
-import { writeFileSync } from "node:fs";
+/** Writes the JSON schemas of registry files and contexts files, by which an editor completes them, and docs/tables.md. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { registryFile } from "../src/registry/engine/definition.js";
-import { contextsForm } from "../src/registry/utility/definition.js";
+import { extensionForm, registryFile } from "../src/registry/engine/grammar.js";
+import { withTables } from "./tables-reference.js";
 
 const [, , folder = "gen"] = process.argv;
-for (const [name, form] of Object.entries({ registry: registryFile, contexts: contextsForm() })) {
-  const schema = { ...z.toJSONSchema(form, { io: "input" }), title: `offledger ${name}` };
+const forms = {
+  registry: z.union([registryFile, extensionForm.required({ extends: true })]),
+  contexts: extensionForm.omit({ extends: true }),
+};
+for (const [name, form] of Object.entries(forms)) {
+  const schema = { ...z.toJSONSchema(form, { io: "input", reused: "ref" }), title: `offledger ${name}` };
   writeFileSync(join(folder, `${name}.schema.json`), `${JSON.stringify(schema, undefined, 2)}\n`);
 }
+if (folder === "gen") writeFileSync("docs/tables.md", withTables(readFileSync("docs/tables.md", "utf8")));

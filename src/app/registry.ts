@@ -1,7 +1,7 @@
 /** The configured registry: a built-in one, a file or a module, and what its answers depend on besides contracts. */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
 import { settlementLimits } from "../config/limits.js";
@@ -10,28 +10,41 @@ import { SettingError } from "../config/setting.js";
 import { settings } from "../config/settings.js";
 import type { SourcePackages } from "../ingest/source.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
-import { checkRegistryFile, type RegistryFile } from "../registry/engine/definition.js";
+import { checkExtension } from "../registry/engine/extend.js";
+import { checkRegistryFile } from "../registry/engine/file.js";
+import type { Table } from "../registry/engine/table-types.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import { ALL_INSTRUMENTS, type OverridesByInstrument } from "../registry/instrument-directory.js";
 import type { Registry } from "../registry/sdk/registry.js";
-import { checkContexts, compileContexts, ExtensionError, type UtilityContexts } from "../registry/utility/contexts.js";
+import {
+  compileUtility,
+  ExtensionError,
+  type UtilityContexts,
+  type UtilityTable,
+  utilityTable,
+} from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
 import { NotReady } from "../state/port.js";
 import { abortablePause, isAsyncFunction } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
+import { parseOperatorFile } from "../util/operator-file.js";
 import { packageFile, packageVersion } from "../util/package-files.js";
 
 const { variable: VARIABLE, accepts: ACCEPTS } = settings.registry;
 
 const registryError = (reason: string): SettingError => new SettingError(VARIABLE, ACCEPTS, reason);
 
-/** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
+/** Loads the configured registry. Throws SettingError if an operator's file or module cannot be loaded or is wrong. */
 export async function loadRegistry(config: Config): Promise<Registry> {
-  if (config.registry === "utility") return createUtilityRegistry(config);
   const path = registryFilePath(config);
-  if (path === undefined) return fromModule(config, await loadModule(config.registry));
+  if (path === undefined) {
+    if (config.registry === "utility") return createUtilityRegistry(config, await loadContexts(config));
+    return fromModule(config, await loadModule(config.registry));
+  }
+  const loaded = await loadRegistryFile(path);
+  if (loaded.kind === "utility") return createUtilityRegistry(config, await readContexts(config, loaded.base));
   rejectContexts(config);
-  return fromFile(config, await loadRegistryFile(path));
+  return fromFile(config, loaded.table);
 }
 
 /** Undefined for the Registry Utility and for a module. */
@@ -40,55 +53,97 @@ export function registryFilePath({ registry }: Config): string | undefined {
   return /\.ya?ml$/.test(registry) ? registry : undefined;
 }
 
-async function fromFile(config: Config, file: RegistryFile): Promise<Registry> {
-  if (file.instruments !== "file") return checkedRegistry(tableRegistry(file));
+async function fromFile(config: Config, table: Table): Promise<Registry> {
+  if (table.file.instruments !== "file") return checkedRegistry(tableRegistry(table));
   const entries = await readInstruments(config.instruments);
   const instrumentsOf = (registrar: string) =>
     [...(entries.get(registrar)?.keys() ?? [])].filter((id) => id !== ALL_INSTRUMENTS);
-  return checkedRegistry(tableRegistry(file, { instrumentsOf }));
+  return checkedRegistry(tableRegistry(table, { instrumentsOf }));
 }
 
-/** Throws SettingError with every mistake of the file, its line and its column. */
-export const loadRegistryFile = (path: string): Promise<RegistryFile> =>
-  readSettingFile(VARIABLE, ACCEPTS, path, checkRegistryFile);
+/** What a registry file says, with all that it extends: a table of its own, or that of the Registry Utility. */
+type LoadedFile =
+  | { readonly kind: "file"; readonly table: Table }
+  | { readonly kind: "utility"; readonly base: UtilityTable };
 
-/** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
-export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
-  if (config.registry === "utility") return loadContexts(config);
-  const loaded = await loadModule(config.registry);
-  if (isExtendedUtility(loaded)) return loadContexts(config, extensionOf(loaded));
-  throw registryError("only the Registry Utility, or a module that extends it, has a table of contexts");
+/** Throws SettingError with every mistake of the file, or of one that it extends, its line and column. */
+async function loadRegistryFile(path: string, below: readonly string[] = []): Promise<LoadedFile> {
+  if (below.includes(path))
+    throw registryError(`\n${[...below, path].join(" extends ")}: a file must not extend itself`);
+  const base = await readSettingFile(VARIABLE, ACCEPTS, path, (value) => ({ value: extendedBy(value) }));
+  if (base === undefined)
+    return { kind: "file", table: await readSettingFile(VARIABLE, ACCEPTS, path, checkRegistryFile) };
+  const loaded: LoadedFile =
+    base === "utility"
+      ? { kind: "utility", base: utilityTable() }
+      : await loadRegistryFile(resolve(dirname(path), base), [...below, path]);
+  if (loaded.kind === "file") {
+    const { table } = loaded;
+    return {
+      kind: "file",
+      table: await readSettingFile(VARIABLE, ACCEPTS, path, (file) => checkExtension(table, file)),
+    };
+  }
+  return { kind: "utility", base: await extendUtilityTable(VARIABLE, ACCEPTS, path, loaded.base) };
 }
 
-async function createUtilityRegistry(config: Config, extension?: unknown): Promise<Registry> {
-  return utilityRegistry({
-    contexts: await loadContexts(config, extension),
+/** What the parsed content of a registry file extends: `utility`, or a path; undefined if it says nothing of it. */
+const extendedBy = (file: unknown): string | undefined =>
+  typeof file === "object" && file !== null && "extends" in file && typeof file.extends === "string"
+    ? file.extends
+    : undefined;
+
+const extendUtilityTable = async (
+  variable: string,
+  accepts: string,
+  path: string,
+  base: UtilityTable,
+): Promise<UtilityTable> => ({
+  ...base,
+  table: await readSettingFile(variable, accepts, path, (file) => checkExtension(base.table, file)),
+});
+
+/** The rows of each operation that `offledger contexts` prints. Throws SettingError if the registry has no table. */
+export async function loadOperations(config: Config): Promise<Table["rows"]> {
+  const path = registryFilePath(config);
+  const loaded = path === undefined ? undefined : await loadRegistryFile(path);
+  if (loaded?.kind === "file") return loaded.table.rows;
+  if (loaded !== undefined) return (await readContexts(config, loaded.base)).table.rows;
+  if (config.registry === "utility") return (await loadContexts(config)).table.rows;
+  const module = await loadModule(config.registry);
+  if (isExtendedUtility(module)) return (await loadContexts(config, extensionOf(module))).table.rows;
+  throw registryError("only a file, the Registry Utility, or a module that extends it, has a table of operations");
+}
+
+const createUtilityRegistry = (config: Config, contexts: UtilityContexts): Registry =>
+  utilityRegistry({
+    contexts,
     rejectsUnknownAllocations: config.unknownAllocations === "reject",
     settlementLimits: settlementLimits(config.maxLegs),
   });
-}
 
 /**
  * The choice contexts in force: those of the Registry Utility with the changes of a module and of the operator's file.
  * Throws SettingError with every problem; nothing is used of a file that has one. `extension` is what the module exports,
  * unchecked.
  */
-export async function loadContexts(
-  { contexts: path, registry }: Config,
-  extension?: unknown,
-): Promise<UtilityContexts> {
+export async function loadContexts(config: Config, extension?: unknown): Promise<UtilityContexts> {
   try {
-    if (path === undefined) return compileContexts({}, extension);
-    const accepts = "the path of a YAML file of choice contexts";
-    return await readSettingFile("OFFLEDGER_CONTEXTS", accepts, path, (file) => checkContexts(file, extension));
+    return await readContexts(config, utilityTable(extension));
   } catch (error) {
     if (!(error instanceof ExtensionError)) throw error;
-    throw registryError(`\n${error.problems.map((problem) => `${registry}: ${problem}`).join("\n")}`);
+    throw registryError(`\n${error.problems.map((problem) => `${config.registry}: ${problem}`).join("\n")}`);
   }
 }
 
+async function readContexts({ contexts: path }: Config, base: UtilityTable): Promise<UtilityContexts> {
+  if (path === undefined) return compileUtility(base);
+  const accepts = "the path of a YAML file of choice contexts";
+  return compileUtility(await extendUtilityTable("OFFLEDGER_CONTEXTS", accepts, path, base));
+}
+
 async function fromModule(config: Config, loaded: Registry | Extended): Promise<Registry> {
-  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, extensionOf(loaded));
+  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, await loadContexts(config, extensionOf(loaded)));
   rejectContexts(config);
   return checkedRegistry(loaded);
 }
@@ -245,6 +300,16 @@ export function followPackageVersions(
   };
 }
 
+/** A module, or a registry file with those that it extends, which were read before. */
+async function readWithBases(path: string): Promise<readonly string[]> {
+  const content = await readFile(path, "utf8");
+  if (!/\.ya?ml$/.test(path)) return [content];
+  const { value: base } = parseOperatorFile(content, (file) => ({ value: extendedBy(file) }));
+  return base === undefined || base === "utility"
+    ? [content]
+    : [content, ...(await readWithBases(resolve(dirname(path), base)))];
+}
+
 /**
  * Identifies all that answers depend on besides the contracts. Processes with the same id give the same answers from the
  * same state. Of a registry module only its own file counts, not what it imports.
@@ -252,10 +317,10 @@ export function followPackageVersions(
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
   const { registry, contexts, totalSupply, keepHoldings } = config;
   const { maxLegs, unknownAllocations } = config;
-  const isModule = registry !== "utility" && registry !== "minimal";
+  const isOwn = registry !== "utility" && registry !== "minimal";
   const parts = [
     packageVersion(),
-    isModule ? await readFile(registry, "utf8") : registry,
+    isOwn ? await readWithBases(registry) : registry,
     contexts === undefined ? null : await readFile(contexts, "utf8"),
     [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
     totalSupply,

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { stringify } from "yaml";
-import { loadRegistry, loadRegistryFile, loadUtilityContexts, registryFilePath } from "../app/registry.js";
+import { loadOperations, loadRegistry } from "../app/registry.js";
 import type { Config } from "../config/config.js";
-import type { ContextTable } from "../registry/utility/changes.js";
-import type { Condition, LineOptions, OperationRow } from "../registry/utility/definition.js";
+import type { Table, TableLine } from "../registry/engine/table-types.js";
+import { isExit } from "../registry/operation-names.js";
 import { type CaseResult, parseRegistryTests, runCases } from "../testing/registry-tests.js";
 import { errorMessage } from "../util/logger.js";
 import { configFailure, EXIT_FAILURE, fail, print, startFailure } from "./output.js";
@@ -56,59 +56,36 @@ function formatResults(results: readonly CaseResult[]): string {
   return [...lines, "", `${passed} of ${results.length} cases pass`, ""].join("\n");
 }
 
-/** `offledger contexts`: prints the table of operations in force. */
+/** `offledger contexts`: prints the operations in force, as a file would have them. */
 export async function contexts(config: Config): Promise<void> {
   try {
-    const path = registryFilePath(config);
-    if (path === undefined) print(formatContexts((await loadUtilityContexts(config)).table));
-    else print(stringify(await loadRegistryFile(path)));
+    print(formatOperations(await loadOperations(config)));
   } catch (error) {
     fail(startFailure(config, error));
   }
 }
 
-/** The table of operations for an auditor: operations with the same row stand together. */
-export function formatContexts(table: ContextTable): string {
-  const namesByRow = new Map<string, string[]>();
-  for (const [name, row] of Object.entries<OperationRow>(table)) {
-    const text = formatRow(row);
-    namesByRow.set(text, [...(namesByRow.get(text) ?? []), name]);
-  }
-  return Array.from(namesByRow, ([row, names]) => `${names.join("\n")}\n${row}`).join("\n");
+/** Every operation, with what is left out of a line that says the default. */
+export function formatOperations(rows: Table["rows"]): string {
+  const operations = Object.entries(rows).map(([operation, { lines }]) => {
+    const standard = isExit(operation) ? "omit" : "refuse";
+    return [operation, lines.map((line) => writtenLine(line, standard))] as const;
+  });
+  return stringify({ operations: Object.fromEntries(operations) }, { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
-function formatRow({ entries, disclosures, needsBlocklist }: OperationRow): string {
-  const coversBlocklist = [...entries, ...disclosures].some(({ when }) => when === "checkBlocklist");
-  const lines = [
-    ...entries.flatMap(({ entry, keys: [first = "", ...others], ...options }) => [
-      `  ${first}${formatOptions(`/${first}`.endsWith(`/${entry}`) ? [] : [`entry ${entry}`], options)}`,
-      ...others.map((key) => `  ${key} (the same value)`),
-    ]),
-    ...(entries.length === 0 ? ["  no entries"] : []),
-    ...disclosures.map(({ disclosure, ...options }) => `  discloses ${disclosure}${formatOptions([], options)}`),
-    ...(needsBlocklist && !coversBlocklist
-      ? ["  instruments with checkBlocklist: 400, no blocklist is configured"]
-      : []),
-  ];
-  return lines.map((line) => `${line}\n`).join("");
-}
+/** A list of one is the one. */
+const shorten = <T>(values: readonly T[]): T | readonly T[] | undefined => (values.length > 1 ? values : values[0]);
 
-/** What follows a key or a disclosure, in parentheses: `first`, whether the line is required, and its condition. */
-function formatOptions(first: readonly string[], { required, requiredWhen, when }: LineOptions): string {
-  const parts = [
-    ...first,
-    ...(required ? [requiredWhen === undefined ? "required" : `required when ${formatCondition(requiredWhen)}`] : []),
-    ...(when === undefined ? [] : [`when ${formatCondition(when)}`]),
-  ];
-  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
-}
-
-function formatCondition(condition: Condition): string {
-  if (typeof condition === "string") return condition;
-  const { package: name, from, before } = condition;
-  return [
-    name,
-    ...(from === undefined ? [] : [`from ${from}`]),
-    ...(before === undefined ? [] : [`before ${before}`]),
-  ].join(" ");
+/** A line as a file has it. */
+function writtenLine({ kind, name, keys, missing, constant, ...line }: TableLine, standard: string): object {
+  return {
+    [kind]: constant ?? name,
+    ...(keys.length > 0 && { key: shorten(keys) }),
+    ...((kind === "entry" || kind === "disclosure") && missing !== standard && { missing }),
+    ...(line.of !== undefined && { of: line.of }),
+    ...(line.disclose !== undefined && { disclose: line.disclose }),
+    ...(line.if.length > 0 && { if: shorten(line.if) }),
+    ...(line.unless.length > 0 && { unless: shorten(line.unless) }),
+  };
 }

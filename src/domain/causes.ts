@@ -107,7 +107,7 @@ export const refusals = {
 
 /** Of what checks find too, in the order of reports. */
 export const findings = {
-  "blocklist-not-configured": invalid`an instrument has \`checkBlocklist\` set, and [no entry](contexts.md#conditions) discloses the blocklist | Add an entry for the blocklist, with \`when: checkBlocklist\`, to the file of OFFLEDGER_CONTEXTS | registrar, instrument`,
+  "blocklist-not-configured": invalid`an instrument has \`checkBlocklist\` set, and [no entry](contexts.md#conditions) discloses the blocklist | Remove the line \`no-blocklist\` in the file of OFFLEDGER_CONTEXTS, and add an entry for the blocklist with \`if: check-blocklist\` | registrar, instrument`,
   "no-registrar": notFound`no contract is of a registrar | Check that the contracts come from the registry's participant, which may have been replaced, and that it hosts the parties`,
   "nothing-visible": notFound`the parties of a participant see no contract of the registry | Check the ids of the parties, and that this participant hosts them |  | Fails on the ledger`,
   "operator-not-read": notFound`none of the parties is the operator | Transfer preapprovals and the credentials of the credential app are invisible, so that direct transfers become offers and credentials are missing: read the contracts of the operator too |  | Fails on the ledger`,

@@ -16,8 +16,9 @@ import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, parseSnapshot } from "../ledger/file/snapshot.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
-import type { Operation, RegistryFile } from "../registry/engine/definition.js";
+import type { RegistryFile } from "../registry/engine/grammar.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
+import type { Choice, Factory } from "../registry/operation-names.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { AnyValue, Registry, TransferKind } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
@@ -45,7 +46,7 @@ export interface ShortContract {
 export type TestContracts = string | readonly (JsonObject | ShortContract)[];
 
 /** An operation by its name in registry files, or the list of instruments. */
-export type TestOperation = Operation | "instruments";
+export type TestOperation = Factory | Choice | "instruments";
 
 export interface TestRequest {
   readonly operation: TestOperation;

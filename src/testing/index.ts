@@ -1,6 +1,6 @@
 /** The public package `offledger/testing`: tests of a registry, docs/your-own-registry.md, "Tests". */
-export { parseRegistryFile } from "../registry/engine/definition.js";
-export type { RegistryFile } from "../registry/engine/definition.js";
+export { parseRegistryFile } from "../registry/engine/file.js";
+export type { RegistryFile } from "../registry/engine/grammar.js";
 export {
   answer,
   type AnswerTo,

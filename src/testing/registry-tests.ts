@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
-import type { RegistryFile } from "../registry/engine/definition.js";
-import { type Loaded, loadForm } from "../registry/engine/definition.js";
+import { type Loaded, loadForm } from "../registry/engine/file.js";
+import type { RegistryFile } from "../registry/engine/grammar.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import {
   answerIn,

@@ -37,59 +37,56 @@ async function wrongLines(content: string | Uint8Array): Promise<readonly number
   throw new Error(`no file, line or reason in ${error.message}`);
 }
 
-/** A file with every field. */
+/** A file with every kind of field. */
 const good = `# a comment
 packages:
   a1b2c3d4e5: "0.7.1"
+templates:
+  shard:
+    package: example-blocklist
+    name: "Example.Blocklist:Shard"
+    registrar: details.registrar
+    margin: 5
 entries:
   shard:
-    template:
-      package: example-blocklist
-      name: "Example.Blocklist:Shard"
+    template: shard
     find:
-      - field: details.registrar
-        is: registrar
-      - field: prefix
-        is: party
-        prefix: 2
+      details.registrar: registrar
+      prefix: start(party, 2)
     value: list
 changes:
-  - operations:
+  - on:
       - "transfer-factory/*"
       - "burn-mint-factory"
     add:
       - entry: transfer-rule
-        keys:
+        key:
           - own/0
           - own/1
-        required: true
+        missing: refuse
       - disclosure: factory
-    when: { package: utility-registry-v0, from: "0.7.0", before: "0.9.0" }
-  - rewards: true
-    credentials: optional
+    if: { package: utility-registry-v0, from: "0.7.0", before: "0.9.0" }
+  - set:
+      entry: sender-credentials
+      missing: omit
 `.split("\n");
 
 /** Starts of lines, and what must not follow them. */
 const wrongValues: readonly (readonly [start: RegExp, values: readonly string[]])[] = [
   [/^ {2}[a-f][0-9a-f]{9}: /, ["0.7", "1", "latest", '"1."', '"v1"', "[]", "{}", "true"]],
-  [/^ {6}- (?=")/, ["settlement", '"transfer/*"', "5", "~", '""', "[settlement-factory]", '"**"']],
-  [/^ +- field: /, ["5", "[a]", '""', "a..b", "a b", "true", ".a"]],
-  [/^ +is: /, ["owner", "Registrar", "[registrar]", "1", "~"]],
-  [/^ +prefix: /, ["0", "301", "1.5", '"2"', "-1", "true", ".nan", ".inf", "~"]],
+  [/^ {6}- (?=")/, ["settlement", '"transfer/*"', "5", "~", '""', "[settlement-factory]", '"x*"']],
+  [/^ +registrar: /, ["5", "[a]", '""', "a..b", "a b", "true", ".a"]],
+  [/^ +prefix: /, ["owner", "Registrar", "[registrar]", "1", "~", "start(party, 0)", "start(party, 301)"]],
+  [/^ +margin: /, ["-1", "86401", "1.5", '"2"', "true", ".nan", ".inf", "~"]],
   [/^ +value: /, ["text", "List", "[list]", "1", "~"]],
-  [/^ +required: /, ['"yes"', "yes", "1", "[]", "{}", "~"]],
-  [/^ +- rewards: /, ['"true"', "on", "0", "[true]", "~"]],
-  [/^ +credentials: /, ["true", "needed", "[required]", "~"]],
-  [
-    /^ +when: /,
-    ["never", "CheckBlocklist", "[checkBlocklist]", "true", "{}", "{ package: p }", '{ from: "1.0" }', "~"],
-  ],
+  [/^ +missing: /, ['"yes"', "Refuse", "1", "[]", "{}", "~"]],
+  [/^ +if: /, ["never", "CheckBlocklist", "[never]", "true", "{}", "{ package: p }", '{ from: "1.0" }', "~"]],
   [/^ +- entry: /, ["shards", "Transfer-Rule", "5", "[transfer-rule]", "~"]],
-  [/^ +- disclosure: /, ["transfer-rule", "Factory", "5", "{}", "~"]],
-  [/^ +name: /, ["T", "5", '"M:"', '":T"', '"M:T:U"', "[]"]],
-  [/^ +package: /, ["5", "a/b", "a b", "[]", '""']],
+  [/^ +- disclosure: /, ["sender-credentials", "Factory", "5", "{}", "~"]],
+  [/^ +name: /, ["5", '""', "[]"]],
+  [/^ +package: /, ["5", "[]", '""']],
   // A field is unknown, or given twice.
-  [/^ +(?:is|value|required|when|credentials|name|package): .*\n/, ["__proto__: {}", "x: {}", '"": {}']],
+  [/^ +(?:value|missing|if|name|package): .*\n/, ["__proto__: {}", "x: {}", '"": {}']],
 ];
 
 test("the file is accepted, with any line end and a byte order mark", async () => {

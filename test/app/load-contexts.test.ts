@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadContexts } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
+import type { Operation } from "../../src/registry/operation-names.js";
 import type { UtilityContexts } from "../../src/registry/utility/contexts.js";
 import { contextsFile, lines, markedMistakes, shortenedTo } from "../fixtures/contexts.js";
 import { temporaryFolder } from "../fixtures/files.js";
@@ -34,11 +35,11 @@ changes
 ^ must be a map, but is "changes"
 packages: {}
 change: []
-^ change: is not a known field; known fields: packages, entries, changes
+^ change: is not a known field; known fields: extends, package, module, packages, templates, entries, changes
 __proto__: {}
 ^ "__proto__" must not be a key
-changes: [{ rewards: true, rewards: false }]
-                           ^ Map keys must be unique
+changes: [{ remove: [a], remove: [b] }]
+                         ^ Map keys must be unique
 
 packages: [a]
 ^ packages: must be a map, but is a list
@@ -50,150 +51,178 @@ packages:
   a1b2:
   ^ packages.a1b2: must be a version in quotes, as "0.7.0", but has no value
 
+templates: { doc: { name: M:T } }
+             ^ templates.doc: must have a package: the file has none for its templates
+templates: { doc: { package: p, name: M:T, id: x } }
+                                           ^ templates.doc.id: is not a known field; known fields: name, package, …
+templates: { rule: { package: p, name: M:T } }
+             ^ templates.rule: must have another name: there is a template of this name already
+templates: { doc: { package: utility-registry-v0, name: Utility.Registry.V0.Rule.Transfer:TransferRule } }
+             ^ templates.doc: must be a template that the registry does not read already
+templates: { doc: { package: utility-credential-v0, name: Utility.Credential.V0.Credential:Credential } }
+             ^ templates.doc: must be a template that the registry does not read already
+
 entries: [shard]
 ^ entries: must be a map, but is a list
 entries:
   shard:
   ^ entries.shard: must be a map, but has no value
-entries: { shard: { template: { name: M:T }, find: [{ field: a, is: party }], value: list } }
-                    ^ entries.shard.template.package: must be the name of a package: letters, digits, - and _, but is missing
-entries: { shard: { template: { package: a/b, name: M:T }, find: [{ field: a, is: party }], value: list } }
-                                ^ entries.shard.template.package: must be the name of a package: letters, digits, - and _, but is "a/b"
-entries: { shard: { template: { package: p, name: T }, find: [{ field: a, is: party }], value: list } }
-                                            ^ entries.shard.template.name: must be Module:Entity, but is "T"
-entries: { shard: { template: { package: p, name: M:T, id: x }, find: [{ field: a, is: party }], value: list } }
-                                                       ^ entries.shard.template.id: is not a known field; known fields: package, name
-entries: { shard: { template: { package: p, name: M:T }, value: list } }
-           ^ entries.shard.find: must be a list of at least one field, but is missing
-entries: { shard: { template: { package: p, name: M:T }, find: [], value: list } }
-                                                         ^ entries.shard.find: must be a list of at least one field, but is an empty list
-entries: { shard: { template: { package: p, name: M:T }, find: { field: a, is: party }, value: list } }
-                                                         ^ entries.shard.find: must be a list of at least one field, but is a map
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a..b, is: party }], value: list } }
-                                                                  ^ entries.shard.find[0].field: must be the name of a field, or a path as details.owner, but is "a..b"
-entries: { shard: { template: { package: p, name: M:T }, find: [{ is: party }], value: list } }
-                                                                ^ entries.shard.find[0].field: must be the name of a field, or a path as details.owner, but is missing
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: owner }], value: list } }
-                                                                            ^ entries.shard.find[0].is: must be one of registrar, provider, instrument, sender, receiver, holder, party, but is "owner"
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party, prefix: 0 }], value: list } }
-                                                                                       ^ entries.shard.find[0].prefix: must be an integer from 1 to 300, but is 0
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party, prefix: 1.5 }], value: list } }
-                                                                                       ^ entries.shard.find[0].prefix: must be an integer from 1 to 300, but is 1.5
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: sender }, { field: b, is: receiver }], value: list } }
-                                                         ^ entries.shard.find: must have at most one field that is a party of the request
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party }] } }
-           ^ entries.shard.value: must be one of contract-id, list, map-by-party, but is missing
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: text } }
-                                                                                          ^ entries.shard.value: must be one of contract-id, list, map-by-party, but is "text"
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: contract-id } }
-                                                                                          ^ entries.shard.value: must be list or map-by-party, because a request may have several such parties
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: registrar }], value: map-by-party } }
-                                                                                              ^ entries.shard.value: must be list or contract-id, because no field is a party of the request
-entries: { shard: { template: { package: p, name: M:T }, find: [{ field: a, is: holder }, { field: b, is: instrument }], value: map-by-party } }
-                                                                                                                         ^ entries.shard.value: must be list, because a request may have several instruments for a party
-entries: { shard: { keys: both, template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: list } }
-                    ^ entries.shard.keys: is not a known field; known fields: template, find, value
-entries: { Shard: { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: list } }
-           ^ entries.Shard: must be a name of lower-case letters, digits and hyphens that begins with a letter
-entries: { "a\nb": { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: list } }
-           ^ entries."a\nb": must be a name of lower-case letters, digits and hyphens that begins with a letter
-entries: { transfer-rule: { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: list } }
-           ^ entries.transfer-rule: must have another name: there is an entry or disclosure of this name already
-entries: { locked-holding: { template: { package: p, name: M:T }, find: [{ field: a, is: party }], value: list } }
-           ^ entries.locked-holding: must have another name: there is an entry or disclosure of this name already
-entries: { shard: { template: { package: utility-registry-v0, name: Utility.Registry.V0.Rule.Transfer:TransferRule }, find: [{ field: a, is: party }], value: list } }
-                    ^ entries.shard.template: must be a template that the registry does not read already: extend the registry with a module instead
+entries: { shard: {} }
+           ^ entries.shard: must have a template or a function
+entries: { shard: { template: doc } }
+                    ^ entries.shard.template: template doc is not defined here
+entries: { shard: { template: rule } }
+                    ^ entries.shard.template: template rule is not defined here
+entries: { shard: { function: sender-credentials } }
+                    ^ entries.shard.function: function sender-credentials is not defined here: there are configuration, …
+entries: { shard: { function: credentials, with: { of: owner, requirements: holder } } }
+                                                   ^ entries.shard.with.of: must be one of sender, receiver, holder, accounts, but is "owner"
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: [a] } }
+                                   ^ entries.shard.find: must be a map, but is a list
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: registrar }, byId: locked } }
+           ^ entries.shard: must have find or byId, not both
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a..b: party }, value: list } }
+                                           ^ entries.shard.find.a..b: must be a path such as transfer.sender, …
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: owner } } }
+                                           ^ entries.shard.find.a: must be a value of the request, but is "owner": there are registrar, …
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: "start(party, 0)" }, value: list } }
+                                           ^ entries.shard.find.a: must be a value of the request, but is "start(party, 0)": there are registrar, …
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: "start(party, 301)" }, value: list } }
+                                           ^ entries.shard.find.a: must be a value of the request, but is "start(party, 301)": there are registrar, …
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: sender, b: receiver } } }
+                                   ^ entries.shard.find: must have at most one field that is a party of the request
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: party }, value: text } }
+                                                       ^ entries.shard.value: must be one of contract-id, list, map, but is "text"
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: party }, value: contract-id } }
+                                                       ^ entries.shard.value: must be list or map, because a request may have several such parties
+templates: { doc: { package: p, name: M:T } }
+entries: { shard: { template: doc, find: { a: holder, b: instrument }, value: map } }
+                                                                       ^ entries.shard.value: must be list, because a request may have several instruments for a party
+templates: { doc: { package: p, name: M:T } }
+entries: { 7shard: { template: doc } }
+           ^ entries.7shard: must be a name of letters, digits, - and _ that begins with a letter, but is "7shard"
+templates: { doc: { package: p, name: M:T } }
+entries: { "a\nb": { template: doc } }
+           ^ entries."a\nb": must be a name of letters, digits, - and _ that begins with a letter, but is "a\nb"
+templates: { doc: { package: p, name: M:T } }
+entries: { transfer-rule: { template: doc } }
+           ^ entries.transfer-rule: must have another name: there is an entry of this name already
+templates: { doc: { package: p, name: M:T } }
+entries: { configured: { template: doc } }
+           ^ entries.configured: must have another name: this one is a value or a condition of every request
 
-changes: { rewards: true }
+changes: { remove: [factory] }
 ^ changes: must be a list, but is a map
 changes: [rewards]
           ^ changes[0]: must be a map, but is "rewards"
-changes: [{ operations: [settlement-factory] }]
-          ^ changes[0]: must have add, remove, credentials, rewards or keys: it changes nothing
-changes: [{ rewards: true, reward: true }]
-                           ^ changes[0].reward: is not a known field; known fields: operations, when, add, remove, credentials, rewards, keys
-changes: [{ operations: [settlement-factory, settlement], rewards: true }]
-                                             ^ changes[0].operations[1]: must be an operation, but is "settlement"; operations: transfer-factory/offer, …
-changes: [{ operations: [transfers/*], rewards: true }]
-                         ^ changes[0].operations[0]: must be an operation, but is "transfers/*"; operations: transfer-factory/offer, …
-changes: [{ operations: [allocation/*el], rewards: true }]
-                         ^ changes[0].operations[0]: must be an operation, but is "allocation/*el"; operations: transfer-factory/offer, …
-changes: [{ operations: [7], rewards: true }]
-                         ^ changes[0].operations[0]: must be an operation, but is 7; operations: transfer-factory/offer, …
-changes: [{ operations: [], rewards: true }]
-            ^ changes[0].operations: must have at least one operation
-changes: [{ add: [{ entry: transfer-rule, keys: [a] }, { entry: shard }] }]
-                                                         ^ changes[0].add[1].entry: must be one of instrument-configuration, …
-changes: [{ add: [{ disclosure: transfer-rule }] }]
-                    ^ changes[0].add[0].disclosure: must be one of factory, locked-holding, allocations, allocation-holdings, but is "transfer-rule"
-changes: [{ add: [{ required: true }] }]
-                  ^ changes[0].add[0]: must have either an entry or a disclosure
+changes: [{ on: [settlement-factory] }]
+          ^ changes[0]: must have add, remove or set: it changes nothing
+changes: [{ set: { entry: transfer-rule } }]
+          ^ changes[0]: must have add, remove or set: it changes nothing
+changes: [{ remove: [factory], delete: true }]
+                               ^ changes[0].delete: is not a known field; known fields: on, if, unless, remove, add, set
+changes: [{ remove: [factory], on: [settlement-factory, settlement] }]
+                                                        ^ changes[0].on[1]: must be an operation, but is "settlement"; operations: transfer-factory/offer, …
+changes: [{ remove: [factory], on: [transfers/*] }]
+                                    ^ changes[0].on[0]: must be an operation, but is "transfers/*"; operations: transfer-factory/offer, …
+changes: [{ remove: [factory], on: [7] }]
+                                    ^ changes[0].on[0]: must be an operation, but is 7; operations: transfer-factory/offer, …
+changes: [{ remove: [factory], on: [] }]
+                               ^ changes[0].on: must have at least one operation
+changes: [{ add: [{ entry: transfer-rule, key: a }], on: [allocation-instruction/accept] }]
+                                                          ^ changes[0].on[0]: must be an operation of this registry
+changes: [{ add: [{ entry: transfer-rule, key: a }, { entry: shard }] }]
+                                                      ^ changes[0].add[1].entry: entry shard is not defined here: there are service, …
+changes: [{ add: [{ disclosure: sender-credentials }] }]
+                    ^ changes[0].add[0].disclosure: must be an entry that can be so, but sender-credentials can be entry
+changes: [{ add: [{ entry: locked-holding }] }]
+                    ^ changes[0].add[0].entry: must be an entry that can be so, but locked-holding can be disclosure
+changes: [{ add: [{ missing: omit }] }]
+                  ^ changes[0].add[0]: must have one of entry, disclosure, …
 changes: [{ add: [{ disclosure: factory, entry: transfer-rule }] }]
-                  ^ changes[0].add[0]: must have either an entry or a disclosure
-changes: [{ add: [{ entry: transfer-rule, keys: bare }] }]
-                                          ^ changes[0].add[0].keys: must be prefixed, both, or a list of at least one key, but is "bare"
-changes: [{ add: [{ entry: transfer-rule, keys: [] }] }]
-                                          ^ changes[0].add[0].keys: must be prefixed, both, or a list of at least one key, but is an empty list
-changes: [{ add: [{ entry: transfer-rule, keys: [a, a] }] }]
-                                                    ^ changes[0].add[0].keys[1]: must be given once, but "a" is there twice
-changes: [{ add: [{ entry: transfer-rule, keys: ["a\nb"] }] }]
-                                                 ^ changes[0].add[0].keys[0]: must be 1 to 200 visible ASCII characters without spaces, but is "a\nb"
-changes: [{ add: [{ entry: transfer-rule, keys: ["\ud800"] }] }]
-                                                 ^ changes[0].add[0].keys[0]: must be 1 to 200 visible ASCII characters without spaces, but is "\ud800"
-changes: [{ add: [{ entry: transfer-rule, keys: [a], required: "yes" }] }]
-                                                     ^ changes[0].add[0].required: must be true or false, but is "yes"
-changes: [{ add: [{ entry: transfer-rule, keys: [a], required: }] }]
-                                                     ^ changes[0].add[0].required: must be true or false, but has no value
-changes: [{ operations: [transfer-instruction/reject, allocation/cancel], add: [{ entry: transfer-rule, required: true }] }]
-                                                                                                        ^ changes[0].add[0].required: must not be true: reject, withdraw and cancel never require a contract
-changes: [{ operations: [settlement-factory], add: [{ entry: holder-credentials, keys: [a] }, { entry: transfer-rule }] }]
-                                                                                              ^ changes[0].add[1]: must not add the key utility.digitalasset.com/transfer-rule to settlement-factory, which has it: remove that entry in this change
-changes: [{ add: [{ entry: enable-result-contracts }] }]
-                  ^ changes[0].add[0]: must not add the key utility.digitalasset.com/enable-result-contracts to transfer-factory/direct, which has it: remove that entry in this change
+                  ^ changes[0].add[0]: must have one of entry, disclosure, …
+changes: [{ add: [{ include: transfer-factory/offer }] }]
+                    ^ changes[0].add[0].include: must be absent: a change adds lines of its own
+changes: [{ add: [{ exists: transfer-rule }] }]
+                  ^ changes[0].add[0]: must have a key
+changes: [{ add: [{ disclosure: transfer-rule, key: a }] }]
+                  ^ changes[0].add[0]: must have no key: disclosure writes none
+changes: [{ add: [{ exists: transfer-rule, key: a, missing: omit }] }]
+                                                   ^ changes[0].add[0].missing: must be absent: it is of entry and disclosure, and this is exists
+changes: [{ add: [{ entry: transfer-rule, key: [] }] }]
+                                          ^ changes[0].add[0].key: must be a key, or a list of keys, but is an empty list
+changes: [{ add: [{ entry: transfer-rule, key: [a, a] }] }]
+                                                   ^ changes[0].add[0].key[1]: must be given once, but "a" is there twice
+changes: [{ add: [{ entry: transfer-rule, key: "a\nb" }] }]
+                                          ^ changes[0].add[0].key: must be 1 to 200 visible ASCII characters without spaces, but is "a\nb"
+changes: [{ add: [{ entry: transfer-rule, key: ["\ud800"] }] }]
+                                                ^ changes[0].add[0].key[0]: must be 1 to 200 visible ASCII characters without spaces, but is "\ud800"
+changes: [{ add: [{ entry: transfer-rule, key: a, missing: "yes" }] }]
+                                                  ^ changes[0].add[0].missing: must be one of refuse, omit, allow, but is "yes"
+changes: [{ add: [{ entry: transfer-rule, key: a, missing: }] }]
+                                                  ^ changes[0].add[0].missing: must be one of refuse, omit, allow, but has no value
+changes: [{ on: ["*/reject", allocation/cancel], add: [{ entry: transfer-rule, missing: refuse }] }]
+                                                                               ^ changes[0].add[0].missing: must not be refuse: reject, withdraw and cancel must be possible without it
+changes: [{ add: [{ disclosure: transfer-rule, missing: refuse }] }]
+                                               ^ changes[0].add[0].missing: must not be refuse: reject, withdraw and cancel must be possible without it
+changes: [{ set: { entry: locked-holding, missing: refuse } }]
+                                          ^ changes[0].set.missing: must not be refuse for locked-holding of transfer-instruction/reject: reject, withdraw and cancel must be possible without it…
+changes: [{ set: { entry: audit, missing: refuse } }]
+                   ^ changes[0].set.entry: must be that of a line of any of the operations of the change: "audit" is not
+changes: [{ on: [settlement-factory], add: [{ entry: holder-credentials, key: a }, { entry: transfer-rule }] }]
+                                                                                   ^ changes[0].add[1]: must not add the key utility.digitalasset.com/transfer-rule to settlement-factory, which has it: remove that entry in this change
+changes: [{ on: ["*/accept"], add: [{ entry: enable-result-contracts }] }]
+                                    ^ changes[0].add[0]: must not add the key utility.digitalasset.com/enable-result-contracts to transfer-instruction/accept, which has it: …
 changes:
-  - { operations: [settlement-factory], add: [{ entry: transfer-rule, keys: [a] }] }
-  - { add: [{ entry: holder-credentials, keys: [a], when: checkBlocklist }] }
-            ^ changes[1].add[0]: must not add the key a to settlement-factory, which has it: remove that entry in this change
+  - { on: [settlement-factory], add: [{ entry: transfer-rule, key: a }] }
+  - { on: [settlement-factory], add: [{ entry: holder-credentials, key: a, if: check-blocklist }] }
+                                      ^ changes[1].add[0]: must not add the key a to settlement-factory, which has it: remove that entry in this change
 
-changes: [{ rewards: true, when: checkblocklist }]
-                           ^ changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but is "checkblocklist"
-changes: [{ rewards: true, when: }]
-                           ^ changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but has no value
-changes: [{ rewards: true, when: [checkBlocklist] }]
-                           ^ changes[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but is a list
-changes: [{ rewards: true, when: { from: "0.7.0" } }]
-                           ^ changes[0].when.package: must be a non-empty string, but is missing
-changes: [{ rewards: true, when: { package: p } }]
-                           ^ changes[0].when: must have from, before or both: a condition on a package is one on its version
-changes: [{ rewards: true, when: { package: p, before: 0.7 } }]
-                                               ^ changes[0].when.before: must be a version in quotes, as "0.7.0", but is 0.7
-changes: [{ rewards: true, when: { package: p, from: "0.10.0", before: "0.9.0" } }]
-                                                               ^ changes[0].when.before: must be a later version than from, which is 0.10.0, but is 0.9.0
-changes: [{ rewards: true, when: { package: p, until: "1.0", before: "1.0" } }]
-                                               ^ changes[0].when.until: is not a known field; known fields: package, from, before
-changes: [{ when: checkBlocklist, add: [{ entry: transfer-rule, keys: [a], when: severalInstruments }] }]
-                                                                           ^ changes[0].add[0].when: must be absent, because the change has a condition for all its lines
-changes: [{ remove: [transfer-rule], when: checkBlocklist }]
-                                     ^ changes[0].when: must be absent from a change that removes, switches off or has keys: it restricts only what is added
-changes: [{ rewards: false, when: checkBlocklist }]
-                            ^ changes[0].when: must be absent from a change that removes, switches off or has keys: it restricts only what is added
+changes: [{ remove: [factory], if: checkblocklist }]
+                               ^ changes[0].if: must be self, several-instruments, check-blocklist, configured, …
+changes: [{ remove: [factory], if: sender-credentials }]
+                               ^ changes[0].if: must be self, several-instruments, check-blocklist, configured, …
+changes: [{ remove: [factory], if: }]
+                               ^ changes[0].if: must be a name, or a map with a package, but has no value
+changes: [{ remove: [factory], unless: [] }]
+                               ^ changes[0].unless: must be a name, a map with a package, or a list of these, but is an empty list
+changes: [{ remove: [factory], if: { from: "0.7.0" } }]
+                               ^ changes[0].if.package: must be a non-empty string, but is missing
+changes: [{ remove: [factory], if: { package: p } }]
+                               ^ changes[0].if: must have from, before or both: a condition on a package is one on its version
+changes: [{ remove: [factory], if: { package: p, before: 0.7 } }]
+                                                 ^ changes[0].if.before: must be a version in quotes, as "0.7.0", but is 0.7
+changes: [{ remove: [factory], if: { package: p, from: "0.10.0", before: "0.9.0" } }]
+                                                                 ^ changes[0].if.before: must be a later version than from, which is 0.10.0, but is 0.9.0
+changes: [{ remove: [factory], if: { package: p, until: "1.0", before: "1.0" } }]
+                                                 ^ changes[0].if.until: is not a known field; known fields: package, from, before
 
 changes: [{ remove: [transfer-rule, transfer-rules] }]
-                                    ^ changes[0].remove[1]: must be one of instrument-configuration, …
-changes: [{ operations: [mint-offer/*], remove: [issuer-credentials, transfer-rule] }]
-                                                                     ^ changes[0].remove[1]: must be a line of any of the operations of the change, but transfer-rule is not
-changes: [{ credentials: always }]
-            ^ changes[0].credentials: must be one of required, optional, but is "always"
-changes: [{ operations: [allocation/cancel], credentials: required }]
-                                             ^ changes[0].credentials: must be absent: there are no credentials in any of the operations of the change
-changes:
-  - credentials: required
-  - { credentials: required, when: checkBlocklist }
-      ^ changes[1].credentials: must be optional in an earlier change, because sender-credentials is required under another condition
-changes: [{ rewards: "yes" }]
-            ^ changes[0].rewards: must be true or false, but is "yes"
-changes: [{ operations: [allocation/cancel], rewards: true }]
-                                             ^ changes[0].rewards: must be absent: no reward entries are known for any of the operations of the change
+                                    ^ changes[0].remove[1]: must be that of a line of any of the operations of the change: "transfer-rules" is not
+changes: [{ on: [mint-offer/*], remove: [issuer-credentials, transfer-rule] }]
+                                                             ^ changes[0].remove[1]: must be that of a line of any of the operations of the change: "transfer-rule" is not
+
+changes: [{ operations: [settlement-factory], remove: [factory] }]
+            ^ changes[0].operations: is not a known field: write ${"`on`"}
+changes: [{ rewards: true, remove: [factory] }]
+            ^ changes[0].rewards: is not a known field: write ${"`add`"} with app-reward-configuration and featured-app-right
+changes: [{ credentials: required, remove: [factory] }]
+            ^ changes[0].credentials: is not a known field: write ${'`set: { entry: "*-credentials", missing: refuse }`'}
+changes: [{ remove: [factory], when: self }]
+                               ^ changes[0].when: is not a known field: write ${"`if`"}
+changes: [{ add: [{ entry: transfer-rule, required: true }] }]
+                                          ^ changes[0].add[0].required: is not a known field: write ${"`missing: refuse`"} in the line
+changes: [{ add: [{ entry: transfer-rule, keys: [a] }] }]
+                                          ^ changes[0].add[0].keys: is not a known field: write ${"`key`"}
 `);
 
 describe("a mistake is reported with its line and column", () => {
@@ -205,12 +234,12 @@ describe("a mistake is reported with its line and column", () => {
   test("together with all others, by line", async () => {
     const content = lines(
       "changes:",
-      "  - when: never",
-      "    operations: [settlement]",
-      "    rewards: 1",
+      "  - delete: never",
+      "    on: [settlement]",
+      "    remove: 1",
       "packages: { a: 1 }",
       "entries:",
-      "  Shard: {}",
+      "  7shard: { template: doc }",
     );
     const problems = await problemsOf(content);
     expect(problems.map((problem) => problem.split(":")[0])).toEqual(["2", "3", "4", "5", "7"]);
@@ -223,7 +252,7 @@ describe("a mistake is reported with its line and column", () => {
     expect(problems[100]).toBe("and 150 more");
   });
 
-  test.each(["LONG: 1", "changes: [{ remove: [LONG] }]", "changes: [{ operations: [LONG], rewards: true }]"])(
+  test.each(["LONG: 1", "changes: [{ remove: [LONG] }]", "changes: [{ on: [LONG], remove: [factory] }]"])(
     "in a bounded message, however long a name is: %s",
     async (content) => {
       const [problem = ""] = await problemsOf(content.replace("LONG", "x".repeat(100_000)));
@@ -239,88 +268,90 @@ describe("a mistake is reported with its line and column", () => {
   });
 });
 
+const linesOf = ({ table }: UtilityContexts, operation: Operation) => table.rows[operation]?.lines ?? [];
+
 describe("a good file", () => {
   test.each([
     "",
     "# nothing yet\n",
-    "packages:\nentries:\nchanges:\n  # - rewards: true\n",
+    "packages:\ntemplates:\nentries:\nchanges:\n  # - remove: [factory]\n",
     "packages: {}\nchanges: []",
   ])("%j changes nothing", async (content) => {
-    expect((await loadText(content)).table).toEqual(builtIn.table);
+    expect((await loadText(content)).table.rows).toEqual(builtIn.table.rows);
   });
 
   test("may have a byte order mark and CRLF", async () => {
-    const { table } = await load(await contextsFile("\uFEFFchanges:\r\n  - rewards: true\r\n"));
-    expect(table["burn-mint-factory"].entries.map(({ entry: name }) => name)).toContain("featured-app-right");
+    const loaded = await load(await contextsFile("\uFEFFchanges:\r\n  - remove: [issuer-credentials]\r\n"));
+    expect(linesOf(loaded, "burn-mint-factory").map(({ name }) => name)).not.toContain("issuer-credentials");
   });
 
   test("has each part that a file may have", async () => {
-    const { table, templates, packageVersions } = await loadText(
+    const loaded = await loadText(
       'packages: { a1b2: "0.7.0" }',
+      'templates: { doc: { package: example-blocklist, name: "Example.Blocklist:Shard" } }',
       "entries:",
-      "  shard:",
-      '    template: { package: example-blocklist, name: "Example.Blocklist:Shard" }',
-      "    find: [{ field: details.registrar, is: registrar }, { field: prefix, is: party, prefix: 2 }]",
-      "    value: list",
+      '  shard: { template: doc, find: { details.registrar: registrar, prefix: "start(party, 2)" }, value: list }',
       "changes:",
-      "  - operations: [mint-offer/*]",
-      '    when: &old { package: utility-registry-app-v0, before: "0.8.0" }',
-      "    add: [{ entry: shard, keys: [shards], required: true }, { disclosure: shard }]",
-      "    credentials: required",
-      "  - operations: [mint-offer/accept]",
+      "  - on: [mint-offer]",
+      '    if: &old { package: utility-registry-app-v0, before: "0.8.0" }',
+      "    add: [{ entry: shard, key: shards }, { disclosure: shard, missing: allow }]",
+      "    set: { entry: '*-credentials', missing: refuse }",
+      "  - on: [mint-offer/accept]",
       "    remove: [enable-result-contracts]",
-      "    rewards: true",
     );
-    const old = { package: "utility-registry-app-v0", from: undefined, before: "0.8.0" };
-    const line = { required: false, requiredWhen: undefined, when: undefined };
-    const prefixed = (entry: string) => ({ ...line, entry, keys: [`utility.digitalasset.com/${entry}`] });
-    expect(table["mint-offer/accept"]).toEqual({
-      needsBlocklist: true,
-      hasRewards: true,
-      allowsMissing: false,
-      entries: [
-        { ...prefixed("instrument-configuration"), required: true },
-        { ...prefixed("issuer-credentials"), required: true, requiredWhen: old },
-        { ...line, entry: "shard", keys: ["shards"], required: true, when: old },
-        prefixed("app-reward-configuration"),
-        prefixed("featured-app-right"),
-      ],
-      disclosures: [
-        { ...line, disclosure: "locked-holding", required: true },
-        { ...line, disclosure: "shard", when: old },
-      ],
+    const old = { package: "utility-registry-app-v0", before: "0.8.0" };
+    const always = { if: [], unless: [], hasOwnKeys: false };
+    const prefixed = (name: string) => ({
+      ...always,
+      kind: "entry",
+      name,
+      keys: [`utility.digitalasset.com/${name}`],
+      missing: "refuse",
     });
-    // Exits never require a contract.
-    expect(table["mint-offer/reject"].entries.at(-1)).toEqual({ ...line, entry: "shard", keys: ["shards"], when: old });
-    expect(table["mint-request/accept"]).toEqual(builtIn.table["mint-request/accept"]);
-    expect(templates.at(-1)).toMatchObject({
+    const shards = { ...prefixed("shard"), keys: ["shards"], hasOwnKeys: true, if: [old] };
+    const disclosed = { ...always, kind: "disclosure", keys: [], missing: "refuse" };
+    expect(linesOf(loaded, "mint-offer/accept")).toEqual([
+      prefixed("instrument-configuration"),
+      // What a condition changes stays as it was for the others.
+      { ...prefixed("issuer-credentials"), if: [old] },
+      { ...prefixed("issuer-credentials"), unless: [old], missing: "omit" },
+      shards,
+      { ...disclosed, name: "locked-holding" },
+      { ...disclosed, kind: "require", name: "no-blocklist" },
+      { ...disclosed, name: "shard", if: [old], missing: "allow" },
+    ]);
+    // Those who leave are not refused.
+    expect(linesOf(loaded, "mint-offer/reject")[1]).toEqual({ ...shards, missing: "omit" });
+    expect(linesOf(loaded, "mint-request/accept")).toEqual(linesOf(builtIn, "mint-request/accept"));
+    expect(loaded.templates.at(-1)).toMatchObject({
       packageName: "example-blocklist",
       qualifiedName: "Example.Blocklist:Shard",
     });
-    expect(packageVersions.versionOf("a1b2")).toBe("0.7.0");
+    expect(loaded.packageVersions.versionOf("a1b2")).toBe("0.7.0");
   });
 
-  test("may give one key to different versions of a package", async () => {
-    const key = "keys: [utility.digitalasset.com/transfer-rule]";
-    const { table } = await loadText(
+  test("may give one key to different versions of a package, and to those who meet a condition and the others", async () => {
+    const key = "key: utility.digitalasset.com/transfer-rule";
+    const loaded = await loadText(
       "changes:",
-      "  - operations: [settlement-factory]",
+      "  - on: [settlement-factory]",
       "    remove: [transfer-rule]",
       "    add:",
-      '      - { entry: transfer-rule, when: { package: p, before: "0.8.0" } }',
-      `      - { entry: holder-credentials, ${key}, when: { package: p, from: "0.8.0" } }`,
-      `      - { entry: instrument-configuration, ${key}, when: { package: q, from: "0.1" } }`,
+      '      - { entry: transfer-rule, if: { package: p, before: "0.8.0" } }',
+      `      - { entry: holder-credentials, ${key}, if: [{ package: p, from: "0.8.0" }, configured] }`,
+      `      - { entry: transfer-rule, if: { package: p, from: "0.8.0" }, unless: configured }`,
+      `      - { entry: instrument-configuration, ${key}, if: { package: q, from: "0.1" } }`,
     );
-    expect(table["settlement-factory"].entries).toHaveLength(7);
+    expect(linesOf(loaded, "settlement-factory").filter(({ keys }) => key.endsWith(` ${keys[0]}`))).toHaveLength(4);
   });
 
-  test("may switch on what a change before it has switched off", async () => {
-    const changes = [
-      "{ rewards: true }",
-      "{ rewards: false }",
-      "{ credentials: required }",
-      "{ credentials: optional }",
+  test("may undo what a change before it has done", async () => {
+    const file = [
+      '{ set: { entry: "*-credentials", missing: refuse } }',
+      '{ set: { entry: "*-credentials", missing: omit } }',
+      '{ set: { key: ["utility.digitalasset.com/*", "*"] } }',
+      '{ set: { key: "utility.digitalasset.com/*" } }',
     ];
-    expect((await loadText(`changes: [${changes.join(", ")}]`)).table).toEqual(builtIn.table);
+    expect((await loadText(`changes: [${file.join(", ")}]`)).table.rows).toEqual(builtIn.table.rows);
   });
 });

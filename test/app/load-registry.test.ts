@@ -1,7 +1,7 @@
 /** Loading a registry: a built-in one by name, or a module by its path, which is checked before use. */
 import { relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadRegistry, loadUtilityContexts } from "../../src/app/registry.js";
+import { loadOperations, loadRegistry } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
 import { temporaryFile } from "../fixtures/files.js";
 import { formatModule, moduleFields, moduleMethods, withoutFields } from "../fixtures/own-registry.js";
@@ -27,8 +27,8 @@ test("a module, by its path: an object, or an instance of a class", async () => 
 
 test("a module has no table of contexts unless it extends the Registry Utility", async () => {
   const registry = await moduleFile(formatModule(moduleFields));
-  await expect(loadUtilityContexts({ ...quiet(), registry })).rejects.toThrow(
-    "only the Registry Utility, or a module that extends it, has a table of contexts",
+  await expect(loadOperations({ ...quiet(), registry })).rejects.toThrow(
+    "only a file, the Registry Utility, or a module that extends it, has a table of operations",
   );
 });
 

@@ -8,7 +8,7 @@ import type { App } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { createCertificates, hasOpenssl } from "../fixtures/certificates.js";
-import { contextsFile } from "../fixtures/contexts.js";
+import { contextsFile, requireCredentials } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { snapshotFile, temporaryFile } from "../fixtures/files.js";
 import { type Ended, start as startProgram } from "../fixtures/program.js";
@@ -128,7 +128,7 @@ describe("a request on stdin", () => {
   });
 
   test("now, and at another time: claims that are missing, and met until when", async () => {
-    const app = await serve({ contexts: await contextsFile("changes: [{ credentials: required }]") });
+    const app = await serve({ contexts: await contextsFile(JSON.stringify({ changes: [requireCredentials] })) });
     const now = await explain(portOf(app), { stdin: createMint });
     expect(now.err).toBe("");
     expect(now.out).toContain("\n  credential-missing: ");

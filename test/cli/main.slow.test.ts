@@ -101,12 +101,12 @@ describe("exit code 2, before serving, for", () => {
   });
 
   test.each(["serve", "check", "contexts"])("mistakes of a contexts file: %s", async (command) => {
-    const path = await contextsFile(lines("changes:", "  - operations: [settlement]", "    rewards: 1"));
+    const path = await contextsFile(lines("changes:", "  - on: [settlement]", "    set: { missing: 1 }"));
     expectRejected(
       await offledger([command, "--contexts", path, "--port", "0"]),
       "offledger: OFFLEDGER_CONTEXTS must be the path of a YAML file of choice contexts: \n",
-      `\n${path}:2:18: changes[0].operations[0]: must be an operation, but is "settlement"; operations: `,
-      `\n${path}:3:5: changes[0].rewards: must be true or false, but is 1\n`,
+      `\n${path}:2:10: changes[0].on[0]: must be an operation, but is "settlement"; operations: `,
+      `\n${path}:3:12: changes[0].set.missing: must be one of refuse, omit, allow, but is 1\n`,
     );
   });
 
@@ -274,17 +274,22 @@ describe("check", () => {
 
 describe("contexts", () => {
   test("prints the table with the changes of the file", async () => {
-    const text = "changes: [{ operations: [mint-offer/cancel], add: [{ entry: transfer-rule, keys: [rule] }] }]";
+    const text = "changes: [{ on: [mint-offer/cancel], add: [{ entry: transfer-rule, key: rule }] }]";
     const { code, out, err } = await offledger(["contexts", "--contexts", await contextsFile(text)]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("\nmint-offer/cancel\n  rule (entry transfer-rule)\n  discloses locked-holding\n");
-    expect(out).toContain("\nmint-request/cancel\nburn-offer/cancel\nburn-request/cancel\n  no entries\n");
+    const { operations } = parse(out) as { readonly operations: Readonly<Record<string, unknown>> };
+    const unlock = { disclosure: "locked-holding" };
+    expect(operations["mint-offer/cancel"]).toEqual([unlock, { entry: "transfer-rule", key: "rule" }]);
+    expect(operations["mint-request/cancel"]).toEqual([unlock]);
   });
 
   test("prints a registry file, the built-in one too", async () => {
     const { code, out } = await offledger(["contexts", "--registry", "minimal"]);
     expect(code).toBe(0);
-    expect(parse(out)).toEqual(parse(readFileSync("registries/minimal.yaml", "utf8")));
+    expect(Object.entries((parse(out) as { readonly operations: object }).operations)).toContainEqual([
+      "allocation/cancel",
+      [],
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Code } from "@connectrpc/connect";
-import { contextsFile } from "../fixtures/contexts.js";
+import { contextsFile, rewardChanges } from "../fixtures/contexts.js";
 import { element, payload } from "../fixtures/elements.js";
 import { snapshotFile, temporaryFile, temporaryFolder } from "../fixtures/files.js";
 import { requestHttp1 } from "../fixtures/http-requests.js";
@@ -61,7 +61,7 @@ describe("prints at a terminal, and serves", () => {
       OFFLEDGER_SNAPSHOT: snapshot,
       OFFLEDGER_HOST: "localhost",
       OFFLEDGER_INSTRUMENTS: await temporaryFile("a.yaml", `"${registrar}": { "it's": { name: Dollar, decimals: 2 } }`),
-      OFFLEDGER_CONTEXTS: await contextsFile("changes: [{ rewards: true }]"),
+      OFFLEDGER_CONTEXTS: await contextsFile(JSON.stringify({ changes: rewardChanges() })),
     });
     const url = await parseCurl(program);
     expect(program.out.startsWith(`offledger serves ${snapshot} at http://`)).toBe(true);

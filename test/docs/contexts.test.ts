@@ -5,50 +5,56 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { loadContexts } from "../../src/app/registry.js";
-import { formatContexts } from "../../src/cli/registry.js";
+import { withTables } from "../../scripts/tables-reference.js";
+import { loadContexts, loadOperations } from "../../src/app/registry.js";
+import { formatOperations } from "../../src/cli/registry.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import { SettingError } from "../../src/config/setting.js";
 import type { JsonValue } from "../../src/domain/json.js";
-import { choiceOperations, factoryOperations } from "../../src/registry/utility/definition.js";
+import { OPERATIONS } from "../../src/registry/operation-names.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
 import { Page, requestOf } from "./pages.js";
 
 const page = Page.read("docs/contexts.md");
 const printed = async (contexts?: string): Promise<string> =>
-  formatContexts((await loadContexts({ ...quiet(), contexts })).table);
+  formatOperations(await loadOperations({ ...quiet(), contexts }));
 
-test("offledger contexts prints the built-in table: every operation once", async () => {
-  const names = (await printed()).split("\n").filter((line) => /^[a-z]/.test(line));
-  expect(names.toSorted()).toEqual([...factoryOperations, ...choiceOperations].toSorted());
+test("offledger contexts prints the operations in force, each once, as a file has them", async () => {
+  const { operations } = parse(await printed()) as { readonly operations: Readonly<Record<string, readonly object[]>> };
+  const served = OPERATIONS.filter((name) => !name.startsWith("allocation-instruction/"));
+  expect(new Set(Object.keys(operations))).toEqual(new Set(served));
+  expect(operations["transfer-instruction/reject"]).toEqual([
+    { entry: "enable-result-contracts", key: "utility.digitalasset.com/enable-result-contracts" },
+    { disclosure: "locked-holding" },
+  ]);
 });
 
-test("the first file is accepted, and has the row that is shown", async () => {
-  const section = page.section("The file");
-  const row = section.block("text");
-  expect(row.split("\n").length).toBeGreaterThan(10);
-  expect(
-    (await printed(await contextsFile(section.block("yaml")))).split("\n\n").map((text) => `${text.trimEnd()}\n`),
-  ).toContain(row);
+test("the first file is accepted, and has the operation that is shown", async () => {
+  const [file = "", shown = ""] = page.section("The file").in("yaml");
+  expect(shown.split("\n").length).toBeGreaterThan(10);
+  expect(await printed(await contextsFile(file))).toContain(`\n${shown}`);
 });
 
-const WRONG = `changes:
-  - operations: [transfer-factory]
-    credentials: always
-  - add:
-      - { entry: audits, when: checkblocklist }
+const WRONG = `templates:
+  audit: { package: acme-audit-v1, name: 7 }
 entries:
-  audit:
-    template: { package: acme-audit-v1, name: Audit }
-    find: [{ field: registrar, is: registrar, prefx: 2 }]
-    value: contract-id
+  audit: { template: audit, find: { registrar: registrar }, prefx: 2 }
+changes:
+  - on: [transfer-factories]
+    set: { missing: always }
 `;
 
-test("the JSON schema of the package accepts the first file, and not a wrong one", () => {
-  const isValid = new Ajv2020().compile(JSON.parse(readFileSync("gen/contexts.schema.json", "utf8")) as object);
-  const files = [page.section("The file").block("yaml"), WRONG];
-  expect(files.map((yaml) => isValid(parse(yaml)))).toEqual([true, false]);
+test("the JSON schemas accept the files of the pages that are theirs, and no wrong one", () => {
+  const file = page.section("The file").block("yaml");
+  const registry = own.section("A registry file").block("yaml");
+  const accepted = (name: string, ...files: readonly string[]) => {
+    const schema = JSON.parse(readFileSync(`gen/${name}.schema.json`, "utf8")) as object;
+    const isValid = new Ajv2020({ allowUnionTypes: true }).compile(schema);
+    return files.map((yaml) => isValid(parse(yaml)));
+  };
+  expect(accepted("contexts", file, registry, WRONG)).toEqual([true, false, false]);
+  expect(accepted("registry", registry, `extends: utility\n${file}`, file, WRONG)).toEqual([true, true, false, false]);
 });
 
 test("a wrong file ends the program with all its errors, each with line and column", async () => {
@@ -57,23 +63,17 @@ test("a wrong file ends the program with all its errors, each with line and colu
   expect(error).toBeInstanceOf(SettingError);
   const [first, ...problems] = (error as SettingError).message.replaceAll(path, "wrong.yaml").split("\n");
   expect(first).toMatch(/^OFFLEDGER_CONTEXTS must be the path of a YAML file of choice contexts:/);
-  expect(problems.map((problem) => problem.replace(/(one of|operations:) .*?(?=, but|$)/, "$1 …"))).toEqual([
-    'wrong.yaml:2:18: changes[0].operations[0]: must be an operation, but is "transfer-factory"; operations: …',
-    'wrong.yaml:3:5: changes[0].credentials: must be one of …, but is "always"',
-    'wrong.yaml:5:11: changes[1].add[0].entry: must be one of …, but is "audits"',
-    'wrong.yaml:5:26: changes[1].add[0].when: must be checkBlocklist, severalInstruments, configured, or a map with a package, but is "checkblocklist"',
-    'wrong.yaml:8:41: entries.audit.template.name: must be Module:Entity, but is "Audit"',
-    "wrong.yaml:9:47: entries.audit.find[0].prefx: is not a known field; known fields: field, is, prefix",
+  expect(problems.map((problem) => problem.replace(/(operations:|known fields:) .*$/, "$1 …"))).toEqual([
+    "wrong.yaml:2:36: templates.audit.name: must be a non-empty string, but is 7: write it in quotes",
+    "wrong.yaml:4:61: entries.audit.prefx: is not a known field; known fields: …",
+    'wrong.yaml:6:10: changes[0].on[0]: must be an operation, but is "transfer-factories"; operations: …',
+    'wrong.yaml:7:12: changes[0].set.missing: must be one of refuse, omit, allow, but is "always"',
   ]);
 });
 
-test("the tables of the page name every field, condition, value and form", () => {
-  const named = new Set([...page.text.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name));
-  const fields =
-    "packages entries changes operations when add remove rewards credentials entry disclosure keys required " +
-    "checkBlocklist severalInstruments configured template find value field is prefix registrar provider instrument sender " +
-    "receiver holder party contract-id list map-by-party";
-  expect(fields.split(" ").filter((field) => !named.has(field))).toEqual([]);
+test("docs/tables.md has the fields of the schema, as the schema describes them", () => {
+  const { text } = Page.read("docs/tables.md");
+  expect(withTables(text)).toBe(text);
 });
 
 const own = Page.read("docs/your-own-registry.md");
@@ -118,7 +118,7 @@ test("the blocklist of docs/your-own-registry.md: with the file the answers of t
   expect(await ask(body)).toEqual([200, answers[0]]);
   expect(await ask(body.replace("bob::1220b2", "carol::1220b3"))).toEqual([404, answers[1]]);
   // It covers every operation that needs it.
-  expect(await printed(contexts)).not.toContain("no blocklist is configured");
+  expect(await printed(contexts)).not.toContain("no-blocklist");
   const without = await serve(() => ({}));
   expect((await without(body))[0]).toBe(400);
 });

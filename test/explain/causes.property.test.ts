@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import type { Change, StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
+import { requireCredentials } from "../fixtures/contexts.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
 import { contractsOf, utilityWith } from "../fixtures/in-memory.js";
 import * as requests from "../fixtures/requests.js";
@@ -15,7 +16,7 @@ import { type ExplainJson, explainerOn } from "./explaining.js";
 
 const [REGISTRARS, INSTRUMENTS] = [10, 100];
 const PARTIES = ["alice", "bob", "carol", "dan", "erin"] as const;
-const registry = utilityWith({ changes: [{ credentials: "required" }] });
+const registry = utilityWith({ changes: [requireCredentials] });
 
 type Kind = "factory" | "configuration" | "rule" | "credential" | "holding" | "instruction";
 

@@ -2,13 +2,14 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { helpFor } from "../../src/domain/causes.js";
+import { requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
 import { explaining, type ExplainJson } from "./explaining.js";
 
 const { registrar, issuer } = parties;
-const REQUIRED = { changes: [{ credentials: "required" }] };
+const REQUIRED = { changes: [requireCredentials] };
 const accept = `POST ${requests.transferChoice("v1", "accept")("offer")}`;
 const transfer = `POST ${requests.transferFactory()}`;
 const toBob = requests.transferV1("alice", "bob");
@@ -93,7 +94,7 @@ describe("of the candidates it says which is chosen, and why others are not:", (
 
   test("featured app rights, of one DSO", async () => {
     const added = [element("FeaturedAppRight", "other-dso", payload.right({ dso: "dso-2::1220" }), newer)];
-    const found = await explainAccept({ added }, { changes: [{ rewards: true }] });
+    const found = await explainAccept({ added }, { changes: rewardChanges() });
     const reason = "is of another DSO than the AppRewardConfiguration";
     expect(candidatesOf(found, "FeaturedAppRight")).toEqual([{ "other-dso": reason, right: "" }]);
   });

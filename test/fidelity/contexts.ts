@@ -1,5 +1,6 @@
 /** What the tests compare of a context, and what deployed registries gave before release 0.12. */
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { rewardChanges } from "../fixtures/contexts.js";
 import type { RulesOptions } from "../fixtures/rules.js";
 
 export interface Context {
@@ -31,14 +32,14 @@ export function readContext(answer: JsonValue): Context {
 
 /** Names of transfers' entries without a prefix beside the prefixed ones: a documentation example of 0.12 has them too. */
 const BARE_NAMES: JsonObject = {
-  operations: ["transfer-factory/offer", "transfer-factory/direct", "transfer-instruction/accept"],
-  keys: "both",
+  on: ["transfer-factory/offer", "transfer-factory/direct", "transfer-instruction/accept"],
+  set: { key: ["utility.digitalasset.com/*", "*"] },
 };
 
 export const WITH_BARE_NAMES: RulesOptions = { contexts: { changes: [BARE_NAMES] } };
 
 /** Also the reward entries that release 0.12 dropped. */
-export const WITH_ALL: RulesOptions = { contexts: { changes: [{ rewards: true }, BARE_NAMES] } };
+export const WITH_ALL: RulesOptions = { contexts: { changes: [...rewardChanges(), BARE_NAMES] } };
 
 /** Whether a key names an entry that release 0.12 dropped. */
 export const isDropped = (key: string): boolean =>

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
+import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { read, type Transaction } from "./recordings.js";

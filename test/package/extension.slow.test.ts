@@ -1,6 +1,7 @@
 /** A module that extends the Registry Utility: written with the package, and served by it. It is that of docs/contexts.md. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { elementOf, lines } from "../fixtures/contexts.js";
 import { element, parties, payload } from "../fixtures/elements.js";
@@ -99,7 +100,11 @@ test("its types are those of the page in strict mode too, and its operations tho
   await compile();
   const { code, out, err } = await project.run(project.program, "contexts", "--registry", "./acme.js");
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(out).toMatch(/^settlement-factory\n(?: {2}.*\n)* {2}utility\.digitalasset\.com\/fee-rate \(required\)$/m);
+  const { operations } = parse(out) as { readonly operations: Readonly<Record<string, readonly object[]>> };
+  expect(operations["settlement-factory"]).toContainEqual({
+    entry: "fee-rate",
+    key: "utility.digitalasset.com/fee-rate",
+  });
   const checked = await project.run(project.program, "check", "--registry", "./acme.js", "--snapshot", "acme.ndjson");
   expect(checked.code).toBe(0);
   expect(checked.out).toContain(`acme.ndjson can be served: ${elements.length + 1} contracts`);
@@ -171,7 +176,7 @@ test("a wrong module ends each command with exit code 2", async () => {
 test("the module does not compile with mistakes", async () => {
   const mistakes = [
     ['tag: "AV_Decimal", ', "", "tag"],
-    ["required: true", 'credentials: "always"', "credentials"],
+    ['entry: "fee-rate"', 'entry: "fee-rate", missing: "always"', "always"],
     ["allocations: [basket]", "allocation: [basket]", "allocation"],
     ['registrar: "registrar",', 'registrars: "registrar",', "registrars"],
     ["payload.rate", "payload.price", "price"],

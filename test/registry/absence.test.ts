@@ -36,26 +36,26 @@ instruments: [USD]
 direct: approval
 entries:
   rules: { template: rules }
-  approval: { template: approval, find: { receiver: receiver }, optional: true }
-  rightOf: { template: right, find: { party: approval.provider }, optional: true }
-  executorRight: { template: right, find: { party: executor }, optional: true, value: list }
-  locked: { template: locked, byId: locked, optional: true }
-  seal: { template: seal, byId: locked.seal, optional: true }
-  settled: { template: allocation, byId: allocations, optional: true }
-  settledLocks: { template: locked, byId: settled.locked, optional: true }
+  approval: { template: approval, find: { receiver: receiver } }
+  rightOf: { template: right, find: { party: approval.provider } }
+  executorRight: { template: right, find: { party: executor }, value: list }
+  locked: { template: locked, byId: locked }
+  seal: { template: seal, byId: locked.seal }
+  settled: { template: allocation, byId: allocations }
+  settledLocks: { template: locked, byId: settled.locked }
 operations:
   "*":
     - { entry: rules, key: rules }
   transfer-factory:
-    - { entry: approval, key: approval, unless: self }
-    - { entry: rightOf, key: right, if: approval, unless: self }
+    - { entry: approval, key: approval, missing: omit, unless: self }
+    - { entry: rightOf, key: right, missing: omit, if: approval, unless: self }
   settlement-factory:
-    - { disclosure: settled }
-    - { disclosure: settledLocks }
-    - { entry: executorRight, key: rights }
+    - { disclosure: settled, missing: omit }
+    - { disclosure: settledLocks, missing: omit }
+    - { entry: executorRight, key: rights, missing: omit }
   transfer-instruction/accept:
-    - { disclosure: locked }
-    - { disclosure: seal }
+    - { disclosure: locked, missing: omit }
+    - { disclosure: seal, missing: omit }
   transfer-instruction/reject:
     - { exists: locked, key: locked }
     - { entry: rules, key: unlock, if: locked }
@@ -67,8 +67,8 @@ operations:
   allocation/cancel:
     - { entry: rules, key: free, unless: locked }
   allocation/execute-transfer:
-    - { disclosure: seal }
-    - { entry: executorRight, key: rights }
+    - { disclosure: seal, missing: omit }
+    - { entry: executorRight, key: rights, missing: omit }
 `),
 );
 const { templates } = registry;

@@ -10,7 +10,7 @@ const own = { packageName: "own", qualifiedName: "Own:Licence", parse: () => und
 const template = (more: object) => ({ templates: [{ ...own, ...more }] });
 const licence = (entry: unknown) => ({ entries: { licence: entry } });
 const named = (name: string) => ({ entries: { [name]: value } });
-const operation = (given: unknown, more: object = {}) => ({ operations: [given], ...more });
+const change = (given: unknown, more: object = {}) => ({ changes: [given], ...more });
 
 function problemsOf(extension: unknown): readonly string[] {
   try {
@@ -22,13 +22,11 @@ function problemsOf(extension: unknown): readonly string[] {
   return [];
 }
 
-const FIELDS = "templates, entries, operations, allocations";
+const FIELDS = "templates, entries, changes, allocations";
 const OTHER = "must be another template: there is one of the name";
 const NAME = "must be a name of lower-case letters, digits and hyphens that begins with a letter";
-const TAKEN = "must have another name: there is an entry or disclosure of this name already";
-const DISCLOSURES = "factory, locked-holding, allocations, allocation-holdings";
-const WHEN = "must be checkBlocklist, severalInstruments, configured, or a map with a package";
-const RULE = { operations: ["settlement-factory"], add: [{ entry: "transfer-rule" }] };
+const TAKEN = "must have another name: there is an entry of this name already";
+const RULE = { on: ["settlement-factory"], add: [{ entry: "transfer-rule" }] };
 
 test.each<[unknown, path: string, reason: string]>([
   [null, "", "must be a map, but has no value"],
@@ -52,45 +50,45 @@ test.each<[unknown, path: string, reason: string]>([
   [licence(later), ".entries.licence", "must be a synchronous function"],
   [named("Licence"), ".entries.Licence", NAME],
   [named("transfer-rule"), ".entries.transfer-rule", TAKEN],
-  [{ operations: {} }, ".operations", "must be a list, but is a map"],
-  [operation("rewards"), ".operations[0]", 'must be a map, but is "rewards"'],
+  [{ changes: {} }, ".changes", "must be a list, but is a map"],
+  [change("rewards"), ".changes[0]", 'must be a map, but is "rewards"'],
   [
-    operation({ operations: ["settlement"], rewards: true }),
-    ".operations[0].operations[0]",
+    change({ on: ["settlement"], remove: ["factory"] }),
+    ".changes[0].on[0]",
     'must be an operation, but is "settlement"',
   ],
-  [operation({ add: [{ entry: "a" }] }), ".operations[0].add[0].entry", "must be one of instrument-configuration, "],
+  [change({ add: [{ entry: "a" }] }), ".changes[0].add[0].entry", "entry a is not defined here: there are service, "],
   [
-    operation({ add: [{ disclosure: "lisence" }] }, licence(value)),
-    ".operations[0].add[0].disclosure",
-    `must be one of ${DISCLOSURES}, licence, but is`,
+    change({ add: [{ disclosure: "lisence" }] }, licence(value)),
+    ".changes[0].add[0].disclosure",
+    "entry lisence is not defined here: there are service, ",
   ],
   [
-    operation(RULE),
-    ".operations[0].add[0]",
+    change(RULE),
+    ".changes[0].add[0]",
     "must not add the key utility.digitalasset.com/transfer-rule to settlement-factory",
   ],
-  [operation({ rewards: true, when: null }), ".operations[0].when", `${WHEN}, but has no value`],
-  [operation({ rewards: 1n }), ".operations[0].rewards", "must be true or false, but is a bigint"],
+  [change({ ...RULE, if: null }), ".changes[0].if", "must be a name, or a map with a package, but has no value"],
+  [change({ set: { missing: 1n } }), ".changes[0].set.missing", "must be one of refuse, omit, allow, but is a bigint"],
 ])("refused is %o%s: %s", (extension, path, reason) => {
   const expected = `module${path}: ${reason}`;
   expect(problemsOf(extension)[0]?.slice(0, expected.length)).toBe(expected);
 });
 
 test("refused is an entry of the file that has the name of one of the module: in the file", () => {
-  const find = [{ field: "a", is: "registrar" }];
-  const file: JsonObject = { entries: { licence: { template: { package: "p", name: "M:T" }, find, value: "list" } } };
+  const templates = { own: { package: "p", name: "M:T" } };
+  const file: JsonObject = { templates, entries: { licence: { template: "own", find: { a: "registrar" } } } };
   const mistake = { path: ["entries", "licence"], message: TAKEN };
   expect(checkContexts(file, licence(value)).mistakes).toEqual([mistake]);
 });
 
 describe("accepted are", () => {
   const tableOf = (...given: Parameters<typeof compileContexts>) => compileContexts(...given).table;
-  const entriesOf = (table: ReturnType<typeof tableOf>, name: keyof typeof table) =>
-    table[name].entries.map(({ entry }) => entry);
+  const namesOf = ({ rows }: ReturnType<typeof tableOf>, operation: keyof typeof rows) =>
+    rows[operation]?.lines.map(({ kind, name }) => `${kind} ${name}`);
 
   test("nothing, and templates that are instances of classes, whose methods are inherited", () => {
-    expect(tableOf({}, {})).toEqual(tableOf());
+    expect(tableOf({}, {}).rows).toEqual(tableOf().rows);
     class Licence {
       packageName = own.packageName;
       qualifiedName = own.qualifiedName;
@@ -99,24 +97,18 @@ describe("accepted are", () => {
       }
     }
     const one = new Licence();
-    const operations = [{ add: [{ entry: "licence" }, { disclosure: "licence" }] }];
-    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: value }, operations });
-    expect(entriesOf(table, "mint-offer/cancel")).toEqual(["licence"]);
+    const changes = [{ add: [{ entry: "licence" }, { disclosure: "licence" }] }];
+    const { table, templates } = compileContexts({}, { templates: [one], entries: { licence: value }, changes });
+    // Values stand before what is only disclosed.
+    const names = ["entry licence", "disclosure locked-holding", "disclosure licence"];
+    expect(namesOf(table, "mint-offer/cancel")).toEqual(names);
     expect(templates.at(-1)).toBe(one);
   });
 
   test("changes of both, of which those of the file come last", () => {
-    const changes = [{ operations: ["settlement-factory"], remove: ["licence"] }, { rewards: false }];
-    const operations = [{ add: [{ entry: "licence" }] }, { rewards: true }];
-    const table = tableOf({ changes }, { entries: { licence: value }, operations });
-    expect(entriesOf(table, "settlement-factory")).not.toContain("licence");
-    expect(entriesOf(table, "mint-offer/accept")).toContain("licence");
-    expect(entriesOf(table, "mint-offer/accept")).not.toContain("featured-app-right");
-  });
-
-  test("rewards that the module and the file switch on, once", () => {
-    const table = tableOf({ changes: [{ rewards: true }] }, operation({ rewards: true }));
-    const names = entriesOf(table, "mint-offer/accept").filter((name) => name === "featured-app-right");
-    expect(names).toHaveLength(1);
+    const changes = [{ on: ["settlement-factory"], remove: ["licence"] }];
+    const table = tableOf({ changes }, { entries: { licence: value }, changes: [{ add: [{ entry: "licence" }] }] });
+    expect(namesOf(table, "settlement-factory")).not.toContain("entry licence");
+    expect(namesOf(table, "mint-offer/accept")).toContain("entry licence");
   });
 });

@@ -1,7 +1,7 @@
 /** The files in registries/ pass their tests. A mistake in a file is found, with its line and column, and the reason. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
+import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { parseRegistryTests, runRegistryTests } from "../../src/testing/registry-tests.js";
 import { tableOf } from "../fixtures/in-memory.js";
 
@@ -27,7 +27,7 @@ templates:
 factory: { template: rules }
 instruments: [BEAN]
 entries:
-  locked: { template: locked, byId: locked, optional: true }
+  locked: { template: locked, byId: locked }
 operations:
   transfer-instruction/accept:
     - { disclosure: locked }
@@ -42,8 +42,9 @@ test("a good file has no mistakes", () => {
 const chain = ["a: b", "b: c", "c: d"].map((pair) =>
   pair.replace(/(.): (.)/, "  $1: { template: locked, byId: $2.next }\n"),
 );
-const KINDS = "entry, disclosure, require, exists, archived, constant, include";
-const CHOICES = "transfer-instruction, allocation, allocation-instruction";
+const LINES = "entry, disclosure, require, exists, archived, constant, include";
+const CHOICES =
+  "transfer-instruction, allocation-instruction, allocation, mint-offer, mint-request, burn-offer, burn-request";
 
 test.each<[good: string, bad: string, string]>([
   ["instruments: [BEAN]", "instruments: [BEAN", "14:1: "],
@@ -68,18 +69,18 @@ test.each<[good: string, bad: string, string]>([
     "18:9: operations.transfer-instruction/accept[0].disclosure: entry lock is not defined here: there are locked",
   ],
   [
-    "byId: locked,",
-    "find: { owner: lock.owner },",
+    "byId: locked }",
+    "find: { owner: lock.owner } }",
     "15:31: entries.locked.find: entry lock is not defined here: there are locked",
   ],
-  ["byId: locked,", "byId: locked.next,", "15:3: entries.locked: is found by a chain of more than 3 entries"],
+  ["byId: locked }", "byId: locked.next }", "15:3: entries.locked: is found by a chain of more than 3 entries"],
   [
     "entries:\n",
     `entries:\n${chain.join("")}  d: { template: locked }\n`,
     "15:3: entries.a: is found by a chain of more than 3 entries",
   ],
   [", key: expire-lock", "", "20:7: operations.transfer-instruction/reject[0]: must have a key"],
-  ["exists: locked", "exists: locked, require: locked", `must have one of ${KINDS}, but has require and exists`],
+  ["exists: locked", "exists: locked, require: locked", `must have one of ${LINES}, but has require and exists`],
   ["transfer-instruction/accept:", "transfer-instruction/use:", "operations"],
 ])("%j must not be %j", (good, bad, expected) => {
   const { problems = [] } = parseRegistryFile(GOOD.replace(good, bad));

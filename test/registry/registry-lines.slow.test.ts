@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseRegistryFile } from "../../src/registry/engine/definition.js";
+import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { parseRegistryTests, type RegistryTests, runRegistryTests } from "../../src/testing/registry-tests.js";
 
 const tables = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml"));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { allocationFactory, settlementFactory } from "../fixtures/calls/operations.js";
 import { contractId, map, prefixed } from "../fixtures/context.js";
-import { elementOf, lines } from "../fixtures/contexts.js";
+import { elementOf, lines, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
 import { account, allocationV2, leg, legSide, settlement } from "../fixtures/requests.js";
@@ -14,11 +14,8 @@ import { complete, without } from "./table.js";
 
 /** A template and an entry of the operator. */
 const shardEntry = lines(
-  "entries:",
-  "  shard:",
-  '    template: { package: example-blocklist, name: "Example.Blocklist:Shard" }',
-  "    find: [{ field: registrar, is: registrar }]",
-  "    value: contract-id",
+  'templates: { shard: { package: example-blocklist, name: "Example.Blocklist:Shard" } }',
+  "entries: { shard: { template: shard, find: { registrar: registrar } } }",
 );
 const shard = elementOf("example-blocklist#Example.Blocklist:Shard", "shard", { registrar: parties.registrar });
 const SHARD = "utility.digitalasset.com/shard";
@@ -38,7 +35,7 @@ const eachAsBefore = async (of: (answer: Required<Pick<Answer, "values" | "discl
 
 describe("lines", () => {
   test("an entry that is added stands in the operations of its change, and in no other", async () => {
-    const added = operations.map((name) => `{ operations: [${name}], add: [{ entry: shard, keys: [in/${name}] }] }`);
+    const added = operations.map((name) => `{ on: [${name}], add: [{ entry: shard, key: in/${name} }] }`);
     const answers = await contexts(shardEntry + changes(...added), {}, shard).askAll((answer) => ({
       values: Object.entries(answer.values ?? {}).filter(([key]) => key.startsWith("in/")),
       isDisclosed: isDisclosed(answer),
@@ -57,14 +54,14 @@ describe("lines", () => {
     const names = [
       "instrument-configuration, instrument-configurations, transfer-rule, enable-result-contracts",
       "sender-credentials, receiver-credentials, issuer-credentials, holder-credentials",
-      "factory, locked-holding, allocations, allocation-holdings",
+      "factory, locked-holding, allocations, allocation-holdings, no-blocklist",
     ];
     const answers = await contexts(changes(`remove: [${names.join(", ")}]`)).askAll(identity);
     expect(answers).toEqual(ofEach(() => ({ values: {}, disclosed: [] })));
   });
 
   test("a line is removed from the operations of its change alone, with what it disclosed", async () => {
-    const file = changes("{ operations: [transfer-instruction/*], remove: [enable-result-contracts, locked-holding] }");
+    const file = changes("{ on: [transfer-instruction/*], remove: [enable-result-contracts, locked-holding] }");
     const none = { values: {}, disclosed: [] };
     const changed = contexts(file);
     expect(await changed.askFor("transfer-instruction/reject")).toEqual(none);
@@ -74,17 +71,16 @@ describe("lines", () => {
 
   test.each<[string, string, JsonObject]>([
     ["prefixed by default", "", shardOf],
-    ["prefixed", ", keys: prefixed", shardOf],
-    ["both", ", keys: both", { ...shardOf, shard: contractId("shard") }],
-    ["one in full", ", keys: [own.example/shard]", { "own.example/shard": contractId("shard") }],
-    ["three in full", ", keys: [a, b, c]", { a: contractId("shard"), b: contractId("shard"), c: contractId("shard") }],
+    ["bare too", ", key: [utility.digitalasset.com/*, '*']", { ...shardOf, shard: contractId("shard") }],
+    ["one in full", ", key: own.example/shard", { "own.example/shard": contractId("shard") }],
+    ["three in full", ", key: [a, b, c]", { a: contractId("shard"), b: contractId("shard"), c: contractId("shard") }],
   ])("keys are %s", async (_what, keys, values) => {
-    const file = shardEntry + changes(`{ operations: [mint-offer/cancel], add: [{ entry: shard${keys} }] }`);
+    const file = shardEntry + changes(`{ on: [mint-offer/cancel], add: [{ entry: shard${keys} }] }`);
     expect(await contexts(file, {}, shard).askFor("mint-offer/cancel")).toEqual({ values, disclosed: ["shard"] });
   });
 
   test("an operation may get an entry that others have", async () => {
-    const file = changes("{ operations: [mint-offer/cancel], add: [{ entry: transfer-rule }] }");
+    const file = changes("{ on: [mint-offer/cancel], add: [{ entry: transfer-rule }] }");
     const values = prefixed({ "transfer-rule": contractId("rule") });
     expect(await contexts(file).askFor("mint-offer/cancel")).toEqual({ values, disclosed: ["rule"] });
   });
@@ -99,7 +95,7 @@ describe("rewards", () => {
     /^(?:transfer-factory\/(?:direct|self)|settlement-factory|burn-mint-factory|allocation\/execute-transfer|.*\/accept)$/;
 
   test("are in the operations that may have them", async () => {
-    expect(await contexts(changes("rewards: true")).askAll(identity)).toEqual(
+    expect(await contexts(JSON.stringify({ changes: rewardChanges() })).askAll(identity)).toEqual(
       await eachAsBefore((answer, name) =>
         rewarded.test(name)
           ? { values: { ...answer.values, ...both }, disclosed: [...answer.disclosed, "reward", "right"].toSorted() }
@@ -115,9 +111,8 @@ describe("rewards", () => {
     ["pkg-2", false],
     ["pkg-3", false],
   ])("are there for old packages alone, if the change says so: %s", async (packageId, isThere) => {
-    const file = lines("packages:", '  pkg-1: "0.6.0"', '  pkg-2: "0.7.0"', "changes:", "  - rewards: true").concat(
-      lines('    when: { package: utility-registry-app-v0, before: "0.7.0" }'),
-    );
+    const old = { if: { package: "utility-registry-app-v0", before: "0.7.0" } };
+    const file = JSON.stringify({ packages: { "pkg-1": "0.6.0", "pkg-2": "0.7.0" }, changes: rewardChanges(old) });
     const offer = element("MintOffer", "mint-offer", payload.mint("alice", "USD"), { packageId });
     const { values = {} } = await contextsOn(file, [
       ...without("mint-offer", registryWithInstructions()),
@@ -132,18 +127,18 @@ const missing = (party: string, claim = "holds"): Answer => ({
   message: `a valid credential for ${party} from issuer ${parties.issuer} with the claim ${claim} = USD does not exist`,
 });
 
+const required = 'set: { entry: "*-credentials", missing: refuse }';
 const since = (version: string): string =>
   lines("packages:", `  pkg-1: "${version}"`) +
-  changes('{ credentials: required, when: { package: utility-registry-app-v0, from: "0.8.0" } }');
+  changes(`{ ${required}, if: { package: utility-registry-app-v0, from: "0.8.0" } }`);
 
 describe("credentials", () => {
   const answered = expect.objectContaining({ disclosed: expect.any(Array) as unknown }) as Answer;
   const issuing = payload.configuration("USD", { issuerRequirements: [requirement(["issues=USD"])] });
   const configuration = element("InstrumentConfiguration", "usd", issuing);
   const [noAlice, noBob] = [{ alice: undefined }, { bob: undefined }];
-  const required = "credentials: required";
-  const toLeave = "{ operations: [transfer-instruction/reject], add: [{ entry: sender-credentials }] }";
-  const optional = "{ operations: [transfer-*], credentials: optional }";
+  const toLeave = "{ on: [transfer-instruction/reject], add: [{ entry: sender-credentials }] }";
+  const optional = `{ on: [transfer-*], ${required.replace("refuse", "omit")} }`;
 
   test.each<[string, Parameters<typeof contexts>, string, Answer]>([
     ["are optional", ["", noAlice], "settlement-factory", answered],
@@ -157,7 +152,7 @@ describe("credentials", () => {
       missing("alice", "issues"),
     ],
     ["are required of owners", [changes(required), { configuration }], "burn-mint-factory", missing("alice", "issues")],
-    ["are never required to leave", [changes(toLeave, required), noAlice], "transfer-instruction/reject", answered],
+    ["are never required to leave", [changes(required, toLeave), noAlice], "transfer-instruction/reject", answered],
     [
       "are optional again by a later change",
       [changes(required, optional), noAlice],
@@ -184,7 +179,7 @@ const problem = (instrument: string): string =>
 
 describe("an instrument that checks a blocklist", () => {
   const usd = { configuration: configuration("usd", "USD", checking) };
-  const change = changes("add: [{ entry: shard, when: checkBlocklist }]");
+  const change = changes("{ remove: [no-blocklist], add: [{ entry: shard, missing: omit, if: check-blocklist }] }");
 
   test("is a bad request without a blocklist, except to leave", async () => {
     expect(await contexts("", usd).askAll(({ message }) => message)).toEqual(
@@ -201,7 +196,9 @@ describe("an instrument that checks a blocklist", () => {
   });
 
   test("a line for it in one operation leaves the others 400", async () => {
-    const file = changes("{ operations: [settlement-factory], add: [{ disclosure: shard, when: checkBlocklist }] }");
+    const file = changes(
+      "{ on: [settlement-factory], remove: [no-blocklist], add: [{ disclosure: shard, if: check-blocklist }] }",
+    );
     const some = contexts(shardEntry + file, usd, shard);
     expect(isDisclosed(await some.askFor("settlement-factory"))).toBe(true);
     expect(await some.askFor("transfer-factory/offer")).toMatchObject({ status: 400 });
@@ -238,9 +235,8 @@ describe("an instrument that checks a blocklist", () => {
   });
 });
 
-test("severalInstruments holds for more than one", async () => {
-  const file =
-    shardEntry + changes("{ operations: [settlement-factory], add: [{ entry: shard, when: severalInstruments }] }");
+test("several-instruments holds for more than one", async () => {
+  const file = shardEntry + changes("{ on: [settlement-factory], add: [{ entry: shard, if: several-instruments }] }");
   const some = contexts(file, {}, shard, configuration("eur", "EUR"));
   expect((await some.ask(settled("USD", "USD"))).values).not.toHaveProperty([SHARD]);
   expect((await some.ask(settled("USD", "EUR"))).values).toMatchObject(
@@ -253,7 +249,7 @@ test("severalInstruments holds for more than one", async () => {
 
 /** A line under a key of its own. */
 const lineFor = (condition: string, index: number): string =>
-  `      - { entry: shard, keys: [c${index}], when: { package: utility-registry-app-v0, ${condition} } }`;
+  `      - { entry: shard, key: c${index}, if: { package: utility-registry-app-v0, ${condition} } }`;
 
 const ownKeys = ({ values = {} }: Answer) => Object.keys(values).filter((key) => key === "app" || key === "registry");
 
@@ -268,7 +264,7 @@ describe("a condition on a package", () => {
   ];
   const file = (version: string): string =>
     shardEntry +
-    lines("packages:", `  pkg-0: "${version}"`, "changes:", "  - operations: [mint-offer/cancel]", "    add:") +
+    lines("packages:", `  pkg-0: "${version}"`, "changes:", "  - on: [mint-offer/cancel]", "    add:") +
     lines(...conditions.map(lineFor));
 
   test.each<[string, string, string, number[]]>([
@@ -287,8 +283,8 @@ describe("a condition on a package", () => {
 
   test("is about the factory or the instruction, by its package", async () => {
     const add = [
-      'entry: shard, keys: [app], when: { package: utility-registry-app-v0, from: "0.1" }',
-      'entry: shard, keys: [registry], when: { package: utility-registry-v0, from: "0.1" }',
+      'entry: shard, key: app, if: { package: utility-registry-app-v0, from: "0.1" }',
+      'entry: shard, key: registry, if: { package: utility-registry-v0, from: "0.1" }',
     ];
     const some = contexts(shardEntry + changes(`add: [${add.map((line) => `{ ${line} }`).join(", ")}]`), {}, shard);
     expect(await some.askAll(ownKeys)).toEqual(

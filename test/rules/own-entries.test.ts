@@ -22,24 +22,27 @@ const { provider, registrar } = parties;
 const document = (id: string, fields: JsonObject, options: Options = {}): JsonObject =>
   elementOf(DOCUMENT, id, fields, options);
 
-/** An entry of the template that is found by `field is value` of each pair. */
-function entry(name: string, value: string, ...find: readonly string[]): string {
-  return lines(
+const TEMPLATES = lines("templates:", '  document: { package: own-app, name: "Own.App:Document" }');
+
+/** An entry of the template that is found by `field is value` of each pair. Lists and maps are written if they are empty. */
+const entry = (name: string, value: string, ...find: readonly string[]): string =>
+  lines(
     `  ${name}:`,
-    '    template: { package: own-app, name: "Own.App:Document" }',
+    "    template: document",
     "    find:",
-    ...find.map((match) => `      - { ${match.replace(/^(\S+) is /, "field: $1, is: ")} }`),
+    ...find.map((match) => `      ${match.replace(" is ", ": ")}`),
     `    value: ${value}`,
+    `    empty: true`,
   );
-}
 
 /** A change that adds the entries to all operations, each under its name. */
-const addAll = (entries: string, options = ""): string => {
+const addAll = (entries: string, options = ", missing: omit"): string => {
   const names = [...entries.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
   return (
+    TEMPLATES +
     lines("entries:") +
     entries +
-    lines("changes:", "  - add:", ...names.map((name) => `      - { entry: ${name}, keys: [${name}]${options} }`))
+    lines("changes:", "  - add:", ...names.map((name) => `      - { entry: ${name}, key: ${name}${options} }`))
   );
 };
 
@@ -56,9 +59,9 @@ describe("an entry is found", () => {
     entry("receiver", "contract-id", "owner is receiver"),
     entry("senders", "list", "owner is sender"),
     entry("holders", "list", "owner is holder"),
-    entry("holder-map", "map-by-party", "owner is holder"),
+    entry("holder-map", "map", "owner is holder"),
     entry("parties", "list", "owner is party"),
-    entry("party-map", "map-by-party", "owner is party"),
+    entry("party-map", "map", "owner is party"),
   ].join("");
   const documents = [
     document("of-registrar", { registrar }),
@@ -203,8 +206,7 @@ describe("fields", () => {
 
   test("are compared with a prefix of the value", async () => {
     const file = addAll(
-      entry("shards", "list", "prefix is party, prefix: 2") +
-        entry("by-party", "map-by-party", "prefix is party, prefix: 2"),
+      entry("shards", "list", "prefix is start(party, 2)") + entry("by-party", "map", "prefix is start(party, 2)"),
     );
     const rules = on(
       file,
@@ -228,7 +230,7 @@ describe("fields", () => {
   });
 
   test("a prefix counts characters that take two code units as one", async () => {
-    const file = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
+    const file = addAll(entry("by-id", "list", "prefix is start(instrument, 2)"));
     const id = "💶💷💴";
     const rules = on(
       file,
@@ -268,7 +270,7 @@ describe("of several instruments", () => {
   });
 
   test("a disclosure of an entry discloses all", async () => {
-    const disclosing = file.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
+    const disclosing = file.replaceAll(/\{ entry: (\w+), key: \w+, /g, "{ disclosure: $1, ");
     const rules = on(disclosing, ...more);
     const { values, disclosed } = await rules.ask(settle(legs));
     expect(ownValues({ values: values ?? {} })).toEqual({});
@@ -295,35 +297,46 @@ describe("of several contracts", () => {
 /** The own values of an answer, or its error. */
 const outcomeOf = (answer: Answer): Answer | JsonObject => ("status" in answer ? answer : ownValues(answer));
 
+const SELF = "transfer-factory/self";
+/** The ledger reads nothing for a transfer to oneself. */
+const isLeftOut = (name: string): boolean => isExit(name) || name === SELF;
+
 describe("a contract that is missing", () => {
   const entries = entry("doc", "contract-id", "registrar is registrar", "instrument is instrument");
   const fields = { registrar, instrument: "USD" };
   const label = `the Own.App:Document for ${registrar}, USD (entry doc)`;
 
   test("is 404 if it is required, naming it; reject, withdraw and cancel go through", async () => {
-    const rules = on(addAll(entries, ", required: true"));
+    const rules = on(addAll(entries, ""));
     const missing = { status: 404, message: `${label} does not exist` };
-    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : missing)));
+    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isLeftOut(name) ? {} : missing)));
   });
 
   test("is 409 if it is required and elsewhere; otherwise it is left out", async () => {
     const elsewhere = document("elsewhere", fields, { synchronizerId: "sync-B" });
-    const required = on(addAll(entries, ", required: true"), elsewhere);
+    const required = on(addAll(entries, ""), elsewhere);
     const message = `${label} (contract elsewhere) is on synchronizer sync-B, but the contracts it is needed with are on sync-A`;
     const conflict = { status: 409, message };
-    expect(await required.askAll(outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : conflict)));
+    expect(await required.askAll(outcomeOf)).toEqual(ofEach((name) => (isLeftOut(name) ? {} : conflict)));
     const optional = on(addAll(entries), elsewhere);
     expect(await optional.askAll(outcomeOf)).toEqual(ofEach(() => ({})));
   });
 
-  test.each(["", ", required: true"])("is 409 if it is in reassignment (%s)", async (options) => {
+  test.each([
+    [", missing: omit", () => false],
+    ["", (name: string) => name === SELF],
+    [", missing: allow", () => true],
+  ])("is 409 if it is in reassignment, unless it is allowed (%s)", async (options, isAllowed) => {
     const moving = document("moving", fields, { moving: "unassigned" });
     const rules = on(addAll(entries, options), moving);
     const message = `${label} (contract moving) is being reassigned between synchronizers: retry when it has arrived`;
     const conflict = { status: 409, message };
-    // The ledger reads nothing for a transfer to oneself.
-    const isLeftOut = (name: string) => options === "" && name === "transfer-factory/self";
-    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isLeftOut(name) ? {} : conflict)));
+    expect(await rules.askAll(outcomeOf)).toEqual(ofEach((name) => (isAllowed(name) ? {} : conflict)));
+  });
+
+  test("and said to be required of a transfer to oneself is 404 there too", async () => {
+    const rules = on(addAll(entries, ", missing: refuse").replace("- add:", `- on: [${SELF}]\n    add:`));
+    expect(await rules.askFor(SELF)).toMatchObject({ status: 404 });
   });
 
   test("of one party of several: 404 if it is required, and names the party; otherwise the others are there", async () => {
@@ -331,7 +344,7 @@ describe("a contract that is missing", () => {
     const alice = document("of-alice", { owner: "alice" });
     const optional = on(addAll(ofParties), alice);
     expect(ownValues(await optional.askFor("transfer-factory/offer"))).toEqual({ list: contractIds("of-alice") });
-    const required = on(addAll(ofParties, ", required: true"), alice);
+    const required = on(addAll(ofParties, ""), alice);
     expect(await required.askFor("transfer-factory/offer")).toEqual({
       status: 404,
       message: "the Own.App:Document for bob (entry list) does not exist",
@@ -339,7 +352,7 @@ describe("a contract that is missing", () => {
   });
 
   test("and required as a disclosure is 404 too", async () => {
-    const file = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
+    const file = TEMPLATES + lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc }]");
     const rules = on(file);
     expect(await rules.askFor("mint-offer/accept")).toEqual({
       status: 404,

@@ -42,7 +42,9 @@ describe("the context with rewards", () => {
 });
 
 describe("the context with bare names", () => {
-  const rules = rulesOn(complete(), { contexts: { changes: [{ keys: "both" }] } });
+  const rules = rulesOn(complete(), {
+    contexts: { changes: [{ set: { key: ["utility.digitalasset.com/*", "*"] } }] },
+  });
 
   test.each(table)("of $name", async (row) => {
     const { keys, values, disclosed } = await rules.context(row.call);

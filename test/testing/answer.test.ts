@@ -68,7 +68,7 @@ templates:
   leaf: { name: ":Leaf" }
 factory: { template: rules }
 instruments: [LEAF]
-entries: { leaf: { template: leaf, byId: leaf, optional: true } }
+entries: { leaf: { template: leaf, byId: leaf } }
 operations:
   transfer-instruction/accept: [{ archived: leaf, key: leaf-gone }]
 `);

@@ -1,6 +1,7 @@
 /** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
 import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
+import type { JsonObject } from "../../domain/json.js";
 import type { Account } from "../account.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
 import type { ContractSelector, Group } from "./selector.js";
@@ -33,6 +34,8 @@ export interface EntryInputs {
   readonly refs?: Named<string> | undefined;
   /** Whether `refs` come from the request: the ledger may have contracts of them that the store does not have yet. */
   readonly hasOwnRefs?: boolean | undefined;
+  /** The metadata that the caller passes to the choice. */
+  readonly meta?: JsonObject | undefined;
   /** Whether a transfer is to its sender. */
   readonly isSelf?: boolean | undefined;
   /** The instruments that the sender gives away; undefined means all. */
@@ -48,13 +51,14 @@ export interface EntryInputs {
 }
 
 /** What a choice on an instruction is about. */
-export const inputsOf = (instruction: Contract<TableFields>): EntryInputs => {
+export const inputsOf = (instruction: Contract<TableFields>, meta?: JsonObject): EntryInputs => {
   const { instruments, roles, refs, accounts } = instruction.fields;
   return {
     instruments: instruments.length < 2 ? instruments : [...new Set(instruments)],
     roles,
     accounts,
     refs,
+    meta,
     subject: instruction,
   };
 };
@@ -84,6 +88,32 @@ export interface Disclosure<S extends ContractSelector = ContractSelector> {
   disclose(builder: ChoiceContextBuilder, selector: S, inputs: EntryInputs, required: boolean): void;
 }
 
+/** What lines of a table ask of an entry: what it lacks, they cannot ask. */
+export interface EntryPart<S extends ContractSelector> {
+  /** As `ContextEntry.value`. `of`: the accounts that count. */
+  value?(
+    builder: ChoiceContextBuilder,
+    selector: S,
+    inputs: EntryInputs,
+    required: boolean,
+    of?: readonly string[],
+  ): AnyValue | undefined;
+  /** As `Disclosure.disclose`. */
+  disclose?(
+    builder: ChoiceContextBuilder,
+    selector: S,
+    inputs: EntryInputs,
+    required: boolean,
+    of?: readonly string[],
+  ): void;
+  /** The answer fails without its contracts, wherever they are. */
+  require?(selector: S, inputs: EntryInputs): void;
+  /** Whether there is a contract, which is disclosed unless there is no builder. */
+  exists?(builder: ChoiceContextBuilder | undefined, selector: S, inputs: EntryInputs): AnyValue;
+  /** Whether there is a contract. */
+  has?(selector: S, inputs: EntryInputs): boolean;
+}
+
 /** Whether a line applies to a request. */
 export type LineCondition<S extends ContractSelector> = (selector: S, inputs: EntryInputs) => boolean;
 
@@ -101,7 +131,8 @@ export interface ContextLine<S extends ContractSelector = ContractSelector> {
     required: boolean,
   ) => AnyValue | undefined | void;
   readonly required: boolean;
-  readonly requiredWhen?: LineCondition<S> | undefined;
+  /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
+  readonly allowsMissing?: boolean | undefined;
   readonly when?: LineCondition<S> | undefined;
 }
 
@@ -129,12 +160,12 @@ export function writeContext<S extends ContractSelector>(
   const { recorder } = context;
   const builder = new ChoiceContextBuilder(recorder);
   const selector = selectorOf(context, group, synchronizer);
-  for (const { name, keys, write, required, requiredWhen, when } of lines) {
+  for (const { name, keys, write, required, allowsMissing = false, when } of lines) {
     recorder?.entry(keys.length === 0 ? [name] : keys);
+    selector.allowsMissing = allowsMissing;
     try {
       if (when !== undefined && !when(selector, inputs)) continue;
-      const isRequired = required && (requiredWhen === undefined || requiredWhen(selector, inputs));
-      const value = write(builder, selector, inputs, isRequired);
+      const value = write(builder, selector, inputs, required);
       if (value !== undefined) builder.set(keys, value);
     } catch (error) {
       // The part of a module may throw; the others are asked all the same.

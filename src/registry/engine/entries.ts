@@ -1,12 +1,14 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
 import { refuse } from "../../domain/errors.js";
+import { isObject, type JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
-import type { ChoiceContextBuilder, EntryInputs } from "./answer.js";
-import type { EntryDefinition } from "./definition.js";
+import type { ChoiceContextBuilder, EntryInputs, EntryPart } from "./answer.js";
+import { PARTIES, termOf } from "./names.js";
+import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
 import { accountKey, lookupKey, type TableFields, type TableTemplate } from "./templates.js";
 
@@ -33,32 +35,36 @@ type Terms = Pick<Lookup, "values" | "party"> & {
 /** Of an entry that is found by the registrar alone. */
 const ONCE: readonly Terms[] = [{ values: [], party: undefined, role: undefined }];
 
-/** The terms that are parties of the request, for which a look-up is made. */
-const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", "holder", "party"]);
-
-/** How an entry is found, in the form of a registry file, and what the contexts file can say besides. */
-export interface EntrySource extends Omit<EntryDefinition, "value"> {
-  readonly value?: EntryDefinition["value"] | "map-by-party";
-  /** Of values of the request only this many characters count, by path. */
-  readonly prefixes?: Readonly<Record<string, number>>;
-}
+/** How an entry is found. */
+export type EntrySource = EntryDefinition & { readonly template: string };
 
 export interface EntryOptions {
   readonly templates: ReadonlyMap<string, TableTemplate>;
   /** The other entries: a contract of one may lead to this one. */
   readonly entries: ReadonlyMap<string, TableEntry>;
-  /** Whether an answer that leaves the entry out must know that there is no contract, as registry files want it. */
-  readonly isStrict: boolean;
+  /**
+   * What a contract means that an answer can do without and that is on another synchronizer: `refuse` is a conflict, and
+   * that there is none must be known; with `omit` it is left out.
+   */
+  readonly elsewhere: "refuse" | "omit";
+}
+
+/** A value of the request in `find`. */
+interface FindTerm {
+  readonly term: string;
+  /** Only this many characters count. */
+  readonly length: number | undefined;
 }
 
 /** Which accounts count for a line: those of the parties who act. */
 const OWN = ["own"];
 
-export class TableEntry {
+export class TableEntry implements EntryPart<ContractSelector> {
   readonly name: string;
   readonly definition: EntrySource;
   readonly #options: EntryOptions;
   readonly #paths: readonly string[];
+  readonly #terms: readonly FindTerm[];
   readonly #templates: readonly [TableTemplate, ...TableTemplate[]];
 
   constructor(name: string, definition: EntrySource, options: EntryOptions) {
@@ -66,6 +72,7 @@ export class TableEntry {
     this.definition = definition;
     this.#options = options;
     this.#paths = Object.keys(definition.find ?? {});
+    this.#terms = Object.values(definition.find ?? {}).map(termOf);
     const { template, or = [] } = definition;
     this.#templates = [definedIn(options.templates, template), ...or.map((one) => definedIn(options.templates, one))];
   }
@@ -78,30 +85,22 @@ export class TableEntry {
     required: boolean,
     of?: readonly string[],
   ): AnyValue | undefined {
-    const { value: form = "contract-id" } = this.definition;
+    const { value: form = "contract-id", empty = false } = this.definition;
     // One contract id cannot stand for several instruments.
-    const isOfOne = form === "contract-id" && !this.#options.isStrict && this.#isFoundBy("instrument");
-    if (isOfOne && inputs.instruments.length > 1) return undefined;
+    if (form === "contract-id" && inputs.instruments.length > 1 && this.#isFoundBy("instrument")) return undefined;
     const found = this.#select(selector, inputs, required, of);
-    switch (form) {
-      case "contract-id": {
-        const [only] = found;
-        return only && builder.reference(only.contract);
-      }
-      case "list":
-        // Several values may have one contract. A table leaves an empty list out.
-        if (found.length === 0 && this.#options.isStrict) return undefined;
-        return builder.referenceAll([...new Set(found.map(({ contract }) => contract))]);
-      default: {
-        if (found.length === 0 && this.#options.isStrict) return undefined;
-        const nameOf = ({ values, party = "" }: Lookup) => (form === "map" ? values.join(", ") : party);
-        const entries = found.map(({ lookup, contract }) => ({
-          name: nameOf(lookup),
-          value: builder.reference(contract),
-        }));
-        return { tag: "AV_Map", value: entries };
-      }
+    if (form === "contract-id") {
+      const [only] = found;
+      return only && builder.reference(only.contract);
     }
+    if (found.length === 0 && !empty) return undefined;
+    // Several values may have one contract.
+    if (form === "list") return builder.referenceAll([...new Set(found.map(({ contract }) => contract))]);
+    const entries = found.map(({ lookup: { party, values }, contract }) => ({
+      name: party ?? values.join(", "),
+      value: builder.reference(contract),
+    }));
+    return { tag: "AV_Map", value: entries };
   }
 
   disclose(
@@ -123,8 +122,7 @@ export class TableEntry {
 
   /** As `has`. The contracts are those of an answer: one that is elsewhere refuses it. */
   exists(builder: ChoiceContextBuilder | undefined, selector: ContractSelector, inputs: EntryInputs): AnyValue {
-    for (const { contract } of this.#select(selector, inputs, this.definition.optional !== true))
-      builder?.disclose(contract);
+    for (const { contract } of this.#select(selector, inputs, false)) builder?.disclose(contract);
     return { tag: "AV_Bool", value: this.has(selector, inputs) };
   }
 
@@ -156,7 +154,7 @@ export class TableEntry {
   }
 
   #isFoundBy(term: string): boolean {
-    return Object.values(this.definition.find ?? {}).includes(term);
+    return this.#terms.some((one) => one.term === term);
   }
 
   /** The contracts on the synchronizer. What is missing refuses the answer where it is required. */
@@ -168,8 +166,9 @@ export class TableEntry {
   ): { readonly lookup: Lookup; readonly contract: Found }[] {
     return this.#lookUp(selector, inputs, required, of).flatMap((lookup) => {
       if (lookup.chosen !== undefined) return { lookup, contract: lookup.chosen };
-      if (!required && lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, false);
-      if (!required && lookup.candidates.length > 0 && this.#options.isStrict) this.#refuse(selector, lookup);
+      const isStrict = !required && !selector.allowsMissing && this.#options.elsewhere === "refuse";
+      if (isStrict && lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, false);
+      if (isStrict && lookup.candidates.length > 0) this.#refuse(selector, lookup);
       else selector.missing(lookup.candidates, required, () => this.#needed(selector, lookup));
       return [];
     });
@@ -183,7 +182,7 @@ export class TableEntry {
 
   #noteAbsence(selector: ContractSelector, inputs: EntryInputs, { values }: Lookup, isDecisive: boolean): void {
     const { byId } = this.definition;
-    if (!this.#options.isStrict) return;
+    if (this.#options.elsewhere === "omit") return;
     selector.noteAbsence({
       templates: this.#templates,
       contractId: byId === undefined ? undefined : values[0],
@@ -235,18 +234,17 @@ export class TableEntry {
 
   /** The values of the fields for each look-up. A request that lacks one of them has none. */
   #termsOf(selector: ContractSelector, inputs: EntryInputs, of: readonly string[]): readonly Terms[] {
-    const { find } = this.definition;
-    if (find === undefined) return ONCE;
-    const terms = Object.entries(find);
+    const terms = this.#terms;
+    if (terms.length === 0) return ONCE;
     let found: readonly Terms[] = ONCE;
     // An instrument is one of the party's.
-    const inOrder = terms.toSorted(([, a], [, b]) => Number(a === "instrument") - Number(b === "instrument"));
-    for (const [path, term] of inOrder)
+    const inOrder = terms.toSorted((a, b) => Number(a.term === "instrument") - Number(b.term === "instrument"));
+    for (const { term, length } of inOrder)
       found = found.flatMap(({ values, party, role }) =>
         this.#valuesOf(term, selector, inputs, of, party, role).map((value): Terms => {
           const isParty = PARTIES.has(term);
           return {
-            values: [...values, cut(value, this.definition.prefixes?.[path])],
+            values: [...values, cut(value, length)],
             party: isParty ? value : party,
             role: isParty ? term : role,
           };
@@ -285,6 +283,7 @@ export class TableEntry {
         return [...new Set(all.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
       }
       default: {
+        if (term.startsWith("meta.")) return metaAt(inputs.meta, term.slice("meta.".length));
         const [entry = "", named] = term.split(".");
         if (named === undefined) return [...new Set(selector.partiesOf(inputs, entry))];
         return [...new Set(this.#other(entry, selector, inputs).flatMap(({ fields }) => fields.roles[named] ?? []))];
@@ -340,6 +339,16 @@ export function validNow<F extends TableFields>(
 
 /** Highest first; what has no value is the highest. Equal ones stay in order, newest first. */
 const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.fields.rank ?? Infinity) || 0;
+
+/** The value of a key of the metadata, of the standard's `values` or beside them. */
+function metaAt(meta: JsonObject | undefined, key: string): readonly string[] {
+  const values = meta?.["values"];
+  for (const one of [isObject(values) ? values : undefined, meta]) {
+    const value = one !== undefined && Object.hasOwn(one, key) ? one[key] : undefined;
+    if (typeof value === "string") return [value];
+  }
+  return [];
+}
 
 /** The definition was checked: what it names is there. */
 function definedIn<T>(all: ReadonlyMap<string, T>, name: string): T {

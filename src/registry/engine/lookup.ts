@@ -12,7 +12,7 @@ import type {
 } from "../sdk/registry.js";
 import { answerOn, type ChoiceDefinition, type GroupOf } from "./operations.js";
 import type { ContractSelector } from "./selector.js";
-import { groupOf, type Table } from "./table.js";
+import { type CompiledTable, groupOf } from "./table.js";
 import { roleOf, type TableFields } from "./templates.js";
 
 /** The choices on instructions: as they are looked up, and as the ledger needs them. */
@@ -79,7 +79,7 @@ export const entityOf = ({ template: { qualifiedName } }: Contract): string =>
   qualifiedName.split(":")[1] ?? qualifiedName;
 
 /** `idsOf` are the instruments of a registrar that are not listed by contracts. */
-export function tableLookup(table: Table, idsOf: (registrar: string) => readonly string[]): RegistryLookup {
+export function tableLookup(table: CompiledTable, idsOf: (registrar: string) => readonly string[]): RegistryLookup {
   const choices = [...table.choices].map(([choice, strict]) => ({ choice, strict }));
   return {
     registrars: (view) => registrars(table, view, idsOf),
@@ -89,8 +89,12 @@ export function tableLookup(table: Table, idsOf: (registrar: string) => readonly
   };
 }
 
-function registrars(table: Table, view: View, idsOf: (registrar: string) => readonly string[]): ServedRegistrar[] {
-  const { instruments: listed } = table.file;
+function registrars(
+  table: CompiledTable,
+  view: View,
+  idsOf: (registrar: string) => readonly string[],
+): ServedRegistrar[] {
+  const { instruments: listed } = table.table.file;
   const listing =
     typeof listed === "object" && !Array.isArray(listed) ? table.templates.get(listed.template) : undefined;
   const factories = view.all(table.factoryTemplate);

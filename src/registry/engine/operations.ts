@@ -1,6 +1,7 @@
 /** How an operation is answered: with a factory, or on an instruction. */
 import type { Contract } from "../../domain/contract.js";
 import { attemptAll, type RegistryError } from "../../domain/errors.js";
+import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable } from "../../state/port.js";
 import { inReassignment, type Needed, onOneSynchronizer, unknownInstruction } from "../needed.js";
@@ -24,7 +25,7 @@ export type GroupOf = (instruction: Contract<TableFields>) => Group;
 export function answerChoice<S extends ContractSelector>(
   context: RequestContext,
   definition: ChoiceDefinition<S>,
-  { registrar, contractId }: ChoiceQuery,
+  { registrar, contractId, meta }: ChoiceQuery,
   groupOf: GroupOf,
   requireServed: (registrar: string) => void,
 ): ContextAnswer {
@@ -35,7 +36,7 @@ export function answerChoice<S extends ContractSelector>(
     if (registrar !== undefined) requireServed(registrar);
     throw unknownInstruction(context.view, registrar, definition.label, contractId);
   }
-  return answerOn(context, definition, instruction, groupOf(instruction));
+  return answerOn(context, definition, instruction, groupOf(instruction), meta);
 }
 
 /** The context of a choice on the instruction. */
@@ -44,6 +45,7 @@ export function answerOn<S extends ContractSelector>(
   definition: ChoiceDefinition<S>,
   instruction: Contract<TableFields>,
   group: Group,
+  meta?: JsonObject,
 ): ContextAnswer {
   const { synchronizerId } = instruction;
   if (synchronizerId === undefined)
@@ -53,7 +55,7 @@ export function answerOn<S extends ContractSelector>(
       registrar: group.registrar,
     });
   context.recorder?.answerWith(instruction);
-  return writeContext(context, definition, group, synchronizerId, inputsOf(instruction)).build();
+  return writeContext(context, definition, group, synchronizerId, inputsOf(instruction, meta)).build();
 }
 
 /** The instruction with this id, in any of the templates. Throws "unavailable" for one that could not be parsed. */

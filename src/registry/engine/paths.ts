@@ -1,5 +1,5 @@
 /** Paths into the payload of a contract. */
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import { isObject, type JsonValue } from "../../domain/json.js";
 
 const FUNCTION = /^(keys|hint|first)\((.+)\)$/;
 const STEPS = /(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*/.source;
@@ -86,6 +86,3 @@ function keysOf(value: JsonValue): JsonValue[] {
 
 const isPair = (value: JsonValue): value is [string, JsonValue] =>
   Array.isArray(value) && value.length === 2 && typeof value[0] === "string";
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

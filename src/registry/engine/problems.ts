@@ -4,11 +4,12 @@ import { findProblems, type Run } from "../check/runs.js";
 import { neededContract, onOneSynchronizer } from "../needed.js";
 import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
 import { type ContextDefinition, writeContext } from "./answer.js";
-import { type Line, type Operation, OPERATIONS } from "./definition.js";
+import { FACTORIES, type Factory, isExit, type Operation } from "../operation-names.js";
+import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
 import { answerOn, type ChoiceDefinition } from "./operations.js";
 import type { ContractSelector, Group } from "./selector.js";
-import { compileLine, groupOf, linesOf, type Table, tableSelector } from "./table.js";
+import { type CompiledTable, compileRow, groupOf, tableSelector } from "./table.js";
 import type { TableFields } from "./templates.js";
 
 /** A choice as the service answers it, and as the ledger needs it. */
@@ -17,9 +18,6 @@ export interface CheckedChoice<S extends ContractSelector = ContractSelector> {
   readonly answered: ChoiceDefinition<S>;
   readonly strict: ChoiceDefinition<S>;
 }
-
-/** Reject, withdraw and cancel must always be possible. */
-export const isExit = (operation: string): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);
 
 /** Why operations on a pending instruction fail: its choices, and `others`. */
 export function checkInstruction<S extends ContractSelector>(
@@ -55,7 +53,7 @@ const hasEnded = ({ now }: CheckContext, { fields: { deadline } }: Contract<Tabl
 
 /** Runs the factory operations of each registrar and instrument, and the choices on pending instructions. */
 export function tableChecks(
-  table: Table,
+  table: CompiledTable,
   instrumentsOf: (context: CheckContext, registrar: string) => readonly string[],
 ): readonly Check<TableFields>[] {
   const choices = Array.from(table.choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
@@ -77,12 +75,10 @@ export function tableChecks(
   ];
 }
 
-const FACTORIES = OPERATIONS.filter((operation) => operation.endsWith("-factory"));
-
 /** The entries that every request about an instrument has, whoever asks: missing where no factory has them beside it. */
 function checkRegistrar(
   context: CheckContext,
-  table: Table,
+  table: CompiledTable,
   { contractId, fields: { registrar = "" } }: Contract<TableFields>,
   instrumentsOf: (context: CheckContext, registrar: string) => readonly string[],
 ): readonly Warning[] {
@@ -104,15 +100,16 @@ function checkRegistrar(
   return listed.flatMap((instrument) => findProblems(runsOf([instrument]), { registrar, instrument }));
 }
 
-const isConditional = (line: Line | undefined): boolean => line?.if !== undefined || line?.unless !== undefined;
-
 /** The lines whose entries are found by registrar and instrument alone, and that are written without a condition. */
-function commonLines({ file, entries }: Table, operation: Operation): ContextDefinition {
-  const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].filter(({ line, outer }) => {
-    const entry = file.entries?.[line.entry ?? line.disclosure ?? line.require ?? ""];
-    if (entry === undefined || isConditional(line) || isConditional(outer)) return false;
+function commonLines({ table: { rows, entries }, parts }: CompiledTable, operation: Factory): ContextDefinition {
+  const isCommon = ({ kind, name, if: only, unless }: TableLine) => {
+    const entry = entries[name];
+    if (entry === undefined || only.length + unless.length > 0 || kind === "exists" || kind === "archived")
+      return false;
     const terms = Object.values(entry.find ?? {});
     return entry.byId === undefined && terms.every((term) => term === "registrar" || term === "instrument");
-  });
-  return { selector: tableSelector, lines: lines.map((line) => compileLine(line, entries)) };
+  };
+  const name: Operation = operation === "transfer-factory" ? "transfer-factory/offer" : operation;
+  const { lines = [], missing = "refuse" } = rows[name] ?? {};
+  return compileRow({ lines: lines.filter(isCommon), missing }, parts, tableSelector);
 }

@@ -15,11 +15,6 @@ export interface Group {
   readonly provider: string | undefined;
 }
 
-export interface SelectorOptions {
-  /** What is not required is left out, also where it is elsewhere or in reassignment. Default false. */
-  readonly allowsMissing?: boolean;
-}
-
 const NONE: readonly never[] = [];
 
 /** A contract that was not found, and what depends on it. */
@@ -43,24 +38,19 @@ export class ContractSelector {
   readonly group: Group;
   /** All contracts of the answer must be on this synchronizer. */
   readonly synchronizer: string;
-  readonly allowsMissing: boolean;
+  /** Whether what the line that is written does not require is left out also where it is elsewhere or in reassignment. */
+  allowsMissing = false;
   /** What entries keep for the answer, by their names. */
   #kept: Map<string, unknown> | undefined;
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
   #absences: Absence[] | undefined;
 
-  constructor(
-    context: RequestContext,
-    group: Group,
-    synchronizer: string,
-    { allowsMissing = false }: SelectorOptions = {},
-  ) {
+  constructor(context: RequestContext, group: Group, synchronizer: string) {
     this.context = context;
     this.view = context.view;
     this.group = group;
     this.synchronizer = synchronizer;
-    this.allowsMissing = allowsMissing;
   }
 
   /** The registrar of the request: the admin of its instruments. */

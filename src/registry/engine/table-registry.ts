@@ -15,9 +15,12 @@ import type {
   RequestContext,
   TransferKind,
 } from "../sdk/registry.js";
+import type { Factory } from "../operation-names.js";
 import type { ContextLine, EntryInputs } from "./answer.js";
+import { resolve } from "./file.js";
+import type { Table } from "./table-types.js";
+import type { RegistryFile } from "./grammar.js";
 import { tableChecks } from "./problems.js";
-import type { Operation, RegistryFile } from "./definition.js";
 import { allOf, validNow } from "./entries.js";
 import { allocationInputs, settlementInputs, transferInputs } from "./inputs.js";
 import { tableLookup } from "./lookup.js";
@@ -31,9 +34,10 @@ export interface TableOptions {
 }
 
 /** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
-export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
-  const table = compileTable(file);
+export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
+  const table = compileTable("rows" in given ? given : resolve(given).table);
   const { factoryTemplate } = table;
+  const { file, templates } = table.table;
   const listedIds = (registrar: string): readonly string[] =>
     file.instruments === "file" ? instrumentsOf(registrar) : Array.isArray(file.instruments) ? file.instruments : [];
 
@@ -50,7 +54,8 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
     requireServed(context, registrar);
     const { instruments: listed } = file;
-    if (listed === "file" || Array.isArray(listed)) return listedIds(registrar).map((id) => ({ id, otherIds: [] }));
+    if (listed === undefined || listed === "file" || Array.isArray(listed))
+      return listedIds(registrar).map((id) => ({ id, otherIds: [] }));
     const template = table.templates.get(listed.template);
     const contracts = template === undefined ? [] : allOf(template, context.view, registrar);
     const found = validNow(context, contracts).flatMap(({ fields }) => fields.listed ?? []);
@@ -62,10 +67,11 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const factory = (
     context: RequestContext,
     query: FactoryQuery,
-    operation: Operation,
-    inputs: EntryInputs,
+    operation: Factory,
+    about: EntryInputs,
     first: readonly ContextLine[] = [],
   ): FactoryAnswer => {
+    const inputs = { ...about, meta: query.meta };
     const { registrar } = query;
     const terms = Object.values(file.factory.find ?? {}).map((term) =>
       term === "instrument" ? (inputs.instruments[0] ?? "") : (inputs.roles[term]?.[0] ?? registrar),
@@ -73,7 +79,8 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     const candidates = table.factory.candidates(context.view, registrar, terms);
     const factories = table.factory.inOrder(context, candidates);
     if (factories.length === 0) requireServed(context, registrar);
-    const { lines = [] } = table.contexts.get(operation) ?? {};
+    const { lines } =
+      operation === "transfer-factory" ? table.transfer : (table.contexts.get(operation) ?? table.transfer);
     return answerWithFactory(context, {
       definition: { lines: [...first, ...lines], selector: tableSelector },
       group: groupOf(registrar),
@@ -103,21 +110,21 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     templates: [...table.templates.values()],
     checks,
     lookup: tableLookup(table, listedIds),
+    ...(table.dependsOnVersions && { learnPackages: (versions) => table.parts.versions.learn(versions) }),
     supportedApis: tokenStandardApis(...(file.versions ?? ["v1"])),
     instruments,
     transferFactory(context, query) {
       const inputs = transferInputs(transferArguments(query));
       let transferKind: TransferKind = inputs.isSelf === true ? "self" : "offer";
-      const direct = inputs.isSelf === true || file.direct === undefined ? undefined : table.entries.get(file.direct);
       const decide: ContextLine = {
         name: "direct",
         keys: [],
         required: false,
         write(_builder, one) {
-          transferKind = direct?.has(one, inputs) === true ? "direct" : "offer";
+          transferKind = table.kindOf(one, inputs);
         },
       };
-      const first = direct === undefined ? [] : [decide];
+      const first = inputs.isSelf === true || file.direct === undefined ? [] : [decide];
       const found = factory(context, query, "transfer-factory", inputs, first);
       return { ...found, transferKind, instrumentId: inputs.instruments[0] };
     },
@@ -135,7 +142,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
         counts: view.templateCounts().map(({ template, count }) => ({ qualifiedName: template.qualifiedName, count })),
       };
     },
-    ...(Object.values(file.templates).some(({ supply }) => supply !== undefined) && {
+    ...(Object.values(templates).some(({ supply }) => supply !== undefined) && {
       totalSupply: ({ view }: RequestContext, registrar: string, listed: readonly Instrument[]) => {
         const sums = view.sums(listed.map(({ id }) => supplyOf(registrar, id)));
         const { asOf } = view;

@@ -1,128 +1,198 @@
-/** A registry file, compiled: its templates, its entries, and the lines of each operation. */
-import type { AnyValue, Choice, RequestContext } from "../sdk/registry.js";
-import type { ContextDefinition, ContextLine, LineCondition } from "./answer.js";
-import { type Line, type Operation, OPERATIONS, type RegistryFile } from "./definition.js";
+/** A table, compiled: its templates, its entries, and the lines of each operation. */
+import type { Choice, RequestContext } from "../sdk/registry.js";
+import { CHOICES, type Operation, TRANSFER_KINDS, type TransferKind } from "../operation-names.js";
+import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./answer.js";
 import { TableEntry } from "./entries.js";
+import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
+import type { Condition } from "./grammar.js";
 import type { ChoiceDefinition } from "./operations.js";
 import { ContractSelector, type Group } from "./selector.js";
 import { type TableTemplate, tableTemplates } from "./templates.js";
+import { PackageVersions } from "./versions.js";
 
-export interface Table {
-  readonly file: RegistryFile;
+/** What the lines of a table are compiled with. */
+export interface Parts<S extends ContractSelector = ContractSelector> {
+  readonly entries: ReadonlyMap<string, EntryPart<S>>;
+  readonly facts: Vocabulary<S>["facts"];
+  readonly versions: PackageVersions;
+}
+
+/** A registry file as it is served. */
+export interface CompiledTable {
+  readonly table: Table;
   readonly templates: ReadonlyMap<string, TableTemplate>;
   readonly entries: ReadonlyMap<string, TableEntry>;
+  readonly parts: Parts;
+  /** Whether a line is for versions of a package. */
+  readonly dependsOnVersions: boolean;
   readonly factory: TableEntry;
   readonly factoryTemplate: TableTemplate;
   readonly contexts: ReadonlyMap<Operation, ContextDefinition>;
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
+  /** The context of a transfer of any kind. */
+  readonly transfer: ContextDefinition;
+  /** Which kind a transfer is. */
+  kindOf(...request: Parameters<LineCondition<ContractSelector>>): TransferKind;
 }
 
 /** A table has no groups beside its registrars. */
 export const groupOf = (registrar: string): Group => ({ registrar, operator: undefined, provider: undefined });
 
-export function compileTable(file: RegistryFile): Table {
-  const templates = tableTemplates(file);
-  const entries = new Map<string, TableEntry>();
-  const options = { templates, entries, isStrict: true };
-  for (const [name, definition] of Object.entries(file.entries ?? {}))
-    entries.set(name, new TableEntry(name, definition, options));
+export function compileTable(table: Table): CompiledTable {
+  const { file, rows } = table;
+  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries });
+  const entries = tableEntries(table, templates);
+  const versions = new PackageVersions(new Map(Object.entries(table.packages)));
+  const parts = { entries, facts: table.vocabulary.facts, versions };
   const contextOf = (operation: Operation): ContextDefinition => {
-    const lines = [...linesOf(file, "*"), ...linesOf(file, operation)].map((line) => compileLine(line, entries));
+    const { lines } = compileRow(rows[operation], parts, tableSelector);
     return { lines: [...lines, factoryLine], selector: tableSelector };
   };
+  const contexts = new Map(table.vocabulary.operations.map((operation) => [operation, contextOf(operation)]));
   const choices = new Map(
-    OPERATIONS.filter((operation): operation is Choice & Operation => operation.includes("/")).map((operation) => {
+    CHOICES.map((operation) => {
       const [kind = ""] = operation.split("/", 1);
-      const ofKind = Object.entries(file.templates).filter(([, { choices: one }]) => one === kind);
+      const ofKind = Object.entries(table.templates).filter(([, { choices: one }]) => one === kind);
+      const label = kind.replaceAll("-", " ");
       return [
         operation,
-        {
-          ...contextOf(operation),
-          label: kind.replaceAll("-", " "),
-          templates: ofKind.flatMap(([name]) => templates.get(name) ?? []),
-        },
+        { ...contextOf(operation), label, templates: ofKind.flatMap(([name]) => templates.get(name) ?? []) },
       ] as const;
     }),
   );
   const factoryTemplate = templates.get(file.factory.template);
   if (factoryTemplate === undefined) throw new Error(`template ${file.factory.template} is not defined`);
+  const direct = file.direct === undefined ? undefined : entries.get(file.direct);
+  const kindOf: CompiledTable["kindOf"] = (selector, inputs) => {
+    if (inputs.isSelf === true) return "self";
+    return direct?.has(selector, inputs) === true ? "direct" : "offer";
+  };
+  const factory = new TableEntry("factory", file.factory, optionsOf(table, templates, entries));
+  const transfer = { lines: [...transferLines(table, contexts, kindOf), factoryLine], selector: tableSelector };
+  const dependsOnVersions = Object.values(rows).some(({ lines }) =>
+    lines.some(({ if: only, unless }) => [...only, ...unless].some((one) => typeof one === "object")),
+  );
   return {
-    file,
+    table,
     templates,
     entries,
-    factory: new TableEntry("factory", file.factory, options),
+    parts,
+    dependsOnVersions,
+    factory,
     factoryTemplate,
-    contexts: new Map(OPERATIONS.map((operation) => [operation, contextOf(operation)])),
+    contexts,
     choices,
+    transfer,
+    kindOf,
   };
 }
+
+/** The lines of all kinds, each for its own. Usually they are the same. */
+function transferLines(
+  { rows }: Table,
+  contexts: CompiledTable["contexts"],
+  kindOf: CompiledTable["kindOf"],
+): readonly ContextLine[] {
+  const [first, ...others] = TRANSFER_KINDS.map((kind) => `transfer-factory/${kind}` as const);
+  const written = (operation: Operation) => JSON.stringify(rows[operation]);
+  const linesOf = (operation: Operation) => contexts.get(operation)?.lines.slice(0, -1) ?? [];
+  if (first === undefined || others.every((one) => written(one) === written(first)))
+    return first === undefined ? [] : linesOf(first);
+  return TRANSFER_KINDS.flatMap((kind) => {
+    const isOfKind: LineCondition<ContractSelector> = (...request) => kindOf(...request) === kind;
+    return linesOf(`transfer-factory/${kind}`).map((line) => onlyWhere(line, isOfKind));
+  });
+}
+
+const onlyWhere = (line: ContextLine, holds: LineCondition<ContractSelector>): ContextLine => ({
+  ...line,
+  when: (...request) => holds(...request) && (line.when === undefined || line.when(...request)),
+});
 
 export const tableSelector = (context: RequestContext, group: Group, synchronizer: string): ContractSelector =>
   new ContractSelector(context, group, synchronizer);
 
-/** A line, with the line that includes it. */
-interface FlatLine {
-  readonly line: Line;
-  readonly outer: Line | undefined;
+const optionsOf = <S extends ContractSelector>(
+  { file }: Table<S>,
+  templates: ReadonlyMap<string, TableTemplate>,
+  entries: ReadonlyMap<string, TableEntry>,
+) => ({ templates, entries, elsewhere: file.elsewhere ?? "refuse" });
+
+/** The entries that are found by their templates. */
+export function tableEntries<S extends ContractSelector>(
+  table: Table<S>,
+  templates: ReadonlyMap<string, TableTemplate>,
+): ReadonlyMap<string, TableEntry> {
+  const entries = new Map<string, TableEntry>();
+  const options = optionsOf(table, templates, entries);
+  for (const [name, definition] of Object.entries(table.entries))
+    entries.set(name, new TableEntry(name, definition, options));
+  return entries;
 }
 
-/** The lines of an operation, those that it includes in place. */
-export const linesOf = ({ operations = {} }: RegistryFile, operation: Operation | "*"): readonly FlatLine[] =>
-  (operations[operation] ?? []).flatMap((line): FlatLine[] =>
-    line.include === undefined
-      ? [{ line, outer: undefined }]
-      : (operations[line.include as Operation] ?? []).map((inner) => ({ line: inner, outer: line })),
-  );
+/** The context of an operation. A request evaluates no names and no text. */
+export const compileRow = <S extends ContractSelector>(
+  row: Row | undefined,
+  parts: Parts<S>,
+  selector: SelectorOf<S>,
+): ContextDefinition<S> => ({ lines: (row?.lines ?? []).map((line) => compileLine(line, parts)), selector });
 
-export function compileLine({ line, outer }: FlatLine, entries: ReadonlyMap<string, TableEntry>): ContextLine {
-  const { key = [], of, disclose = true, constant } = line;
-  const name = line.entry ?? line.disclosure ?? line.require ?? line.exists ?? line.archived ?? "constant";
-  const entry = entries.get(name);
-  const write = (): ContextLine["write"] => {
-    if (constant !== undefined) return () => constant as AnyValue;
-    if (entry === undefined) throw new Error(`entry ${name} is not defined`);
-    if (line.entry !== undefined)
-      return (builder, answer, inputs, required) => entry.value(builder, answer, inputs, required, of);
-    if (line.disclosure !== undefined)
-      return (builder, answer, inputs, required) => {
-        entry.disclose(builder, answer, inputs, required, of);
-      };
-    if (line.require !== undefined)
-      return (_builder, answer, inputs) => {
-        entry.require(answer, inputs);
-      };
-    if (line.exists !== undefined)
-      return (builder, answer, inputs) => entry.exists(disclose ? builder : undefined, answer, inputs);
-    return (_builder, answer, inputs) => ({ tag: "AV_Bool", value: !entry.has(answer, inputs) });
-  };
+export function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
+  const { name, keys, missing } = line;
   return {
     name,
-    keys: typeof key === "string" ? [key] : key,
-    write: write(),
-    required: entry?.definition.optional !== true,
-    when: conditionOf(outer === undefined ? [line] : [outer, line], entries),
+    keys,
+    write: writeOf(line, parts),
+    required: missing === "refuse",
+    allowsMissing: missing === "allow",
+    when: conditionOf(line, parts),
   };
+}
+
+function writeOf<S extends ContractSelector>(line: TableLine, { entries }: Parts<S>): ContextLine<S>["write"] {
+  const { kind, name, of, disclose = true, constant } = line;
+  if (constant !== undefined) return () => constant;
+  const entry = entries.get(name);
+  // Reading the table has rejected names that are not defined, and what an entry cannot do.
+  if (entry === undefined) throw new Error(`entry ${name} is not defined`);
+  switch (kind) {
+    case "entry":
+      return (...answer) => entry.value?.(...answer, of);
+    case "disclosure":
+      return (...answer) => {
+        entry.disclose?.(...answer, of);
+      };
+    case "require":
+      return (_builder, selector, inputs) => {
+        entry.require?.(selector, inputs);
+      };
+    case "exists":
+      return (builder, selector, inputs) => entry.exists?.(disclose ? builder : undefined, selector, inputs);
+    default:
+      return (_builder, selector, inputs) => ({ tag: "AV_Bool", value: entry.has?.(selector, inputs) !== true });
+  }
 }
 
 /** First `unless`: a transfer to oneself needs no look-up. */
-function conditionOf(
-  lines: readonly Pick<Line, "if" | "unless">[],
-  entries: ReadonlyMap<string, TableEntry>,
-): LineCondition<ContractSelector> | undefined {
-  const has =
-    (name: string): LineCondition<ContractSelector> =>
-    (answer, inputs) =>
-      name === "self" ? inputs.isSelf === true : entries.get(name)?.has(answer, inputs) === true;
-  const conditions = lines.flatMap(({ if: only, unless }): LineCondition<ContractSelector>[] => {
-    const not = unless === undefined ? undefined : has(unless);
-    return [
-      ...(not === undefined ? [] : [(...request: Parameters<typeof not>) => !not(...request)]),
-      ...(only === undefined ? [] : [has(only)]),
-    ];
-  });
-  return conditions.length === 0
-    ? undefined
-    : (answer, inputs) => conditions.every((condition) => condition(answer, inputs));
+function conditionOf<S extends ContractSelector>(
+  { if: only, unless }: TableLine,
+  parts: Parts<S>,
+): LineCondition<S> | undefined {
+  const excluding = unless.map((one) => compileCondition(one, parts));
+  const including = only.map((one) => compileCondition(one, parts));
+  if (excluding.length + including.length === 0) return undefined;
+  return (...request) => !excluding.some((holds) => holds(...request)) && including.every((holds) => holds(...request));
+}
+
+function compileCondition<S extends ContractSelector>(
+  condition: Condition,
+  { entries, facts, versions }: Parts<S>,
+): LineCondition<S> {
+  if (typeof condition !== "string") return (_selector, { subject }) => versions.meets(condition, subject);
+  const fact = Object.hasOwn(facts, condition) ? facts[condition] : undefined;
+  if (fact !== undefined) return fact;
+  const entry = entries.get(condition);
+  return (...request) => entry?.has?.(...request) === true;
 }
 
 /** The factory of the answer is disclosed. */

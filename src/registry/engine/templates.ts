@@ -6,7 +6,7 @@ import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
 import { type Account, accountIn } from "../account.js";
 import type { Instrument } from "../sdk/registry.js";
-import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./definition.js";
+import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./grammar.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
 
 /** Values by the name of a role. */
@@ -48,12 +48,11 @@ export interface TableTemplate extends Template<TableFields> {
 
 /** A table as far as its templates depend on it. */
 export interface TemplatesFile {
-  readonly package: string;
-  readonly module?: string | undefined;
+  /** With their packages and full names. */
   readonly templates: Readonly<Record<string, TemplateDefinition>>;
   readonly entries?: Readonly<Record<string, EntryDefinition>> | undefined;
-  readonly factory?: Pick<EntryDefinition, "template" | "find">;
-  readonly instruments?: InstrumentsDefinition;
+  readonly factory?: Pick<EntryDefinition, "template" | "find"> | undefined;
+  readonly instruments?: InstrumentsDefinition | undefined;
 }
 
 /** The party in a role, of which a contract has one. */
@@ -89,7 +88,9 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
   const finds = [factory, ...Object.values(file.entries ?? {})].filter(
     (one) => one?.template === name && !("byId" in one && one.byId !== undefined),
   );
-  const indexes = new Map(finds.map((one) => Object.keys(one?.find ?? {})).map((paths) => [paths.join("&"), paths]));
+  // Their order in the file does not matter to what is stored.
+  const all = finds.map((one) => Object.keys(one?.find ?? {})).toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
+  const indexes = new Map(all.map((paths) => [paths.join("&"), paths]));
   const listed =
     typeof instruments === "object" && "template" in instruments && instruments.template === name
       ? instruments
@@ -99,8 +100,8 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
   const { at, keep, supply } = definition;
   const unwrap = (payload: JsonObject): JsonValue => (at === undefined ? payload : (valuesAt(payload, at)[0] ?? {}));
   return {
-    packageName: definition.package ?? file.package,
-    qualifiedName: `${file.module ?? ""}${definition.name}`,
+    packageName: definition.package ?? "",
+    qualifiedName: definition.name,
     hasRegistrar: definition.registrar !== undefined,
     keyOf: keyOfRegistrar(),
     kind: definition.kind,

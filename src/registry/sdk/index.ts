@@ -17,7 +17,7 @@ export { indexKey, type ParsedPayload, type SupplyContribution, type Template } 
 export { hasUnreadable, type TemplateCount, type View } from "../../state/port.js";
 export type { Account } from "../account.js";
 export type { UtilityExtension } from "../utility/contexts.js";
-export type { OperationChange } from "../utility/definition.js";
+export type { OperationChange } from "../engine/grammar.js";
 export { type ExtendedUtility, extendUtility } from "../utility/index.js";
 export { tokenStandardApis } from "./apis.js";
 export {

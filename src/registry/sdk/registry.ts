@@ -3,11 +3,13 @@ import type { JsonObject } from "../../domain/json.js";
 import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
+import type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../operation-names.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Check, InventoryOptions, Warning } from "./warnings.js";
 
 export type { Contract } from "../../domain/contract.js";
+export type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../operation-names.js";
 export type * from "./lookup.js";
 export type * from "./recorder.js";
 export type * from "./warnings.js";
@@ -121,22 +123,6 @@ export interface RequestContext {
   readonly recorder?: Recorder | undefined;
 }
 
-/** The choices of the token standard on contracts, as `contract/choice`. */
-export type Choice =
-  | "transfer-instruction/accept"
-  | "transfer-instruction/reject"
-  | "transfer-instruction/withdraw"
-  | "allocation-instruction/accept"
-  | "allocation-instruction/withdraw"
-  | "allocation/execute-transfer"
-  | "allocation/withdraw"
-  | "allocation/cancel";
-
-/** The instructions to mint and burn. */
-export type IssuanceInstruction = `${"mint" | "burn"}-${"offer" | "request"}`;
-
-export type IssuanceChoice = `${IssuanceInstruction}/${"accept" | "reject" | "cancel"}`;
-
 export interface FactoryQuery {
   readonly registrar: string;
   /** The arguments of the choice, as the JSON Ledger API encodes them. */
@@ -237,8 +223,6 @@ export interface TransferFactoryAnswer extends FactoryAnswer {
   /** The instrument that is transferred, as the request names it. For metrics only; "unknown" there if absent. */
   readonly instrumentId?: string | undefined;
 }
-
-export type TransferKind = "self" | "direct" | "offer";
 
 export type ProofStatus = "Success" | "Failure" | "Pending";
 

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { Template } from "../../domain/template.js";
 import { check, formatMistake } from "../../util/operator-file.js";
-import { type TemplateDefinition, templateForm } from "../engine/definition.js";
+import { fullNames } from "../engine/file.js";
+import { type TemplateDefinition, templateForm } from "../engine/grammar.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "../engine/templates.js";
 import { readFields } from "../fields.js";
 
@@ -43,8 +44,7 @@ export function defineTemplate<P = undefined>(given: ModuleTemplateDefinition<P>
     return [String(index), { template: "it", find: found }] as const;
   });
   const template = tableTemplates({
-    package: packageName,
-    templates: { it: definition },
+    templates: fullNames({ it: definition }, { package: packageName }),
     // All of a registrar are found, too.
     factory: { template: "it" },
     entries: Object.fromEntries(entries),

@@ -48,7 +48,7 @@ export function allocationFactory(
   return answerWithFactory(context, {
     ...factories,
     definition: contexts.factories["allocation-factory"],
-    inputs: withProvider({ instruments, roles, sent }, factories.group),
+    inputs: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
   });
 }
 
@@ -111,6 +111,7 @@ export function settlementFactory(
       {
         instruments,
         roles: {},
+        meta: query.meta,
         holders: accountHolders(settlement, allocations),
         allocations: [...allocations.values()],
       },

@@ -4,31 +4,41 @@ import type { Template } from "../../domain/template.js";
 import { isAsyncFunction } from "../../util/async.js";
 import { check, type Checked, formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
 import type { ContextDefinition } from "../engine/answer.js";
-import { TableEntry } from "../engine/entries.js";
+import { checkExtension, extend } from "../engine/extend.js";
+import { resolve } from "../engine/file.js";
+import type { Table, Vocabulary } from "../engine/table-types.js";
+import { changeForm, type OperationChange } from "../engine/grammar.js";
 import type { ChoiceDefinition } from "../engine/operations.js";
-import { type TableFields, type TableTemplate, tableTemplates } from "../engine/templates.js";
-import { applyChanges, builtInTable, compileRow, type ContextTable, type Parts as TableParts } from "./changes.js";
+import { compileRow, tableEntries } from "../engine/table.js";
+import { type TableFields, tableTemplates } from "../engine/templates.js";
+import { PackageVersions } from "../engine/versions.js";
 import {
-  changeForm,
-  type ChoiceOperation,
-  choiceOperations,
-  contextsForm,
-  entryName,
-  type FactoryOperation,
-  factoryOperations,
-  type KnownParts,
-  type OperationChange,
-  type OwnEntryDefinition,
-} from "./definition.js";
+  type Choice,
+  CHOICES,
+  ISSUANCE_CHOICES,
+  ISSUANCE_FACTORIES,
+  type IssuanceChoice,
+  STANDARD_OPERATIONS,
+} from "../operation-names.js";
 import { type ContextFunction, moduleEntry } from "../sdk/request.js";
-import {
-  builtInDisclosures,
-  builtInEntries,
-  type UtilityDisclosure,
-  type UtilityEntry,
-  type UtilitySelector,
-} from "./entries.js";
-import { instructionsOf, PackageVersions, templates as builtInTemplates } from "./templates.js";
+import { facts, functions, UtilitySelector } from "./entries.js";
+import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
+
+/** Allocation instructions are never pending: the factory makes the allocation at once. */
+export type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
+export type ChoiceOperation = PendingChoice | IssuanceChoice;
+export type FactoryOperation =
+  | Exclude<(typeof STANDARD_OPERATIONS)[number], Choice>
+  | (typeof ISSUANCE_FACTORIES)[number];
+
+export const factoryOperations: readonly FactoryOperation[] = [
+  ...STANDARD_OPERATIONS.filter((name): name is Exclude<typeof name, Choice> => name.includes("-factory")),
+  ...ISSUANCE_FACTORIES,
+];
+export const choiceOperations: readonly ChoiceOperation[] = [
+  ...CHOICES.filter((name): name is PendingChoice => !name.startsWith("allocation-instruction/")),
+  ...ISSUANCE_CHOICES,
+];
 
 export type UtilityChoice = ChoiceDefinition<UtilitySelector>;
 
@@ -36,17 +46,18 @@ export type UtilityChoice = ChoiceDefinition<UtilitySelector>;
 export interface UtilityContexts {
   readonly factories: Readonly<Record<FactoryOperation, ContextDefinition<UtilitySelector>>>;
   readonly choices: Readonly<Record<ChoiceOperation, UtilityChoice>>;
-  /** The templates of the Registry Utility, of the module, and of the operator's entries. */
+  /** The templates of the Registry Utility, of the module, and of files. */
   readonly templates: readonly Template[];
   readonly allocationTemplates: readonly Template<TableFields>[];
   readonly packageVersions: PackageVersions;
   /** The table in force. */
-  readonly table: ContextTable;
+  readonly table: Table<UtilitySelector>;
 }
 
-/** What a table may name: built in, of a module, of the operator's file. */
-interface Parts extends TableParts {
-  readonly templates: readonly Template[];
+/** The table of the Registry Utility, with what a module adds. */
+export interface UtilityTable {
+  readonly table: Table<UtilitySelector>;
+  readonly allocations: readonly Template<TableFields>[];
 }
 
 /** The extension of a module is wrong. */
@@ -73,103 +84,72 @@ export function compileContexts(file: unknown = {}, extension: unknown = {}): Ut
  * are checked. Throws ExtensionError with every mistake of the module.
  */
 export function checkContexts(file: unknown, extension: unknown = {}): Checked<UtilityContexts> {
-  const { operations } = orThrow(check(extensionForm, extension, repeatedTemplates));
+  const base = utilityTable(extension);
+  const { value: table, mistakes } = checkExtension(base.table, file);
+  return table === undefined ? { mistakes } : { value: compileUtility({ ...base, table }) };
+}
+
+/** The table with the templates, entries and changes of a module. Throws ExtensionError with every mistake of the module. */
+export function utilityTable(extension: unknown = {}): UtilityTable {
+  const { changes: written } = orThrow(check(extensionForm, extension, repeatedTemplates));
   // They are used as they are: they may be of classes.
   const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
-  const own = Object.entries(entries).map(([name, entry]) => [name, moduleEntry(entry)] as const);
-  const extended = partsWith(builtInParts, [...templates, ...allocations], own);
-  const known = namesOf(extended);
-  const ofModule = orThrow(check(z.array(changeForm(known)), operations), ["operations"]);
-  const tableOfModule = applyChanges(builtInTable, ofModule, ["operations"]);
-  if (tableOfModule.mistakes.length > 0) throw new ExtensionError(tableOfModule.mistakes);
+  const parts = new Map(Object.entries(entries).map(([name, write]) => [name, moduleEntry(write)] as const));
+  const others = [...builtInTemplates.filter((one) => !isIn(byName, one)), ...templates, ...allocations];
+  const vocabulary: Vocabulary<UtilitySelector> = {
+    operations: [...factoryOperations, ...choiceOperations],
+    facts,
+    functions,
+    parts,
+    templates: new Map<string, Template>([...byName, ...others.map((one) => [templateName(one), one] as const)]),
+  };
+  const { table, mistakes } = resolve(utilityFile, vocabulary);
+  if (mistakes.length > 0) throw new ExtensionError(mistakes);
+  const changes = orThrow(check(z.array(changeForm), written), ["changes"]);
+  // Its templates are those of the vocabulary.
+  const extended = extend({ ...table, templates: {} }, { changes });
+  if (extended.mistakes.length > 0) throw new ExtensionError(extended.mistakes);
+  return { table: extended.table, allocations };
+}
 
-  const isRead = new Set(extended.templates.map(templateName));
-  const { value, mistakes = [] } = check(contextsForm(known, ownNames(file)), file ?? {}, ({ entries: own }) =>
-    Object.entries(own ?? {})
-      .filter(([, { template }]) => isRead.has(`${template.package}#${template.name}`))
-      .map(([name]) => ({
-        path: ["entries", name, "template"],
-        message:
-          "must be a template that the registry does not read already: extend the registry with a module instead",
-      })),
-  );
-  if (value === undefined) return { mistakes };
-  const table = applyChanges(tableOfModule.table, value.changes ?? [], ["changes"]);
-  if (table.mistakes.length > 0) return table;
-  const ofFile = ownEntries(value.entries ?? {});
-  const parts = partsWith(extended, ofFile.templates, ofFile.entries);
-  const packageVersions = new PackageVersions(new Map(Object.entries(value.packages ?? {})));
+const isIn = (named: ReadonlyMap<string, Template>, template: Template): boolean =>
+  [...named.values()].includes(template);
+
+const utilitySelector = (...answer: ConstructorParameters<typeof UtilitySelector>) => new UtilitySelector(...answer);
+
+/** A table is compiled once, at start. */
+export function compileUtility({ table, allocations }: UtilityTable): UtilityContexts {
+  const own = tableTemplates({ templates: table.templates, entries: table.entries });
+  const entries = new Map([...table.parts, ...tableEntries(table, new Map([...byName, ...own]))]);
+  const versions = new PackageVersions(new Map(Object.entries(table.packages)), PUBLISHED);
+  const parts = { entries, facts: table.vocabulary.facts, versions };
   const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
+  const factories = factoryOperations.map(
+    (name) => [name, compileRow(table.rows[name], parts, utilitySelector)] as const,
+  );
+  const choices = choiceOperations.map((name): readonly [string, UtilityChoice] => {
+    const [kind = ""] = name.split("/", 1);
+    const templates = kind === "allocation" ? allocationTemplates : instructionsOf(kind);
+    return [
+      name,
+      { ...compileRow(table.rows[name], parts, utilitySelector), label: kind.replaceAll("-", " "), templates },
+    ];
+  });
+  const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
-    value: {
-      ...compileTable(table.table, parts, packageVersions, allocationTemplates),
-      templates: parts.templates,
-      allocationTemplates,
-      packageVersions,
-      table: table.table,
-    },
+    // Both lists have every name of their type.
+    factories: Object.fromEntries(factories) as UtilityContexts["factories"],
+    choices: Object.fromEntries(choices) as UtilityContexts["choices"],
+    templates: [...known, ...own.values()],
+    allocationTemplates,
+    packageVersions: versions,
+    table,
   };
 }
 
 function orThrow<T>({ value, mistakes }: Checked<T>, at: Path = []): T {
   if (mistakes === undefined) return value;
   throw new ExtensionError(mistakes.map(({ path, message }) => ({ path: [...at, ...path], message })));
-}
-
-/** The names of the file's entries, also of those with mistakes: a line that names one is right. */
-function ownNames(file: unknown): readonly string[] {
-  const { data } = z.looseObject({ entries: z.looseObject({}) }).safeParse(file);
-  return Object.keys(data?.entries ?? {});
-}
-
-const builtInParts: Parts = {
-  entries: new Map(Object.entries(builtInEntries)),
-  disclosures: new Map(Object.entries(builtInDisclosures)),
-  templates: builtInTemplates,
-};
-
-const namesOf = ({ entries, disclosures }: Parts): KnownParts => ({
-  entries: [...entries.keys()],
-  disclosures: [...disclosures.keys()],
-});
-
-type Entry = readonly [name: string, entry: UtilityEntry & Partial<UtilityDisclosure>];
-
-const idOf = ({ template }: OwnEntryDefinition): string => `${template.package}#${template.name}`;
-
-/** The entries of the operator's file, and their templates. Entries may share one. */
-function ownEntries(definitions: Readonly<Record<string, OwnEntryDefinition>>) {
-  // The order of entries in the file does not matter to what is stored.
-  const all = Object.entries(definitions).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const sources = all.map(([name, one]) => {
-    const prefixes = one.find.flatMap(({ field, prefix }) => (prefix === undefined ? [] : [[field, prefix] as const]));
-    const find = Object.fromEntries(one.find.map(({ field, is }) => [field, is]));
-    return [name, { template: idOf(one), find, value: one.value, prefixes: Object.fromEntries(prefixes) }] as const;
-  });
-  const templates = new Map<string, TableTemplate>();
-  for (const [, one] of all) {
-    const { package: packageName, name } = one.template;
-    const finds = sources.filter(([, { template }]) => template === idOf(one));
-    const entries = Object.fromEntries(finds.map(([entry, { template, find }]) => [entry, { template, find }]));
-    const file = { package: packageName, templates: { [idOf(one)]: { name } }, entries };
-    for (const [id, template] of tableTemplates(file)) templates.set(id, template);
-  }
-  const options = { templates, entries: new Map<string, TableEntry>(), isStrict: false };
-  return {
-    templates: [...templates.values()],
-    entries: sources.map(([name, source]) => [name, new TableEntry(name, source, options)] as const),
-  };
-}
-
-function partsWith(parts: Parts, templates: readonly Template[], entries: readonly Entry[]): Parts {
-  const disclosures = entries.filter(
-    (entry): entry is [string, UtilityEntry & UtilityDisclosure] => "disclose" in entry[1],
-  );
-  return {
-    entries: new Map([...parts.entries, ...entries]),
-    disclosures: new Map([...parts.disclosures, ...disclosures]),
-    templates: [...parts.templates, ...templates],
-  };
 }
 
 const synchronous = z.custom((value) => typeof value === "function" && !isAsyncFunction(value), {
@@ -188,11 +168,19 @@ const templateList = z
   )
   .default([]);
 
+const entryName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,62}$/, "must be a name of lower-case letters, digits and hyphens that begins with a letter")
+  .refine(
+    (name) => !Object.hasOwn(utilityFile.entries ?? {}, name) && !Object.hasOwn(facts, name),
+    "must have another name: there is an entry of this name already",
+  );
+
 /** Of a module, which may be plain JavaScript. */
 const extensionForm = z.strictObject({
   templates: templateList,
-  entries: z.record(entryName(namesOf(builtInParts)), synchronous).default({}),
-  operations: z.array(z.unknown()).default([]),
+  entries: z.record(entryName, synchronous).default({}),
+  changes: z.array(z.unknown()).default([]),
   allocations: templateList,
 });
 
@@ -213,25 +201,6 @@ function repeatedTemplates({ templates: found, allocations }: z.output<typeof ex
 const templateName = ({ packageName, qualifiedName }: Pick<Template, "packageName" | "qualifiedName">): string =>
   `${packageName}#${qualifiedName}`;
 
-function compileTable(
-  table: ContextTable,
-  parts: Parts,
-  packageVersions: PackageVersions,
-  allocationTemplates: readonly Template<TableFields>[],
-): Pick<UtilityContexts, "factories" | "choices"> {
-  const factories = factoryOperations.map((name) => [name, compileRow(table[name], parts, packageVersions)] as const);
-  const choices = choiceOperations.map((name): readonly [string, UtilityChoice] => {
-    const [kind = ""] = name.split("/", 1);
-    const templates = kind === "allocation" ? allocationTemplates : instructionsOf(kind);
-    return [name, { ...compileRow(table[name], parts, packageVersions), label: kind.replaceAll("-", " "), templates }];
-  });
-  // Both lists have every name of their type.
-  return {
-    factories: Object.fromEntries(factories) as UtilityContexts["factories"],
-    choices: Object.fromEntries(choices) as UtilityContexts["choices"],
-  };
-}
-
 /**
  * What a module adds to the Registry Utility. Every field is optional. The service checks it when it starts, and exits with
  * code 2 and the reasons if it is wrong.
@@ -244,13 +213,13 @@ export interface UtilityExtension {
    */
   readonly templates?: readonly Template[];
   /**
-   * Entries by name: lower-case letters, digits and hyphens, not the name of a built-in entry or disclosure. They stand in
-   * the operations whose changes add them, of this module and of the operator's contexts file. Among the disclosures the
-   * value of an entry is not written.
+   * Entries by name: lower-case letters, digits and hyphens, not the name of a built-in entry. They stand in the operations
+   * whose changes add them, of this module and of the operator's contexts file. As a disclosure the value of an entry is not
+   * written.
    */
   readonly entries?: Readonly<Record<string, ContextFunction>>;
-  /** Changes of the table of operations, in order. The changes of the operator's contexts file come after them. */
-  readonly operations?: readonly OperationChange[];
+  /** Changes of the operations, in order. Those of the operator's contexts file come after them. */
+  readonly changes?: readonly OperationChange[];
   /**
    * Further templates of allocations, besides DvpLegAllocation: the choices on allocations and the settlement factory
    * accept their contracts. What applies to `templates` applies to them.

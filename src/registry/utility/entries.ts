@@ -1,12 +1,22 @@
-/** The entries and disclosures of the Registry Utility that a table cannot say, and the selector of its answers. */
+/** What the table of the Registry Utility cannot say: the functions that its entries name, its facts, and its selector. */
+import { z } from "zod";
 import type { Contract } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
-import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "../engine/answer.js";
+import type {
+  ChoiceContextBuilder,
+  ContextEntry,
+  Disclosure,
+  EntryInputs,
+  EntryPart,
+  LineCondition,
+} from "../engine/answer.js";
 import { allOf } from "../engine/entries.js";
-import { ContractSelector, type Group, ofGroup, otherGroups, type SelectorOptions } from "../engine/selector.js";
+import { FACTS } from "../engine/file.js";
+import type { EntryFunction } from "../engine/table-types.js";
+import { ContractSelector, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
 import { neededContract } from "../needed.js";
-import type { Considered, InstrumentConfiguration, NamedValue, RequestContext } from "../sdk/registry.js";
+import type { Considered, InstrumentConfiguration, NamedValue } from "../sdk/registry.js";
 import { type Role, selectCredentials } from "./credentials.js";
 import { candidateConfigurations } from "./factory.js";
 import {
@@ -17,30 +27,17 @@ import {
   indexKeys,
   instrumentConfiguration,
   registrarService,
+  utilityFile,
 } from "./templates.js";
 
-export interface UtilitySelectorOptions extends SelectorOptions {
-  /** Whether an instrument with `checkBlocklist` is refused: the choice would fail, and no line discloses a blocklist. */
-  readonly refusesBlocklist?: boolean;
-}
-
 export class UtilitySelector extends ContractSelector {
-  readonly #refusesBlocklist: boolean;
+  /** Whether an instrument with `checkBlocklist` is refused: the choice would fail, and no line discloses a blocklist. */
+  refusesBlocklist = false;
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
   /** The instruments with `checkBlocklist`. The limit of instruments of a request bounds them. */
   #withBlocklist: Set<string> | undefined;
-
-  constructor(
-    context: RequestContext,
-    group: Group,
-    synchronizer: string,
-    { refusesBlocklist = false, ...options }: UtilitySelectorOptions = {},
-  ) {
-    super(context, group, synchronizer, options);
-    this.#refusesBlocklist = refusesBlocklist;
-  }
 
   /** The provider is that of the group, else of the first instrument's configuration. */
   override partiesOf(inputs: Pick<EntryInputs, "roles" | "instruments">, role: string): readonly string[] {
@@ -75,7 +72,7 @@ export class UtilitySelector extends ContractSelector {
 
   /** A missing contract comes before the blocklists that are not configured. */
   override problems(): readonly RegistryError[] {
-    if (!this.#refusesBlocklist || this.#withBlocklist === undefined) return super.problems();
+    if (!this.refusesBlocklist || this.#withBlocklist === undefined) return super.problems();
     const blocklists = Array.from(this.#withBlocklist, (instrument) => blocklistNeeded(instrument, this.registrar));
     return [...super.problems(), ...blocklists];
   }
@@ -114,36 +111,28 @@ const instrumentConfigurationsEntry: UtilityEntry = {
   },
 };
 
-/** The sender's credentials for the instruments that it gives away. */
-const senderCredentialsEntry: UtilityEntry = {
-  value(builder, selector, { roles, instruments, sent = instruments }, required) {
-    return builder.referenceAll(credentialsOf(selector, roles["sender"], "holder", sent, required));
-  },
-};
+const credentialsArguments = z.strictObject({
+  /** The parties. `accounts`: those of a settlement. */
+  of: z.enum(["sender", "receiver", "holder", "accounts"]),
+  /** Which requirements of the instruments count. */
+  requirements: z.enum(["holder", "issuer"]),
+});
 
-const receiverCredentialsEntry: UtilityEntry = {
-  value(builder, selector, { roles, instruments }, required) {
-    return builder.referenceAll(credentialsOf(selector, roles["receiver"], "holder", instruments, required));
-  },
-};
-
-/** The credentials of all parties whose holdings are minted or burned, in one list. */
-const issuerCredentialsEntry: UtilityEntry = {
-  value(builder, selector, { roles, instruments }, required) {
-    return builder.referenceAll(credentialsOf(selector, roles["holder"], "issuer", instruments, required));
-  },
-};
-
-/** The credentials of each account party of a settlement, by party. */
-const holderCredentialsEntry: UtilityEntry = {
-  value(builder, selector, { holders = [] }, required) {
-    const byParty = holders.map(({ party, instruments }) => ({
+/** The credentials of parties for their instruments, in one list; those of accounts by party. */
+const credentialsEntry = ({ of, requirements }: z.infer<typeof credentialsArguments>): UtilityEntry => ({
+  value(builder, selector, { roles, instruments, sent = instruments, holders = [] }, required) {
+    if (of !== "accounts") {
+      // The sender's for the instruments that it gives away.
+      const about = of === "sender" ? sent : instruments;
+      return builder.referenceAll(credentialsOf(selector, roles[of], requirements, about, required));
+    }
+    const byParty = holders.map(({ party, instruments: held }) => ({
       name: party,
-      value: builder.referenceAll(selectCredentials(selector, party, "holder", instruments, required)),
+      value: builder.referenceAll(selectCredentials(selector, party, requirements, held, required)),
     }));
     return { tag: "AV_Map", value: byParty };
   },
-};
+});
 
 /** Those of all the parties. One credential of an issuer may serve several. */
 function credentialsOf(
@@ -268,30 +257,47 @@ function discloseHoldings(
   }
 }
 
-export const builtInEntries: Readonly<Record<string, UtilityEntry>> = {
-  "instrument-configuration": instrumentConfigurationEntry,
-  "instrument-configurations": instrumentConfigurationsEntry,
-  "sender-credentials": senderCredentialsEntry,
-  "receiver-credentials": receiverCredentialsEntry,
-  "issuer-credentials": issuerCredentialsEntry,
-  "holder-credentials": holderCredentialsEntry,
-  "transfer-rule": entryNamed("transfer-rule"),
-  "app-reward-configuration": entryNamed("app-reward-configuration"),
-  "featured-app-right": featuredAppRightEntry,
-  "enable-result-contracts": enableResultContractsEntry,
+/** The answer is refused for an instrument with `checkBlocklist`: see `problems`. */
+const noBlocklist: EntryPart<UtilitySelector> = {
+  require(selector) {
+    selector.refusesBlocklist = true;
+  },
 };
 
-export const builtInDisclosures: Readonly<Record<string, UtilityDisclosure>> = {
-  factory: factoryDisclosure,
-  "locked-holding": lockedHoldingDisclosure,
-  allocations: allocationsDisclosure,
-  "allocation-holdings": allocationHoldingsDisclosure,
+const plain = (part: EntryPart<UtilitySelector>): EntryFunction<UtilitySelector> => ({
+  arguments: z.strictObject({}),
+  make: () => part,
+});
+
+export const functions: Readonly<Record<string, EntryFunction<UtilitySelector>>> = {
+  configuration: plain(instrumentConfigurationEntry),
+  configurations: plain(instrumentConfigurationsEntry),
+  credentials: {
+    arguments: credentialsArguments,
+    make: (given) => credentialsEntry(credentialsArguments.parse(given)),
+  },
+  "featured-app-right": plain(featuredAppRightEntry),
+  "enable-result-contracts": plain(enableResultContractsEntry),
+  factory: plain(factoryDisclosure),
+  "locked-holdings": plain(lockedHoldingDisclosure),
+  allocations: plain(allocationsDisclosure),
+  "allocation-holdings": plain(allocationHoldingsDisclosure),
+  "no-blocklist": plain(noBlocklist),
+};
+
+/** What a line may be for, besides FACTS. */
+export const facts: Readonly<Record<string, LineCondition<UtilitySelector>>> = {
+  ...FACTS,
+  /** An instrument of the request has `checkBlocklist` set. */
+  "check-blocklist": (selector, { instruments }) =>
+    instruments.some((id) => selector.configuration(id, false)?.fields.checkBlocklist === true),
+  /** An instrument of the request has a configuration of the group on the synchronizer of the answer. */
+  configured: (selector, { instruments }) => instruments.some((id) => selector.configuration(id, false) !== undefined),
 };
 
 /** The role whose credentials an entry has; undefined for other entries. */
-export const credentialRoles: ReadonlyMap<string, Role> = new Map([
-  ["sender-credentials", "holder"],
-  ["receiver-credentials", "holder"],
-  ["holder-credentials", "holder"],
-  ["issuer-credentials", "issuer"],
-]);
+export const credentialRoles: ReadonlyMap<string, Role> = new Map(
+  Object.entries(utilityFile.entries ?? {}).flatMap(([name, { function: named, with: given }]) =>
+    named === "credentials" ? [[name, credentialsArguments.parse(given).requirements] as const] : [],
+  ),
+);

@@ -12,6 +12,7 @@ import { allOf, type Found } from "../engine/entries.js";
 import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
+import type { PackageVersions } from "../engine/versions.js";
 import { missing, type Needed } from "../needed.js";
 import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
 import {
@@ -20,7 +21,6 @@ import {
   holding,
   indexKeys,
   instrumentConfiguration,
-  type PackageVersions,
 } from "./templates.js";
 
 type WithGroup = Contract<Pick<TableFields, "registrar" | "roles">>;

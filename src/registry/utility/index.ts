@@ -14,7 +14,7 @@ import * as allocation from "./allocation.js";
 import { answerChoice } from "../engine/operations.js";
 import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
 import { groupOf, isKnownToHaveVersion2, notePaused, requireFactories } from "./factory.js";
-import type { PackageVersions } from "./templates.js";
+import type { PackageVersions } from "../engine/versions.js";
 import {
   createLookup,
   findConfiguration,

@@ -1,17 +1,18 @@
 /** The operations as the service answers them, and as the ledger needs them. */
 import type { ContextDefinition } from "../engine/answer.js";
-import { isExit } from "../engine/problems.js";
-import type { UtilityChoice, UtilityContexts } from "./contexts.js";
-import type { Role } from "./credentials.js";
+import type { Missing } from "../engine/grammar.js";
+import type { PackageVersions } from "../engine/versions.js";
+import { isExit } from "../operation-names.js";
 import {
   type ChoiceOperation,
   choiceOperations,
   type FactoryOperation,
   factoryOperations,
-  type OperationRow,
-} from "./definition.js";
+  type UtilityChoice,
+  type UtilityContexts,
+} from "./contexts.js";
+import type { Role } from "./credentials.js";
 import { credentialRoles, type UtilitySelector } from "./entries.js";
-import type { PackageVersions } from "./templates.js";
 
 type Definition = ContextDefinition<UtilitySelector>;
 
@@ -40,22 +41,24 @@ export const checkedOperations = ({
   table,
   packageVersions,
 }: UtilityContexts): CheckedOperations => ({
-  factories: new Map(factoryOperations.map((name) => [name, checkedOperation(name, table[name], factories[name])])),
-  choices: new Map(choiceOperations.map((name) => [name, checkedOperation(name, table[name], choices[name])])),
+  factories: new Map(
+    factoryOperations.map((name) => [name, checkedOperation(name, table.rows[name]?.missing, factories[name])]),
+  ),
+  choices: new Map(
+    choiceOperations.map((name) => [name, checkedOperation(name, table.rows[name]?.missing, choices[name])]),
+  ),
   packageVersions,
 });
 
 function checkedOperation<O extends string, D extends Definition>(
   operation: O,
-  { allowsMissing }: OperationRow,
+  missing: Missing | undefined,
   answered: D,
 ): CheckedOperation<O, D> {
   // Where what is missing is left out, the ledger needs none of it.
-  if (allowsMissing) return { operation, answered, strict: answered, roles: [], requiresCredentials: false };
+  if (missing === "allow") return { operation, answered, strict: answered, roles: [], requiresCredentials: false };
   const isNeeded = (name: string) => credentialRoles.has(name) || (name === "locked-holding" && !isExit(operation));
-  const lines = answered.lines.map((line) =>
-    isNeeded(line.name) ? { ...line, required: true, requiredWhen: undefined } : line,
-  );
+  const lines = answered.lines.map((line) => (isNeeded(line.name) ? { ...line, required: true } : line));
   const requiring = answered.lines.filter(({ name }) => credentialRoles.has(name));
   return {
     operation,

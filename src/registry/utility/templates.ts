@@ -7,9 +7,10 @@ import { check, parseOperatorFile } from "../../util/operator-file.js";
 import { readPackageFile } from "../../util/package-files.js";
 import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
+import { fullNames } from "../engine/file.js";
+import { utilityForm } from "../engine/grammar.js";
 import { decimal, id, readFields, time } from "../fields.js";
 import type { Claim, InstrumentConfiguration } from "../sdk/registry.js";
-import { compareVersions, utilityForm } from "./definition.js";
 
 /** utility.yaml. */
 export const utilityFile = readTable();
@@ -20,7 +21,20 @@ function readTable() {
   return value;
 }
 
-const byName = tableTemplates(utilityFile);
+/** Those of utility.yaml, by their names. */
+export const byName = tableTemplates({
+  ...utilityFile,
+  templates: fullNames(utilityFile.templates, utilityFile),
+  entries: definitions(),
+});
+
+/** The entries that are found by fields of their contracts. */
+function definitions() {
+  const found = Object.entries(utilityFile.entries ?? {}).flatMap(([name, { template, ...more }]) =>
+    template === undefined ? [] : [[name, { ...more, template }] as const],
+  );
+  return Object.fromEntries(found);
+}
 
 function templateNamed(name: string): TableTemplate {
   const found = byName.get(name);
@@ -46,9 +60,9 @@ export const instructionsOf = (kind: string): readonly TableTemplate[] =>
 
 /** An entry that is found by fields of its contracts. */
 export function entryNamed(name: string): TableEntry {
-  const definition = utilityFile.entries[name];
+  const definition = definitions()[name];
   if (definition === undefined) throw new Error(`utility.yaml has no entry ${name}`);
-  return new TableEntry(name, definition, { templates: byName, entries: new Map(), isStrict: false });
+  return new TableEntry(name, definition, { templates: byName, entries: new Map(), elsewhere: "omit" });
 }
 
 /** The index keys of the templates below. */
@@ -253,7 +267,7 @@ export const templates: readonly Template[] = [
 ];
 
 /** Published packages of the Registry Utility, of which a participant may not say the version. */
-const PUBLISHED: Readonly<Record<string, string>> = {
+export const PUBLISHED: Readonly<Record<string, string>> = {
   // utility-registry-app-v0
   "98cdf68988bc8987227e90905458779957b3687d6a067b2314e7a4c9fe9f33fa": "0.1.0",
   "7a75ef6e69f69395a4e60919e228528bb8f3881150ccfde3f31bcc73864b18ab": "0.7.0",
@@ -272,34 +286,3 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   c208d7ead1e4e9b610fc2054d0bf00716144ad444011bce0b02dcd6cd0cb8a23: "0.1.16",
   "6c5802f86709a0ad4784af81f0bab40f3070b2f58128d8843da1e1784c147802": "0.1.17",
 };
-
-/** The versions of package ids: those of the contexts file, else of the participant, else published ones. */
-export class PackageVersions {
-  readonly #configured: ReadonlyMap<string, string>;
-  #learnt: ReadonlyMap<string, string> = new Map();
-
-  /** `configured` is `packages` of the contexts file. */
-  constructor(configured: ReadonlyMap<string, string> = new Map()) {
-    this.#configured = configured;
-  }
-
-  /** The participant's versions, in place of those that it gave before. */
-  learn(versions: ReadonlyMap<string, string>): void {
-    this.#learnt = versions;
-  }
-
-  /** Undefined if the version is not known: such a package counts as current. */
-  versionOf(packageId: string): string | undefined {
-    return (
-      this.#configured.get(packageId) ??
-      this.#learnt.get(packageId) ??
-      (Object.hasOwn(PUBLISHED, packageId) ? PUBLISHED[packageId] : undefined)
-    );
-  }
-
-  /** Whether the package is known to be older than a version. */
-  isOlder(packageId: string, version: string): boolean {
-    const known = this.versionOf(packageId);
-    return known !== undefined && compareVersions(known, version) < 0;
-  }
-}

@@ -26,7 +26,7 @@ import {
   withProvider,
 } from "./factory.js";
 import { entryNamed, transferPreapproval, transferRule } from "./templates.js";
-import type { PackageVersions } from "./templates.js";
+import type { PackageVersions } from "../engine/versions.js";
 
 const operations = {
   offer: "transfer-factory/offer",
@@ -83,7 +83,7 @@ export function transferFactory(
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
     definition: contexts.factories[operations[transferKind]],
-    inputs: withProvider(inputs, group),
+    inputs: withProvider({ ...inputs, meta: query.meta }, group),
   });
   return { factoryId, transferKind, instrumentId, values, disclosed };
 }

@@ -74,9 +74,9 @@ export default {
 /** A contexts file with one own entry, found by a field, in cancelling a mint offer. */
 function contexts(field: string, value = "contract-id"): string {
   const template = { package: "tea", name: "Tea:Badge" };
-  const badge = { template, find: [{ field, is: "registrar" }], value };
-  const change = { operations: ["mint-offer/cancel"], add: [{ entry: "badge", keys: ["badge"] }] };
-  return JSON.stringify({ entries: { badge }, changes: [change] });
+  const badge = { template: "badge", find: { [field]: "registrar" }, value };
+  const change = { on: ["mint-offer/cancel"], add: [{ entry: "badge", key: "badge" }] };
+  return JSON.stringify({ templates: { badge: template }, entries: { badge }, changes: [change] });
 }
 
 const badge = (id: string, owner: string, holder: string): JsonObject =>

@@ -13,7 +13,7 @@ import type {
   RequestContext,
 } from "../../../src/registry/sdk/registry.js";
 import type { MemoryStore } from "../../../src/state/memory-store.js";
-import { elementOf } from "../../fixtures/contexts.js";
+import { elementOf, requireCredentials, rewardChanges } from "../../fixtures/contexts.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utilityWith } from "../../fixtures/in-memory.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../../fixtures/requests.js";
@@ -95,19 +95,25 @@ function elementsOf(given: Random): JsonObject[] {
 
 /** The freeze list stands in a template of its own. */
 const freezeList = {
-  template: { package: "freeze-v1", name: "Freeze:FreezeList" },
-  find: [{ field: "provider", is: "registrar" }],
-  value: "list",
+  templates: { "freeze-list": { package: "freeze-v1", name: "Freeze:FreezeList" } },
+  entries: { "freeze-list": { template: "freeze-list", find: { provider: "registrar" }, value: "list", empty: true } },
 };
 
 function registryOf({ needsFreezeList, rewards, credentialsRequired }: Random): Registry {
-  const frozen = { add: [{ entry: "freeze-list", required: true }], operations: ["transfer-*", "allocation*"] };
-  const changes = [
-    ...(rewards ? [{ rewards: true }] : []),
-    ...(credentialsRequired ? [{ credentials: "required" }] : []),
-    ...(needsFreezeList ? [frozen] : []),
+  const frozen = [
+    {
+      add: [{ entry: "freeze-list", missing: "refuse" }],
+      on: ["transfer-factory", "allocation-factory", "transfer-instruction/accept", "allocation/execute-transfer"],
+    },
+    { add: [{ entry: "freeze-list" }], on: ["*/reject", "transfer-instruction/withdraw", "allocation/withdraw"] },
+    { add: [{ entry: "freeze-list" }], on: ["allocation/cancel"] },
   ];
-  return utilityWith({ entries: { "freeze-list": freezeList }, ...(changes.length === 0 ? {} : { changes }) });
+  const changes = [
+    ...(rewards ? rewardChanges() : []),
+    ...(credentialsRequired ? [requireCredentials] : []),
+    ...(needsFreezeList ? frozen : []),
+  ];
+  return utilityWith({ ...freezeList, ...(changes.length === 0 ? {} : { changes }) });
 }
 
 type Call = (registry: Registry, context: RequestContext) => unknown;

@@ -5,7 +5,7 @@ import { isStored, type StoredContract } from "../../../src/domain/contract.js";
 import { unreadableTemplate } from "../../../src/domain/template.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
-import { parseRegistryFile } from "../../../src/registry/engine/definition.js";
+import { parseRegistryFile } from "../../../src/registry/engine/file.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { encodeParsed } from "../../../src/state/postgres/contract-json.js";

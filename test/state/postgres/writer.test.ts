@@ -1,7 +1,7 @@
 /** Fencing, cleanup, and where a writer resumes; src/state/postgres/writer.ts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Change, StoredContract } from "../../../src/domain/contract.js";
-import { parseRegistryFile } from "../../../src/registry/engine/definition.js";
+import { parseRegistryFile } from "../../../src/registry/engine/file.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { contentId } from "../../../src/state/postgres/content-id.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
@@ -273,7 +273,7 @@ entries: { rules: ${entry} }
 
 test("a registry file that finds its contracts by other fields, and another revision, have another content id", () => {
   const byOwner = contentIdOf("{ template: rules, find: { owner: receiver } }");
-  expect(contentIdOf("{ template: rules, find: { owner: sender }, optional: true }")).toBe(byOwner);
+  expect(contentIdOf("{ template: rules, find: { owner: sender }, unique: true }")).toBe(byOwner);
   expect(contentIdOf("{ template: rules, find: { holder: receiver } }")).not.toBe(byOwner);
   expect(contentIdOf("{ template: rules, find: { owner: receiver, holder: receiver } }")).not.toBe(byOwner);
 

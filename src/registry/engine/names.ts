@@ -1,0 +1,219 @@
+/** The names of a table: each is checked against those that are known, and lines get their defaults. */
+import { check, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { isExit, type Operation } from "../operation-names.js";
+import type { AnyValue } from "../sdk/registry.js";
+import type { EntryPart } from "./answer.js";
+import {
+  type Condition,
+  type EntryDefinition,
+  type Line,
+  LINE_KINDS,
+  type Missing,
+  type TemplateDefinition,
+} from "./grammar.js";
+import type { ContractSelector } from "./selector.js";
+import type { LineKind, Table, TableLine, Vocabulary } from "./table-types.js";
+
+/** What an absent contract means where the file says nothing: what moves something is refused without it. */
+export const missingOf = (operation: Operation): Missing => (isExit(operation) ? "omit" : "refuse");
+
+/** How many entries a request may look up, each by a contract of the one before: longer ones are a mistake. */
+const MAX_CHAIN = 3;
+
+/** `start(party, 2)`: the first characters of a value. */
+const START = /^start\(([^(),]+), ?([1-9]\d?|[12]\d\d|300)\)$/;
+
+/** A value of the request. */
+export function termOf(text: string): { readonly term: string; readonly length: number | undefined } {
+  const [, term = text, length] = START.exec(text) ?? [];
+  return { term, length: length === undefined ? undefined : Number(length) };
+}
+
+const VALUES = ["registrar", "instrument", "account"];
+const STANDARD_ROLES = ["sender", "receiver", "executor", "holder", "party", "provider", "operator"];
+/** A request has several of each. */
+const SEVERAL = ["holder", "party"];
+/** The values that are parties of the request, for each of which an entry is looked up. */
+export const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", ...SEVERAL]);
+
+const METHODS = {
+  entry: "value",
+  disclosure: "disclose",
+  require: "require",
+  exists: "exists",
+  archived: "has",
+} as const satisfies Readonly<Record<Exclude<LineKind, "constant">, keyof EntryPart<ContractSelector>>>;
+
+interface LineDefaults {
+  readonly missing?: Missing | undefined;
+  readonly key?: string | undefined;
+  /** The line that includes it. */
+  readonly outer?: Pick<Line, "if" | "unless"> | undefined;
+}
+
+const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
+
+/** Checks the names of a file against those that are known, and fills in the defaults of its lines. */
+export class Names<S extends ContractSelector> {
+  readonly #vocabulary: Vocabulary<S>;
+  readonly #templates: Readonly<Record<string, TemplateDefinition>>;
+  #known: Pick<Table<S>, "entries" | "parts">;
+  /** By their paths: a line of several operations has a mistake once. */
+  readonly #mistakes = new Map<string, Mistake>();
+
+  /** `before`: what the base of the file has. */
+  constructor(
+    vocabulary: Vocabulary<S>,
+    templates: Readonly<Record<string, TemplateDefinition>>,
+    before: Pick<Table<S>, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
+  ) {
+    this.#vocabulary = vocabulary;
+    this.#templates = templates;
+    this.#known = before;
+  }
+
+  get mistakes(): readonly Mistake[] {
+    return [...this.#mistakes.values()];
+  }
+
+  report(path: Path, message: string): void {
+    const key = JSON.stringify(path);
+    if (!this.#mistakes.has(key)) this.#mistakes.set(key, { path, message });
+  }
+
+  known(names: object, given: string, what: string, at: Path): void {
+    if (Object.hasOwn(names, given)) return;
+    const expected = Object.keys(names).join(", ");
+    const named = given.length > 100 ? quote(given) : given;
+    this.report(at, `${what} ${named} is not defined here${expected === "" ? "" : `: there are ${expected}`}`);
+  }
+
+  /** The entries with those that were known before. */
+  entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table<S>, "entries" | "parts"> {
+    const { functions, facts } = this.#vocabulary;
+    const entries: Record<string, EntryDefinition & { template: string }> = { ...this.#known.entries };
+    const parts = new Map(this.#known.parts);
+    for (const [id, definition] of Object.entries(definitions)) {
+      const at = ["entries", id];
+      const { template, function: named, with: given = {} } = definition;
+      if (Object.hasOwn(entries, id) || parts.has(id))
+        this.report(at, "must have another name: there is an entry of this name already");
+      else if (Object.hasOwn(facts, id) || id === "meta")
+        this.report(at, "must have another name: this one is a value or a condition of every request");
+      if (template !== undefined) entries[id] = { ...definition, template };
+      if (named === undefined) continue;
+      const known = functions[named];
+      this.known(functions, named, "function", [...at, "function"]);
+      if (known === undefined) continue;
+      const { mistakes = [], value } = check(known.arguments, given);
+      for (const { path, message } of mistakes) this.report([...at, "with", ...path], message);
+      if (mistakes.length === 0) parts.set(id, known.make(value));
+    }
+    this.#known = { entries, parts };
+    for (const id of Object.keys(definitions)) this.#checkEntry(id, entries[id]);
+    return this.#known;
+  }
+
+  #checkEntry(id: string, definition: (EntryDefinition & { readonly template: string }) | undefined): void {
+    if (definition === undefined) return;
+    const { entries } = this.#known;
+    const { template, or = [], byId, find = {}, value = "contract-id" } = definition;
+    const at = (field: string): Path => ["entries", id, field];
+    for (const other of foundBy(definition))
+      this.known(entries, other, "entry", at(byId === undefined ? "find" : "byId"));
+    if (chainOf(entries, id) > MAX_CHAIN)
+      this.report(["entries", id], `is found by a chain of more than ${MAX_CHAIN} entries`);
+    for (const one of [template, ...or])
+      this.known(this.#templates, one, "template", at(one === template ? "template" : "or"));
+    const terms = Object.values(find).map((text) => termOf(text).term);
+    for (const [path, text] of Object.entries(find)) this.#checkTerm(termOf(text).term, [...at("find"), path]);
+    const parties = [...new Set(terms)].filter((term) => PARTIES.has(term));
+    if (parties.length > 1) this.report(at("find"), "must have at most one field that is a party of the request");
+    if (value === "contract-id" && terms.some((term) => SEVERAL.includes(term)))
+      this.report(at("value"), "must be list or map, because a request may have several such parties");
+    if (value === "map" && parties.length > 0 && terms.includes("instrument"))
+      this.report(at("value"), "must be list, because a request may have several instruments for a party");
+  }
+
+  #checkTerm(term: string, at: Path): void {
+    if (term.startsWith("meta.") || term.includes(".")) return;
+    const roles = Object.values(this.#templates).flatMap(({ choices, roles: named = {} }) =>
+      choices === undefined ? [] : Object.keys(named),
+    );
+    const values = [...new Set([...VALUES, ...STANDARD_ROLES, ...roles])];
+    if (!values.includes(term))
+      this.report(
+        at,
+        `must be a value of the request, but is ${quote(term)}: there are ${values.join(", ")}, meta.<key>`,
+      );
+  }
+
+  /** A line of an operation, which it may have. */
+  line(written: Line, at: Path, operation: Operation, { missing: ofRow, key, outer }: LineDefaults): TableLine {
+    const kind = LINE_KINDS.find((one) => written[one] !== undefined) as LineKind;
+    const { of, disclose, constant } = written;
+    const name = kind === "constant" ? kind : (written[kind] ?? "");
+    if (kind !== "constant") this.#checkPart(name, METHODS[kind], [...at, kind]);
+    const own = list(written.key);
+    const keys = own.length === 0 && kind === "entry" ? list(key) : own;
+    if (keys.length === 0 && kind !== "disclosure" && kind !== "require") this.report(at, "must have a key");
+    const missing = written.missing ?? ofRow ?? missingOf(operation);
+    if (missing === "refuse" && isExit(operation) && (kind === "entry" || kind === "disclosure"))
+      this.report(
+        written.missing === undefined ? at : [...at, "missing"],
+        "must not be refuse: reject, withdraw and cancel must be possible without it",
+      );
+    for (const word of ["if", "unless"] as const) this.conditions(list<Condition>(written[word]), [...at, word]);
+    return {
+      kind,
+      name,
+      keys: keys.map((one) => one.replaceAll("*", name)),
+      hasOwnKeys: own.length > 0,
+      missing,
+      if: [...list<Condition>(outer?.if), ...list<Condition>(written.if)],
+      unless: [...list<Condition>(outer?.unless), ...list<Condition>(written.unless)],
+      ...(of !== undefined && { of }),
+      ...(disclose !== undefined && { disclose }),
+      // The form has no value of another type for a tag.
+      ...(constant !== undefined && { constant: constant as AnyValue }),
+    };
+  }
+
+  conditions(conditions: readonly Condition[], at: Path): void {
+    const { facts } = this.#vocabulary;
+    const { entries, parts } = this.#known;
+    for (const one of conditions) {
+      if (typeof one !== "string" || Object.hasOwn(facts, one) || Object.hasOwn(entries, one)) continue;
+      if (parts.get(one)?.has !== undefined) continue;
+      const names = [...Object.keys(facts), ...Object.keys(entries)].join(", ");
+      this.report(at, `must be ${names}, or a map with a package, but is ${quote(one)}`);
+    }
+  }
+
+  #checkPart(name: string, method: keyof EntryPart<S>, at: Path): void {
+    const { entries, parts } = this.#known;
+    const part = parts.get(name);
+    if (Object.hasOwn(entries, name) || part?.[method] !== undefined) return;
+    if (part === undefined) {
+      const names = [...Object.keys(entries), ...parts.keys()];
+      return this.known(Object.fromEntries(names.map((one) => [one, one])), name, "entry", at);
+    }
+    const kinds = Object.entries(METHODS).flatMap(([kind, one]) => (part[one] === undefined ? [] : kind));
+    this.report(at, `must be an entry that can be so, but ${name} can be ${kinds.join(", ")}`);
+  }
+}
+
+/** The entries by whose contracts an entry is found. */
+const foundBy = ({ byId = "", find = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
+  [byId, ...Object.values(find).map((text) => termOf(text).term)].flatMap((term) =>
+    term.includes(".") && !term.startsWith("meta.") ? term.split(".", 1) : [],
+  );
+
+/** Infinity for one that depends on itself. */
+function chainOf(entries: Readonly<Record<string, EntryDefinition>>, id: string, before = 0): number {
+  const definition = entries[id];
+  if (definition === undefined) return 0;
+  if (before > MAX_CHAIN) return Infinity;
+  return 1 + Math.max(0, ...foundBy(definition).map((one) => chainOf(entries, one, before + 1)));
+}

@@ -1,0 +1,65 @@
+/** A table that was read: its names are known, its defaults filled in. */
+import type { z } from "zod";
+import type { Template } from "../../domain/template.js";
+import type { Operation } from "../operation-names.js";
+import type { AnyValue } from "../sdk/registry.js";
+import type { EntryPart, LineCondition } from "./answer.js";
+import type { Condition, EntryDefinition, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
+import type { ContractSelector } from "./selector.js";
+
+export type LineKind = Exclude<(typeof LINE_KINDS)[number], "include">;
+
+/** A line as it is in force: its defaults are filled in. */
+export interface TableLine {
+  readonly kind: LineKind;
+  /** Of the entry; "constant" for a constant. */
+  readonly name: string;
+  readonly keys: readonly string[];
+  /** Whether the line says its keys itself. */
+  readonly hasOwnKeys: boolean;
+  readonly missing: Missing;
+  readonly if: readonly Condition[];
+  readonly unless: readonly Condition[];
+  readonly of?: readonly string[] | undefined;
+  readonly disclose?: boolean | undefined;
+  readonly constant?: AnyValue | undefined;
+}
+
+/** What the context of an operation has. */
+export interface Row {
+  readonly lines: readonly TableLine[];
+  /** What an absent contract means for lines that do not say it. */
+  readonly missing: Missing;
+}
+
+/** A function that an entry may name. */
+export interface EntryFunction<S extends ContractSelector> {
+  readonly arguments: z.ZodType;
+  /** `given` was checked. */
+  make(given: unknown): EntryPart<S>;
+}
+
+/** What a table may name besides what it defines. */
+export interface Vocabulary<S extends ContractSelector = ContractSelector> {
+  readonly operations: readonly Operation[];
+  readonly facts: Readonly<Record<string, LineCondition<S>>>;
+  readonly functions: Readonly<Record<string, EntryFunction<S>>>;
+  /** Entries of a module. */
+  readonly parts: ReadonlyMap<string, EntryPart<S>>;
+  /** Templates in TypeScript, by their names in the table or another text: entries of files are for others. */
+  readonly templates: ReadonlyMap<string, Template>;
+}
+
+/** A registry file that was read, with what extends it. */
+export interface Table<S extends ContractSelector = ContractSelector> {
+  readonly file: Omit<UtilityFile, "templates" | "entries" | "operations" | "packages">;
+  /** With their packages and full names. */
+  readonly templates: Readonly<Record<string, TemplateDefinition>>;
+  /** Those that are found by their templates. */
+  readonly entries: Readonly<Record<string, EntryDefinition & { readonly template: string }>>;
+  /** The others. */
+  readonly parts: ReadonlyMap<string, EntryPart<S>>;
+  readonly rows: Readonly<Partial<Record<Operation, Row>>>;
+  readonly packages: Readonly<Record<string, string>>;
+  readonly vocabulary: Vocabulary<S>;
+}
