@@ -1,6 +1,6 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
-import { conflict } from "../../domain/errors.js";
+import { refuse } from "../../domain/errors.js";
 import { isObject, type JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
@@ -148,7 +148,7 @@ export class TableEntry implements EntryPart<ContractSelector> {
     const valid = validNow(context, candidates);
     if (this.definition.unique === true && valid.length > 1) {
       const ids = valid.map(({ contractId }) => contractId).join(", ");
-      throw conflict(`only one ${qualifiedName} may exist, but there are several: ${ids}`);
+      throw refuse("several-contracts", `only one ${qualifiedName} may exist, but there are several: ${ids}`);
     }
     return isRanked ? valid.toSorted(byRank) : valid;
   }

@@ -1,7 +1,7 @@
 /** What the table of the Registry Utility cannot say: the functions that its entries name, its facts, and its selector. */
 import { z } from "zod";
 import type { Contract } from "../../domain/contract.js";
-import { invalid, type RegistryError } from "../../domain/errors.js";
+import { refuse, type RegistryError } from "../../domain/errors.js";
 import type {
   ChoiceContextBuilder,
   ContextEntry,
@@ -79,10 +79,11 @@ export class UtilitySelector extends ContractSelector {
 }
 
 const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
-  invalid(
+  refuse(
+    "blocklist-not-configured",
     `instrument "${instrument}" of registrar ${registrar} has checkBlocklist set, but this service has no blocklist ` +
       "to disclose for this operation, so the choice would fail: the operator can add one in OFFLEDGER_CONTEXTS",
-    { code: "blocklist-not-configured", about: { registrar, instrument } },
+    { registrar, instrument },
   );
 
 export type UtilityEntry = ContextEntry<UtilitySelector>;
@@ -223,7 +224,7 @@ const allocationsDisclosure: UtilityDisclosure = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
-        name: `allocation ${allocation.contractId}`,
+        name: "the allocation",
         kind: "instruction",
         registrar: allocation.fields.registrar,
       });
