@@ -107,7 +107,7 @@ export const refusals = {
 
 /** Of what checks find too, in the order of reports. */
 export const findings = {
-  "blocklist-not-configured": invalid`an instrument has \`checkBlocklist\` set, and [no entry](contexts.md#conditions) discloses the blocklist | Remove the line \`no-blocklist\` in the file of OFFLEDGER_CONTEXTS, and add an entry for the blocklist with \`if: check-blocklist\` | registrar, instrument`,
+  "blocklist-not-configured": invalid`an instrument has \`checkBlocklist\` set, and [no line](tables.md#lines) discloses the blocklist | Replace the line \`no-blocklist\` in the file of OFFLEDGER_CONTEXTS by an entry for the blocklist, with \`if: check-blocklist\` | registrar, instrument`,
   "no-registrar": notFound`no contract is of a registrar | Check that the contracts come from the registry's participant, which may have been replaced, and that it hosts the parties`,
   "nothing-visible": notFound`the parties of a participant see no contract of the registry | Check the ids of the parties, and that this participant hosts them |  | Fails on the ledger`,
   "operator-not-read": notFound`none of the parties is the operator | Transfer preapprovals and the credentials of the credential app are invisible, so that direct transfers become offers and credentials are missing: read the contracts of the operator too |  | Fails on the ledger`,
@@ -115,7 +115,7 @@ export const findings = {
   "factory-missing": notFound`a group of the registrar has no AllocationFactory | Create an AllocationFactory of registrar {registrar} with the operator and provider of the instrument, ${SEE} | registrar, template`,
   "configuration-missing": notFound`an instrument has no InstrumentConfiguration | Create the InstrumentConfiguration, ${SEE} | registrar, instrument, template`,
   "rule-missing": notFound`a registrar, or a group of it, has no TransferRule | Create a TransferRule of registrar {registrar}, ${SEE} | registrar, template`,
-  "credential-missing": notFound`a party lacks credentials ([contexts.md](contexts.md#changes)) | Have {issuer} issue a credential with {claims} for {party}, valid {at}, unless the wallet adds one that is not stored here | party, issuer, claims, template`,
+  "credential-missing": notFound`a party lacks credentials ([tables.md](tables.md#changes)) | Have {issuer} issue a credential with {claims} for {party}, valid {at}, unless the wallet adds one that is not stored here | party, issuer, claims, template`,
   "holding-missing": notFound`the holding that an instruction has locked does not exist | Reject, withdraw or cancel the instruction: it can no longer be executed | contractId, template`,
   "contract-missing": notFound`a contract of another entry does not exist | Create the {template}, ${SEE}, or change the entry | party, template`,
   "factory-moving": conflict`a factory is between synchronizers | ${ARRIVE} | registrar, template, contractId`,
