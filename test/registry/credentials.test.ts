@@ -118,12 +118,7 @@ describe("of the sets that meet most requirements", () => {
     ["ends a minute ahead before fewer", both, [held("1", "ab", soon(MINUTE - 1)), ...two(minute, minute)], "23"],
     ["a minute ahead is enough", both, [held("1", "ab", minute), ...two(minutes, minutes)], "1"],
     ["one short end leaves the whole set short", both, [held("1", "ab", minutes), ...two({}, minutes)], "1"],
-    [
-      "fewer than with the widest one",
-      singly("abcdef"),
-      [held("1", "abcd"), held("2", "abe"), held("3", "cdf")],
-      "23",
-    ],
+    ["fewer than with the widest one", singly("abcdef"), [held("1", "abcd"), held("2", "abe"), held("3", "cdf")], "23"],
     ["a later first end", singly("abc"), [held("1", "ab", twoDays), held("2", "c"), ...held34], "34"],
     ["fewer before held by the party", both, [held("1", "ab", ofIssuer), ...two()], "1"],
     ["held by the party before a later end", a, [held("1", "a", ofIssuer), held("2", "a", twoDays)], "2"],

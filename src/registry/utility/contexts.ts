@@ -76,8 +76,8 @@ export function checkContexts(file: unknown, extension: unknown = {}): Checked<U
   const { operations } = orThrow(check(extensionForm, extension, repeatedTemplates));
   // They are used as they are: they may be of classes.
   const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
-  const own = Object.entries(entries).map(([name, entry]) => [name, moduleEntry(entry)] as const);
-  const extended = partsWith(builtInParts, [...templates, ...allocations], own);
+  const written = Object.entries(entries).map(([name, entry]) => [name, moduleEntry(entry)] as const);
+  const extended = partsWith(builtInParts, [...templates, ...allocations], written);
   const known = namesOf(extended);
   const ofModule = orThrow(check(z.array(changeForm(known)), operations), ["operations"]);
   const tableOfModule = applyChanges(builtInTable, ofModule, ["operations"]);
