@@ -96,7 +96,8 @@ export interface Warning {
   readonly operations?: readonly string[];
   readonly status?: number;
   readonly problem?: string;
-  readonly remedy?: string;
+  readonly help?: string;
+  readonly count?: number;
 }
 
 export interface Freshness {
@@ -196,7 +197,7 @@ export interface Explanation {
 
 export interface Change {
   readonly cause?: Cause;
-  readonly remedy?: string;
+  readonly help?: string;
 }
 
 export interface Search {

@@ -73,11 +73,11 @@ const noteParts = ({ notes = [] }: Explanation): readonly HTMLElement[] =>
   notes.length === 0 ? [] : [section("Notes", notice("warn", ...notes.map((note) => h("p", {}, sentence(note)))))];
 
 function refusalParts({ causes = [], changes = [] }: Explanation): readonly HTMLElement[] {
-  const items = changes.map(({ cause, remedy = "" }: Change) =>
+  const items = changes.map(({ cause, help = "" }: Change) =>
     h(
       "li",
       {},
-      h("p", {}, sentence(remedy)),
+      h("p", {}, sentence(help)),
       // One cause is shown above.
       changes.length > 1 && cause?.message !== undefined && h("p", { class: "muted" }, sentence(cause.message)),
     ),

@@ -85,20 +85,21 @@ function warningList(warnings: readonly Warning[], all: number, checked: boolean
   return section("Warnings", cards(...shown.map(warningCard)), rest);
 }
 
-function warningCard({ kind = "", problem = "", remedy = "", status = 0, ...where }: Warning): HTMLElement {
+function warningCard({ kind = "", problem = "", help = "", status = 0, count = 0, ...where }: Warning): HTMLElement {
   const { registrar = "", instrument, contractId: contract = "", party = "", operations = [] } = where;
   return h(
     "article",
     { class: "card" },
     h("h3", {}, badge(kind, "warn")),
     h("p", {}, sentence(problem)),
-    remedy !== "" && h("p", {}, h("strong", {}, "Remedy: "), sentence(remedy)),
+    help !== "" && h("p", {}, h("strong", {}, "What helps: "), sentence(help)),
     definitionList(
       ["Registrar", registrar !== "" && partyId(registrar)],
       ["Instrument", instrument],
       ["Contract", contract !== "" && contractId(contract)],
       ["Party", party !== "" && partyId(party)],
       ["Requests", status === 0 ? "are answered; the choice fails on the ledger" : `are refused with ${status}`],
+      ["Found for", count > 1 && `${count} instruments and pending instructions, the first of which is named here`],
       ["Operations", operations.length > 0 && chips(operations)],
     ),
   );

@@ -9,9 +9,8 @@ import { createSource } from "../ingest/create-source.js";
 import type { Roles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
 import { RegistrarMonitor } from "../registry/check/registrars.js";
-import { FirstInventory } from "../registry/check/scan.js";
+import { type CheckedInventory, firstInventory, scanInventory } from "../registry/check/scan.js";
 import { QueryExecutor } from "../registry/executor.js";
-import type { Inventory } from "../registry/sdk/registry.js";
 import { ChangeStreams } from "../registry/watch/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
@@ -38,12 +37,12 @@ export interface App {
   /** Why the service was not ready when it had started; undefined if it was. */
   readonly notReadyReason: string | undefined;
   /** What the service served when it had started; undefined unless that was a file. */
-  readonly inventory: Inventory | undefined;
+  readonly inventory: CheckedInventory | undefined;
   /**
    * What it serves when it is ready for the first time, read beside the requests. Undefined if it is closed before, if
    * the registry fails, and for a process that only mirrors: it serves nothing. Never rejects.
    */
-  firstInventory(): Promise<Inventory | undefined>;
+  firstInventory(): Promise<CheckedInventory | undefined>;
   /** Resolves with the error that ends a service after its start: the caller closes it. Undefined if there can be none. */
   readonly failed: Promise<Error> | undefined;
   /** The URL of the metrics; undefined if none are served. */
@@ -189,8 +188,14 @@ async function start(
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = limits;
   const checked = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
-  const first = new FirstInventory({ registry, source, parties: readsAs, ...checked, now, log });
-  shutdown.add(() => first.close());
+  const firstEnd = new AbortController();
+  const first = { registry, source, parties: readsAs, ...checked, now, log };
+  let running: Promise<CheckedInventory | undefined> | undefined;
+  const readFirst = () => (running ??= firstInventory(first, firstEnd.signal));
+  shutdown.add(async () => {
+    firstEnd.abort();
+    await running;
+  });
   await source.start(log);
   const readiness = new ReadinessLog(() => source.notReadyReason(), log);
   shutdown.add(async () => readiness.close());
@@ -201,13 +206,9 @@ async function start(
     versions = following;
     shutdown.add(async () => following.close());
   }
-  // It never rejects, and the shutdown waits for it. A process that only mirrors has no contracts in memory.
-  if (readsAs !== undefined && roles.answers) void first.read();
   // A file has been read.
   const isFile = config.ledgerUrl === undefined && config.databaseUrl === undefined;
-  const inventory = isFile
-    ? source.reader.read((view) => registry.inventory(view, { now: now(), ...checked }))
-    : undefined;
+  const inventory = isFile ? await scanInventory(source.reader, registry, { ...checked, now }) : undefined;
   const url = await server.listen(config.host, config.port);
   return {
     url,
@@ -215,7 +216,7 @@ async function start(
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
-    firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
+    firstInventory: async () => inventory ?? (roles.answers ? readFirst() : undefined),
     failed: source.failed,
     metricsUrl: operator?.metricsUrl,
     async close(reason = "closed by its caller", drains = false) {

@@ -15,8 +15,8 @@ import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
 import { type Snapshot, takeSnapshot } from "../ledger/participant/elements.js";
 import { createTokenSource } from "../ledger/participant/tokens.js";
-import { withPartyWarnings } from "../registry/check/scan.js";
-import type { Inventory, Registry } from "../registry/sdk/registry.js";
+import { type CheckedInventory, scanInventory, withPartyWarnings } from "../registry/check/scan.js";
+import type { Registry } from "../registry/sdk/registry.js";
 import { isInformation } from "../registry/sdk/warnings.js";
 import { MemoryStore } from "../state/memory-store.js";
 import { errorMessage } from "../util/logger.js";
@@ -38,8 +38,8 @@ export function check(config: Config): Promise<void> {
 }
 
 /** Without a registrar every request is answered 404. */
-const needsAction = ({ registrars, warnings }: Inventory): boolean =>
-  registrars.length === 0 || warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
+const needsAction = ({ registrars, warnings }: CheckedInventory): boolean =>
+  registrars.length === 0 || warnings.some((warning) => typeof warning === "string" || !isInformation(warning));
 
 async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
@@ -95,7 +95,7 @@ export function participantFailure(url: URL, { kind, message }: LedgerError): Fa
 interface SnapshotCheck {
   readonly snapshot: FileSnapshot;
   /** What the snapshot would serve; undefined if it has problems. */
-  readonly inventory: Inventory | undefined;
+  readonly inventory: CheckedInventory | undefined;
 }
 
 /**
@@ -114,7 +114,7 @@ interface ParticipantCheck {
   readonly name: string;
   readonly snapshot: Snapshot;
   /** What the snapshot would serve, without its unreadable contracts. */
-  readonly inventory: Inventory;
+  readonly inventory: CheckedInventory;
 }
 
 /** In milliseconds. A participant sends a million contracts in less. */
@@ -166,10 +166,10 @@ async function inventoryOf(
   { contracts, offset }: Pick<Snapshot, "contracts" | "offset">,
   registry: Registry,
   now: number,
-): Promise<Inventory> {
+): Promise<CheckedInventory> {
   const store = new MemoryStore();
   await store.replace(contracts, offset);
-  return store.read((view) => registry.inventory(view, { now, credentialDays: LIMITS.credentialDays }));
+  return scanInventory(store, registry, { now: () => now, credentialDays: LIMITS.credentialDays });
 }
 
 const tooSlow = ({ total }: CheckLimits) =>
@@ -187,7 +187,11 @@ async function readOptions(config: Config) {
 }
 
 /** The result of `offledger check` for a file. */
-export function formatSnapshotCheck(path: string, snapshot: FileSnapshot, inventory: Inventory | undefined): string {
+export function formatSnapshotCheck(
+  path: string,
+  snapshot: FileSnapshot,
+  inventory: CheckedInventory | undefined,
+): string {
   const { contracts, ignored, problems } = snapshot;
   if (inventory === undefined) {
     const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];

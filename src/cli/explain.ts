@@ -10,6 +10,7 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
 import { errorMessage } from "../util/logger.js";
+import { readText } from "../util/outgoing.js";
 import { formatExplanation } from "./explanation.js";
 import { localAddress } from "./health.js";
 import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, print } from "./output.js";
@@ -153,7 +154,8 @@ function exchange(
   return new Promise((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response) => {
-      readResponse(response).then(resolve, reject);
+      const { statusCode: status = 0 } = response;
+      readText(response, MAX_RESPONSE_BYTES).then((text) => resolve({ status, body: text }), reject);
     });
     if (certificate === undefined) return void request.end(body);
     // The token must not be sent before the certificate is known.
@@ -167,17 +169,6 @@ function endIfSame(request: http.ClientRequest, socket: object, certificate: X50
   const served = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (served?.fingerprint256 === certificate.fingerprint256) request.end(body);
   else request.destroy(new Error("the port serves another certificate than the one of OFFLEDGER_TLS_CERT_FILE"));
-}
-
-async function readResponse(response: http.IncomingMessage): Promise<OperatorResponse> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) throw new Error("the response exceeds 16 MiB");
-    chunks.push(chunk);
-  }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
 }
 
 /** The base URL of the operator's port. Throws SettingError if the settings do not say which it is. */

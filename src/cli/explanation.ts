@@ -19,7 +19,7 @@ export function formatExplanation(explained: ExplainResponse): string {
     outcome(explained),
     section(
       "what would have to change",
-      changes.map(({ remedy }) => `  - ${remedy}`),
+      changes.map(({ help }) => `  - ${help}`),
     ),
     section(
       "notes",

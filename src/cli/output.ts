@@ -2,8 +2,8 @@
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import { SnapshotError } from "../ingest/file-ingestor.js";
-import type { Inventory } from "../registry/sdk/registry.js";
-import { describeWarning, isInformation, warningKinds } from "../registry/sdk/warnings.js";
+import type { CheckedInventory } from "../registry/check/scan.js";
+import { describeWarning, isInformation, type Warning } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../state/postgres/errors.js";
 import { StateTooLarge } from "../state/load-state.js";
 import { errorMessage } from "../util/logger.js";
@@ -56,53 +56,44 @@ export const snapshotFailure = (reason: string): Failure =>
 /** Maximum number of warnings printed per kind. */
 const MAX_PRINTED = 10;
 
-/** The warnings of one kind. */
-interface Group {
-  readonly kind: string;
-  readonly isInformation: boolean;
-  readonly sentences: readonly string[];
-  /** There may be more than sentences. */
-  readonly count: number;
-}
-
 /** The registrars with their instruments, the number of contracts of each template, and the warnings. */
-export function formatInventory(inventory: Inventory): string[] {
-  const { registrars, counts, unchecked } = inventory;
+export function formatInventory(inventory: CheckedInventory): string[] {
+  const { registrars, counts, unchecked, warnings, warningCounts } = inventory;
+  const sentences = warnings.filter((warning) => typeof warning === "string");
+  const others = warnings.filter((warning) => typeof warning !== "string");
+  const kinds = [...new Set(others.map(({ kind }) => kind))];
   return [
     ...(registrars.length === 0 ? ["no registrar is served: there is no factory"] : []),
     ...registrars.flatMap(formatRegistrar),
     ...counts.map(({ qualifiedName, count }) => `${String(count).padStart(8)} ${qualifiedName}`),
-    ...formatWarnings(inventory),
-    ...(unchecked === undefined ? [] : ["", `${unchecked} more contracts are not checked here: see offledger check`]),
+    ...kinds.flatMap((kind) => {
+      const ofKind = others.filter((warning) => warning.kind === kind);
+      return formatKind(kind, ofKind, warningCounts[kind] ?? ofKind.length);
+    }),
+    ...formatGroup("warning: other", sentences, sentences.length),
+    ...(unchecked === 0 ? [] : ["", `${unchecked} more contracts are not checked here: see offledger check`]),
   ];
 }
 
-function formatRegistrar({ party, instruments }: Inventory["registrars"][number]): string[] {
+function formatRegistrar({ party, instruments }: CheckedInventory["registrars"][number]): string[] {
   return [`registrar ${party}`, ...instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`)];
 }
 
-/** The warnings by kind. */
-function formatWarnings({ warnings, warningCounts }: Inventory): string[] {
-  const groups = [...warningKinds, "other" as const].map((kind): Group => {
-    const sentences = warnings.flatMap((warning) => {
-      if (typeof warning === "string") return kind === "other" ? [warning] : [];
-      return warning.kind === kind ? [describeWarning(warning)] : [];
-    });
-    const counts: Readonly<Record<string, number>> = warningCounts ?? {};
-    const isForInformation = kind !== "other" && isInformation(kind);
-    return { kind, isInformation: isForInformation, sentences, count: Math.max(sentences.length, counts[kind] ?? 0) };
-  });
-  return groups.filter(({ count }) => count > 0).flatMap(formatGroup);
+function formatKind(kind: string, warnings: readonly Warning[], count: number): string[] {
+  const title = warnings.every(isInformation) ? "information" : "warning";
+  return formatGroup(`${title}: ${kind}`, warnings.map(describeWarning), count);
 }
 
-function formatGroup({ kind, isInformation: isForInformation, sentences, count }: Group): string[] {
+/** There may be more than sentences. */
+function formatGroup(title: string, sentences: readonly string[], count: number): string[] {
+  if (count === 0) return [];
   // Sorted, because not every store lists contracts in the same order.
   const printed = sentences
     .toSorted()
     .slice(0, MAX_PRINTED)
     .map((sentence) => `  ${sentence}`);
   const more = count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more`] : [];
-  return ["", `${isForInformation ? "information" : "warning"}: ${kind} (${count})`, ...printed, ...more];
+  return ["", `${title} (${count})`, ...printed, ...more];
 }
 
 /** A curl command for the instruments of a registrar, from the service at a URL without a trailing slash. */

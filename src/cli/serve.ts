@@ -1,7 +1,7 @@
 import { type App, startApp } from "../app/app.js";
 import type { Config } from "../config/config.js";
 import type { Roles } from "../ingest/database-source.js";
-import type { Inventory } from "../registry/sdk/registry.js";
+import type { CheckedInventory } from "../registry/check/scan.js";
 import { errorMessage } from "../util/logger.js";
 import {
   EXIT_FAILURE,
@@ -61,7 +61,7 @@ export function formatStart({ url, source, notReadyReason, inventory }: App): st
 }
 
 /** What a service at this URL serves, which it may know only some time after its start. */
-function formatFirstInventory(url: string, inventory: Inventory): string {
+function formatFirstInventory(url: string, inventory: CheckedInventory): string {
   return [
     "",
     ...formatInventory(inventory),
@@ -73,7 +73,7 @@ function formatFirstInventory(url: string, inventory: Inventory): string {
 }
 
 /** A curl command; empty without a registrar. */
-function formatExample(url: string, { registrars }: Inventory): string[] {
+function formatExample(url: string, { registrars }: CheckedInventory): string[] {
   const [first] = registrars;
   if (first === undefined) return [];
   return ["", "Try:", `  ${instrumentsCommand(url, first.party)}`];

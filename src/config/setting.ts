@@ -129,7 +129,7 @@ export const networks = listOf((item) => {
   return prefix === undefined || integer({ min: 0, max: version === 4 ? 32 : 128 })(prefix) !== undefined;
 });
 
-interface ListenAddress {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }

@@ -1,17 +1,8 @@
 /** Errors of the rules and their causes. */
+import { type CauseCode, causes as table } from "./causes.js";
 
-/** Why a query fails: see "The surface" in the specification. src/transport/errors.ts maps it to a status and body. */
-export type RegistryErrorReason =
-  /** The query is malformed or incomplete, or names another registrar. */
-  | "invalid"
-  /** A requested or required object does not exist. */
-  | "not-found"
-  /** A contract is between synchronizers, or the required contracts share none. */
-  | "conflict"
-  /** The service cannot answer now; retrying later may succeed. */
-  | "unavailable"
-  /** The service is not configured for the query, or its participant does not support it. */
-  | "unsupported";
+/** Why a query fails: see "The surface" in the specification. */
+export type RegistryErrorReason = "invalid" | "not-found" | "conflict" | "unavailable" | "unsupported";
 
 /** A claim that a credential makes on its subject. */
 interface Claim {
@@ -45,7 +36,7 @@ export interface CauseFields {
 
 /** One cause of an error, for programs: the log, the metrics, the details of RPC errors. */
 export interface Cause extends CauseFields {
-  /** A fixed name, in lower case with hyphens. docs/errors.md lists those of the Registry Utility. */
+  /** A fixed name, in lower case with hyphens: of causes.ts, or of a registry module. */
   readonly code: string;
   /** What is wrong, for people, without a full stop. */
   readonly message: string;
@@ -63,7 +54,7 @@ export interface RegistryErrorDetails {
    */
   readonly code?: string;
   /** What the cause is about. */
-  readonly about?: CauseFields;
+  readonly about?: CauseFields | undefined;
   /** All causes, at least one; by default the one that the other fields describe. */
   readonly causes?: readonly Cause[];
   /** Values that belong to the cause. Names consist of at most 64 letters, digits, "-" and "_". Never secret. */
@@ -71,7 +62,7 @@ export interface RegistryErrorDetails {
 }
 
 /** The codes of errors that have none of their own. */
-const generalCodes: Readonly<Record<RegistryErrorReason, string>> = {
+const generalCodes: Readonly<Record<RegistryErrorReason, CauseCode>> = {
   invalid: "invalid-argument",
   "not-found": "not-found",
   conflict: "conflict",
@@ -101,6 +92,10 @@ export class RegistryError extends Error {
     this.details = details;
   }
 }
+
+/** A refusal for a cause of the table, with its reason. `about` has the fields that the table names. */
+export const refuse = (code: CauseCode, message: string, about?: CauseFields): RegistryError =>
+  new RegistryError(table[code].reason as RegistryErrorReason, message, { code, about });
 
 /** All causes of an error, at least one. */
 export function causesOf({ reason, message, details }: RegistryError): readonly Cause[] {

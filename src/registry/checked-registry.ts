@@ -1,5 +1,5 @@
 /** Checks what a registry of an operator's own answers: a mistake in it must not become a wrong disclosure. */
-import { formatValue, invalid, notFound } from "../domain/errors.js";
+import { formatValue, invalid, refuse } from "../domain/errors.js";
 import { isObject, type JsonValue, valueAt } from "../domain/json.js";
 import { targetSynchronizerOf } from "./factory-arguments.js";
 import type {
@@ -80,9 +80,9 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
   const known = named.size === 0 ? [] : registry.instruments(context, registrar);
   for (const id of named)
     if (!known.some((one) => one.id === id || one.otherIds.includes(id)))
-      throw notFound(`registrar ${registrar} has no instrument "${id}"`, {
-        code: "instrument-unknown",
-        about: { registrar, instrument: id },
+      throw refuse("instrument-unknown", `registrar ${registrar} has no instrument "${id}"`, {
+        registrar,
+        instrument: id,
       });
   const { transferLegs } = choiceArguments;
   if (Array.isArray(transferLegs) && transferLegs.length === 0) {

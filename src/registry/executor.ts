@@ -1,5 +1,5 @@
 import type { Contract } from "../domain/contract.js";
-import { notFound, RegistryError, unavailable } from "../domain/errors.js";
+import { refuse, RegistryError, unavailable } from "../domain/errors.js";
 import type { CatchUpProgress, Freshness, HoldingSource } from "../domain/ledger.js";
 import {
   type BodySource,
@@ -219,17 +219,16 @@ export class QueryExecutor {
   async executeHistory<T>(query: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
     if (this.#history !== undefined) return query(utility, this.#history);
-    throw notFound("this service has no access to ledger updates: it reads a snapshot file or a database", {
-      code: "history-unavailable",
-    });
+    throw refuse(
+      "history-unavailable",
+      "this service has no access to ledger updates: it reads a snapshot file or a database",
+    );
   }
 
   #utility(): UtilityOperations {
     const { utility, name } = this.#registry;
     if (utility === undefined)
-      throw notFound(`the registry served here, ${name}, does not have this operation`, {
-        code: "operation-not-supported",
-      });
+      throw refuse("operation-not-supported", `the registry served here, ${name}, does not have this operation`);
     return utility;
   }
 

@@ -1,4 +1,4 @@
-import { invalidField, notFound } from "../domain/errors.js";
+import { invalidField, refuse } from "../domain/errors.js";
 import type { Answer, QueryExecutor } from "./executor.js";
 import type { Recording } from "./recorder.js";
 import { withoutVersion2, withPackages } from "./sdk/apis.js";
@@ -107,9 +107,9 @@ export class InstrumentDirectory {
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined)
-        throw notFound(`registrar ${registrar} has no instrument "${id}"`, {
-          code: "instrument-unknown",
-          about: { registrar, instrument: id },
+        throw refuse("instrument-unknown", `registrar ${registrar} has no instrument "${id}"`, {
+          registrar,
+          instrument: id,
         });
       return listed;
     };

@@ -1,5 +1,5 @@
 /** What an answer needs on one synchronizer, and the errors that say what is missing, elsewhere or between two. */
-import { type CauseFields, conflict, notFound, RegistryError } from "../domain/errors.js";
+import { type CauseFields, conflict, notFound, refuse, RegistryError } from "../domain/errors.js";
 import type { Contract } from "../domain/contract.js";
 import type { View } from "../state/port.js";
 import type { Considered, Recorder } from "./sdk/recorder.js";
@@ -30,11 +30,12 @@ export function unknownInstruction(
   const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
   const about = { contractId, registrar };
   return view.wasArchived(contractId, registrar)
-    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
-    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
-        code: "instruction-unknown",
+    ? refuse("instruction-archived", `${label} ${contractId}${of} has been archived`, about)
+    : refuse(
+        "instruction-unknown",
+        `${label} ${contractId}${of} is not known here: it does not exist or has been archived`,
         about,
-      });
+      );
 }
 
 /** The "conflict" for a contract that is not on the synchronizer of the answer. */
@@ -42,13 +43,11 @@ export function notOnSynchronizer(contract: Contract, synchronizer: string, need
   if (isInReassignment(contract)) return inReassignment(contract, needed);
   const { contractId, synchronizerId = "", template } = contract;
   const { name, kind: _kind, ...about } = needed;
-  return conflict(
+  return refuse(
+    "no-common-synchronizer",
     `${name} (contract ${contractId}) is on synchronizer ${synchronizerId}, ` +
       `but the contracts it is needed with are on ${synchronizer}`,
-    {
-      code: "no-common-synchronizer",
-      about: { ...about, contractId, template: template.qualifiedName, synchronizers: [synchronizer, synchronizerId] },
-    },
+    { ...about, contractId, template: template.qualifiedName, synchronizers: [synchronizer, synchronizerId] },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Contract } from "../domain/contract.js";
-import { unavailable } from "../domain/errors.js";
+import { refuse, unavailable } from "../domain/errors.js";
 import type { Template } from "../domain/template.js";
 import { NotReady, type StoreReader, type View } from "../state/port.js";
 import { abortablePause, abortAfter } from "../util/async.js";
@@ -108,7 +108,7 @@ export class PartySearcher {
   /** Rejects with "unavailable" where too many searches wait, or the store cannot answer. */
   async search(party: string): Promise<PartyResults> {
     if (this.#count > MAX_WAITING) {
-      throw unavailable("too many searches for parties are waiting", { code: "overloaded" });
+      throw refuse("overloaded", "too many searches for parties are waiting");
     }
     this.#count++;
     const results = this.#latest.then(() => this.#run(party)).finally(() => this.#count--);

@@ -1,5 +1,5 @@
 import type { Contract } from "../domain/contract.js";
-import { unavailable } from "../domain/errors.js";
+import { refuse } from "../domain/errors.js";
 import type { InputHolding } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../state/lookup-hash.js";
@@ -155,9 +155,10 @@ export class QueryContext implements RequestContext {
   inputHolding(contractId: string): InputHolding | "archived" | undefined {
     const holding = this.#holdings.get(contractId);
     if (holding !== "unread") return holding;
-    throw unavailable(
+    throw refuse(
+      "holding-unread",
       `the answer depends on input holding ${contractId}, which the participant has not told in time; retry later`,
-      { code: "holding-unread", about: { contractId } },
+      { contractId },
     );
   }
 

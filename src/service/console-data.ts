@@ -5,10 +5,10 @@ import type { WarningSchema } from "../../gen/offledger/console/v1/console_pb.js
 import type { CallSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { httpStatus } from "../domain/causes.js";
 import type { Cause } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
 import type { Choice, ChoiceCall, IssuanceChoice, Warning } from "../registry/sdk/registry.js";
-import { refusalStatus } from "../registry/sdk/warnings.js";
 import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 
 export interface ConsoleData {
@@ -110,23 +110,23 @@ export function choiceCallMessage({ choice, query }: ChoiceCall): MessageInitSha
 }
 
 export const warningMessage = ({
-  kind,
-  registrar,
   instrument = "",
   contractId = "",
   party = "",
   operations,
   refusal,
   problem,
-  remedy,
+  help,
+  count = 1,
+  ...more
 }: Warning): MessageInitShape<typeof WarningSchema> => ({
-  kind,
-  registrar,
+  ...more,
   instrument,
   contractId,
   party,
   operations: [...operations],
-  status: refusal === undefined ? 0 : refusalStatus[refusal],
+  status: refusal === undefined ? 0 : httpStatus(refusal),
   problem: problem.toWellFormed(),
-  remedy: remedy.toWellFormed(),
+  help: help.toWellFormed(),
+  count,
 });

@@ -144,7 +144,7 @@ export async function getInventory(
 /** Of a registry without a lookup: what its inventory has, without its checks. */
 function listRegistrars(registry: Registry, { view, now }: RequestContext): readonly ListedRegistrar[] {
   if (registry.lookup !== undefined) return registry.lookup.registrars(view);
-  return registry.inventory(view, { now, credentialDays: 0, maxContracts: 0 }).registrars;
+  return registry.inventory(view, { now, credentialDays: 0 }).registrars;
 }
 
 /** A contract of any template of the registry. */

@@ -11,17 +11,18 @@ import type {
   SearchSchema,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
+import { helpFor } from "../domain/causes.js";
 import { type Contract, packageIdOf } from "../domain/contract.js";
-import { type Cause, invalidField, notFound, type RegistryError } from "../domain/errors.js";
+import { type Cause, causesOf, formatValue, invalidField, refuse, type RegistryError } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
 import type { Preparer } from "../domain/ledger.js";
-import {
-  type ExplainedCandidate,
-  type ExplainedClaim,
-  type ExplainedRequirement,
-  type ExplainedSearch,
-  type Explanation,
-  remedyOf,
+import { isPartyId } from "../domain/party.js";
+import type {
+  ExplainedCandidate,
+  ExplainedClaim,
+  ExplainedRequirement,
+  ExplainedSearch,
+  Explanation,
 } from "../registry/explain.js";
 import type { ContextAnswer } from "../registry/sdk/registry.js";
 import { causeMessage, timestamp } from "./messages.js";
@@ -67,14 +68,14 @@ async function contextOf(explainer: Explainer, { operation, request = {} }: Call
 function keptCall(requestId: string, refusals: KeptRefusals): ExplainedCall {
   const kept = refusals.find(requestId);
   if (kept === undefined) {
-    throw notFound(
+    throw refuse(
+      "request-unknown",
       `no refused request ${requestId} is kept: this process has the latest 200, and only those that the rules refused`,
-      { code: "request-unknown" },
     );
   }
   const { operation, request } = kept;
   if (request !== undefined) return { operation, request };
-  throw notFound(`request ${requestId} was too large to keep: pass it as \`call\``, { code: "request-too-large" });
+  throw refuse("request-too-large", `request ${requestId} was too large to keep: pass it as \`call\``);
 }
 
 /** In milliseconds since 1970. */
@@ -116,9 +117,6 @@ export interface ExplainedRefusal {
   readonly error: RegistryError;
   /** The name of the code, such as `not_found`. */
   readonly status: string;
-  readonly message: string;
-  /** At least one. */
-  readonly causes: readonly Cause[];
 }
 
 /** Runs requests as the public port does, and records how they are answered. */
@@ -142,7 +140,7 @@ export function explanationMessage(
   asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
   const { searches = [], requirements = [], disclosures = [], notes = [] } = explanation ?? {};
-  const causes = refusal?.causes ?? [];
+  const causes = refusal === undefined ? [] : causesOf(refusal.error);
   return {
     operation,
     request,
@@ -151,7 +149,7 @@ export function explanationMessage(
     succeeds: refusal === undefined,
     ...(answer !== undefined && { answer }),
     status: refusal?.status ?? "",
-    error: refusal?.message ?? "",
+    error: refusal?.error.message ?? "",
     causes: causes.map(causeMessage),
     changes: causes.flatMap((cause) => changeMessage(cause, asked)),
     notes: [...notes],
@@ -170,8 +168,12 @@ export function explanationMessage(
 
 /** Empty if there is nothing to do about the cause: the request itself is wrong. */
 function changeMessage(cause: Cause, asked: number | undefined): MessageInitShape<typeof ChangeSchema>[] {
-  const remedy = remedyOf(cause, asked);
-  return remedy === "" ? [] : [{ cause: causeMessage(cause), remedy }];
+  const noParty = [cause.registrar, cause.party].find((name) => name !== undefined && !isPartyId(name));
+  const help =
+    noParty === undefined
+      ? helpFor(cause, asked)
+      : `Name a party by its id, hint::fingerprint: ${formatValue(noParty)} is none`;
+  return help === "" ? [] : [{ cause: causeMessage(cause), help: `${help}.` }];
 }
 
 const searchMessage = (

@@ -5,7 +5,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyRequest } from "fastify";
-import type { Cause, RegistryErrorReason } from "../domain/errors.js";
+import { type Cause, causesOf, type RegistryError } from "../domain/errors.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -34,12 +34,26 @@ export interface CompletedRequest {
 
 /** Why the rules of the registry refused a request, and what was asked. */
 export interface Refusal {
-  readonly reason: RegistryErrorReason;
   readonly message: string;
   /** At least one. */
   readonly causes: readonly Cause[];
   readonly schema: DescMessage;
   readonly request: Message;
+}
+
+/** The cause of the error that the client gets: an operation knows the message, its sender the record. */
+export class RefusedRequest implements Refusal {
+  readonly message: string;
+  readonly causes: readonly Cause[];
+
+  constructor(
+    readonly error: RegistryError,
+    readonly schema: DescMessage,
+    readonly request: Message,
+  ) {
+    this.message = error.message;
+    this.causes = causesOf(error);
+  }
 }
 
 /** Called once for each completed request. Must be fast and must not throw. */

@@ -1,20 +1,20 @@
 /**
- * Errors on the wire: the one table from a reason to Code, HTTP status, body and details, and back. Rules refuse a
- * request; what rejects it before them, or fails, is a rejection. Details are bounded when they are made: all but the
+ * Errors on the wire: from a cause of causes.ts to Code, HTTP status, body and details, and back. Rules refuse a request; what rejects it before them, or fails, is a rejection. Details are bounded when they are made: all but the
  * causes of a refusal fit the headers of gRPC, see rpc/errors.ts.
  */
 import { create, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { codeFromString, codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import {
   CauseSchema,
   type Refusal as RefusalMessage,
   RefusalSchema,
 } from "../../gen/offledger/refusal/v1/refusal_pb.js";
-import { type Cause, causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
+import { reasons, rejections } from "../domain/causes.js";
+import { type Cause, causesOf, RegistryError } from "../domain/errors.js";
 import { causeMessage } from "../service/messages.js";
-import type { Refusal, RequestRecord } from "../telemetry/request-record.js";
+import { RefusedRequest, type RequestRecord } from "../telemetry/request-record.js";
 
 interface Row {
   readonly code: Code;
@@ -22,59 +22,27 @@ interface Row {
   readonly status: number;
 }
 
-const row = (code: Code, status: number): Row => ({ code, status });
+/** The first of a code, or of a status, is the one it maps to. */
+const rows: readonly Row[] = Object.values(reasons).map(toRow);
 
-/** By the reason of google.rpc.ErrorInfo. The first row of a code, or of a status, is the one it maps to. */
-const table = {
-  /** The bytes are no message of the operation: malformed, or a field has the wrong type. */
-  MALFORMED_MESSAGE: row(Code.InvalidArgument, 400),
-  /** A field violates a constraint of the proto files. */
-  INVALID_FIELD: row(Code.InvalidArgument, 400),
-  /** A Struct exceeds a limit on its structure. */
-  ARGUMENTS_TOO_COMPLEX: row(Code.InvalidArgument, 400),
-  /** The rules refuse the request. */
-  INVALID_ARGUMENT: row(Code.InvalidArgument, 400),
-  MALFORMED_URL: row(Code.InvalidArgument, 400),
-  PATH_TOO_LONG: row(Code.InvalidArgument, 414),
-  /** The request violates gRPC or Connect. These protocols prescribe other codes for some violations. */
-  PROTOCOL_ERROR: row(Code.InvalidArgument, 400),
-  TOKEN_MISSING: row(Code.Unauthenticated, 401),
-  TOKEN_INVALID: row(Code.Unauthenticated, 401),
-  /** The operator's port, without a token: the request has to come from this machine. */
-  ACCESS_DENIED: row(Code.PermissionDenied, 403),
-  NOT_FOUND: row(Code.NotFound, 404),
-  CONFLICT: row(Code.Aborted, 409),
-  /** The service is not configured for the request, or its participant does not support it. */
-  UNSUPPORTED: row(Code.Unimplemented, 501),
-  UNKNOWN_OPERATION: row(Code.Unimplemented, 404),
-  TOO_MANY_STREAMS: row(Code.ResourceExhausted, 429),
-  TOO_MANY_MESSAGES: row(Code.ResourceExhausted, 429),
-  BODY_TOO_LARGE: row(Code.ResourceExhausted, 413),
-  /** The client's deadline, or the maximum time between two messages of a stream. */
-  DEADLINE_EXCEEDED: row(Code.DeadlineExceeded, 504),
-  /** No current snapshot of the ledger, or its source cannot be asked. */
-  NOT_READY: row(Code.Unavailable, 503),
-  OVERLOADED: row(Code.Unavailable, 503),
-  SHUTTING_DOWN: row(Code.Unavailable, 503),
-  STREAM_EXPIRED: row(Code.Unavailable, 503),
-  /** The issuer's keys cannot be fetched. */
-  ISSUER_UNAVAILABLE: row(Code.Unavailable, 503),
-  /** A defect. */
-  INTERNAL: row(Code.Internal, 500),
-} as const;
+type UpperSnake<S extends string> = S extends `${infer Word}-${infer Rest}`
+  ? `${Uppercase<Word>}_${UpperSnake<Rest>}`
+  : Uppercase<S>;
+/** Codes of rejections as google.rpc prescribes them. */
+export type ErrorReason = UpperSnake<keyof typeof rejections>;
+const upperSnake = (code: string): string => code.toUpperCase().replaceAll("-", "_");
 
-/** docs/errors.md explains them to clients. */
-export type ErrorReason = keyof typeof table;
-export const ERROR_REASONS: Readonly<Record<ErrorReason, Row>> = table;
-const rows: readonly Row[] = Object.values(table);
+/** By the reason of google.rpc.ErrorInfo. */
+export const ERROR_REASONS = Object.fromEntries(
+  Object.entries(rejections).map(([code, { reason }]) => [upperSnake(code), toRow(reasons[reason])]),
+  // It has exactly the codes.
+) as Readonly<Record<ErrorReason, Row>>;
 
-const refusalReasons: Readonly<Record<RegistryErrorReason, ErrorReason>> = {
-  invalid: "INVALID_ARGUMENT",
-  "not-found": "NOT_FOUND",
-  conflict: "CONFLICT",
-  unavailable: "NOT_READY",
-  unsupported: "UNSUPPORTED",
-};
+function toRow([status, name]: readonly [number, string]): Row {
+  const code = codeFromString(name);
+  if (code === undefined) throw new Error(`${name} is no code`);
+  return { code, status };
+}
 
 /** Statuses that have no reason: Node.js or a library rejects the request. */
 const otherStatuses: ReadonlyMap<number, Code> = new Map([
@@ -120,7 +88,7 @@ export interface RejectionOptions {
 
 /** An error for a client that the rules have not made: of any protocol, although only RPC sends its details. */
 export function rejection(reason: ErrorReason, message: string, options: RejectionOptions = {}): ConnectError {
-  return detailedError(options.code ?? table[reason].code, reason, message, options);
+  return detailedError(options.code ?? ERROR_REASONS[reason].code, reason, message, options);
 }
 
 /** All that a client learns of a defect. */
@@ -144,14 +112,12 @@ function toRefusal(refused: RegistryError, schema: DescMessage | undefined): Con
   const { field = "", problem = message, metadata } = details;
   const path = reason === "invalid" && schema !== undefined ? protoPath(schema, field) : undefined;
   const violations = path === undefined ? [] : [{ field: path, description: problem }];
-  const { code, status } = table[refusalReasons[reason]];
+  const { code, status } = toRow(reasons[reason]);
   const causes = causesOf(refused);
   const [first] = causes;
-  const fields = { ...metadataOf(first), ...metadata };
-  // google.rpc prescribes UPPER_SNAKE_CASE.
-  const reasonCode = (first?.code ?? "").toUpperCase().replaceAll("-", "_");
+  const fields = { ...(first && metadataOf(first)), ...metadata };
   const options = { retrySeconds: retrySecondsOf(status), violations };
-  const error = detailedError(code, reasonCode, message, options, fields);
+  const error = detailedError(code, upperSnake(first?.code ?? ""), message, options, fields);
   if (causes.length > 1) error.details.push(causesDetail(causes));
   // For the log and the operator's port.
   error.cause = refused;
@@ -196,7 +162,7 @@ function restError(status: number, code: Code, message: string, path: string): R
 export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");
 
 const rejectionRow = (error: ConnectError): Row | undefined =>
-  (table as Readonly<Record<string, Row>>)[reasonOf(error)];
+  (ERROR_REASONS as Readonly<Record<string, Row>>)[reasonOf(error)];
 
 /** The reason of google.rpc.ErrorInfo; empty without it. */
 export function reasonOf({ details: [info] }: ConnectError): string {
@@ -205,22 +171,16 @@ export function reasonOf({ details: [info] }: ConnectError): string {
   return reason;
 }
 
-/** What the rules refused, by the error that the client gets: an operation knows the message, its sender the record. */
-const refusals = new WeakMap<ConnectError, Refusal>();
-
-/** Remembers what was asked, if the rules refused it. Returns the error. */
+/** What was asked, if the rules refused it. Returns the error, whose `cause` is then a RefusedRequest. */
 export function noteRefusal(error: ConnectError, schema: DescMessage, request: Message): ConnectError {
-  const { cause } = error;
-  if (cause instanceof RegistryError) {
-    const { reason, message } = cause;
-    refusals.set(error, { reason, message, causes: causesOf(cause), schema, request });
-  }
+  if (error.cause instanceof RegistryError) error.cause = new RefusedRequest(error.cause, schema, request);
   return error;
 }
 
 /** Puts the refusal of a failed operation on the record of its request. Call it before the error is sent. */
 export function recordRefusal(record: RequestRecord | undefined, error: unknown): void {
-  if (record !== undefined && error instanceof ConnectError) record.refusal = refusals.get(error);
+  if (record !== undefined && error instanceof ConnectError && error.cause instanceof RefusedRequest)
+    record.refusal = error.cause;
 }
 
 const DOMAIN = "offledger";
@@ -238,6 +198,8 @@ const MAX_OMITTED_BYTES = 256;
 const FRAMING_BYTES = 10;
 
 type Detail = ConnectError["details"][number];
+/** What is undefined is left out. */
+type Metadata = Readonly<Record<string, string | undefined>>;
 
 /** `metadata` belongs to the reason. */
 function detailedError(
@@ -245,7 +207,7 @@ function detailedError(
   reason: string,
   message: string,
   { retrySeconds, headers, violations = [] }: RejectionOptions,
-  metadata: Readonly<Record<string, string>> = {},
+  metadata: Metadata = {},
 ): ConnectError {
   const retryAfter = retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) };
   const error = new ConnectError(message, code, { ...headers, ...retryAfter });
@@ -259,7 +221,7 @@ function detailedError(
   return error;
 }
 
-function errorInfo(reason: string, metadata: Readonly<Record<string, string>> = {}): Detail {
+function errorInfo(reason: string, metadata: Metadata): Detail {
   return { desc: ErrorInfoSchema, value: { reason, domain: DOMAIN, metadata: boundedMetadata(metadata) } };
 }
 
@@ -280,10 +242,10 @@ function boundedViolations(violations: readonly Violation[]): Violation[] {
  * The values that fit, without names that google.rpc does not allow. The longest are left out first, and `omitted` names
  * them.
  */
-function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+function boundedMetadata(metadata: Metadata): Record<string, string> {
   const valid = Object.entries(metadata).filter(
     // A registry module may be plain JavaScript.
-    ([name, value]) => /^[a-zA-Z0-9_-]{1,64}$/.test(name) && typeof value === "string",
+    (entry): entry is [string, string] => /^[a-zA-Z0-9_-]{1,64}$/.test(entry[0]) && typeof entry[1] === "string",
   );
   const sized = valid.map(([name, value]) => ({ name, bytes: FRAMING_BYTES + name.length + Buffer.byteLength(value) }));
   let bytes = 0;
@@ -298,24 +260,22 @@ function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<str
 }
 
 /** The fields of a cause for google.rpc.ErrorInfo, which every gRPC library decodes. */
-function metadataOf(cause: Cause | undefined): Record<string, string> {
-  if (cause === undefined) return {};
-  const { registrar, instrument, party, issuer, claims, contractId, template, synchronizers, limit, maximum } = cause;
-  const fields = {
-    party,
-    issuer,
+function metadataOf({
+  claims,
+  synchronizers,
+  maximum,
+  code: _code,
+  message: _message,
+  field: _field,
+  ...texts
+}: Cause) {
+  const fields: Readonly<Record<string, string | undefined>> = {
+    ...texts,
     claims: claims?.map(({ property, value }) => `${property} = ${value}`).join(", "),
-    contractId,
-    template,
     synchronizers: synchronizers?.join(", "),
-    instrument,
-    registrar,
-    limit,
     maximum: maximum?.toString(),
   };
-  return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+  return fields;
 }
 
 /** The bounds of Connect, whose errors are in the body; rpc/errors.ts has those of gRPC. */

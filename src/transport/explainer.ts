@@ -4,10 +4,11 @@ import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { bodyOf, type StoredContract } from "../domain/contract.js";
-import { type Cause, causesOf, formatValue, invalid, invalidField, RegistryError } from "../domain/errors.js";
+import { type Cause, formatValue, invalidField, RegistryError } from "../domain/errors.js";
 import { Recording } from "../registry/recorder.js";
 import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
+import { RefusedRequest } from "../telemetry/request-record.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
 import { type ContextResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
@@ -120,8 +121,9 @@ const requestJson = ({ method }: Operation, request: Message): JsonObject =>
 function refusalOf(error: ConnectError): ExplainedRefusal {
   const { rawMessage, code, cause } = error;
   const status = codeToString(code);
-  if (cause instanceof RegistryError) return { status, message: rawMessage, causes: causesOf(cause), error: cause };
-  return { status, message: rawMessage, causes: causesOfDetails(error), error: invalid(rawMessage) };
+  if (cause instanceof RefusedRequest) return { status, error: cause.error };
+  if (cause instanceof RegistryError) return { status, error: cause };
+  return { status, error: new RegistryError("invalid", rawMessage, { causes: causesOfDetails(error) }) };
 }
 
 /** For refusals by the transport: malformed requests, and fields that violate a constraint. */

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { checkParticipant, checkSnapshot, formatSnapshotCheck, participantFailure } from "../../src/cli/check.js";
 import { formatStart } from "../../src/cli/serve.js";
 import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
+import { describeWarning, type Warning } from "../../src/registry/sdk/warnings.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { defectsAt, type ExpectedWarning } from "../fixtures/defects.js";
 import { element, parties, payload } from "../fixtures/elements.js";
@@ -24,7 +25,7 @@ const headersIn = (text: string): string[] =>
 
 /** How an operation fails that is answered, by kind; the others fail on the ledger. */
 const answeredBut: Readonly<Record<string, string>> = {
-  "several-groups": "May fail on the ledger",
+  "shared-instrument": "May fail on the ledger",
   "ambiguous-identifier": "Answered with the other instrument",
   "credential-expires": "Will fail on the ledger",
 };
@@ -56,7 +57,7 @@ describe("the text for a file", () => {
     );
     const kinds = warnings.map(({ kind }) => kind);
     const headers = [...new Set(kinds)].map((kind) => {
-      const level = kind === "no-version-2" ? "information" : "warning";
+      const level = kind === "version-not-supported" ? "information" : "warning";
       return `${level}: ${kind} (${kinds.filter((one) => one === kind).length})`;
     });
     expect(headersIn(text).toSorted()).toEqual(headers.toSorted());
@@ -67,7 +68,7 @@ describe("the text for a file", () => {
   test("has ten warnings of a kind, and how many more there are", async () => {
     const text = await textFor(completeElements({ added: offers(1_200) }));
     expect(headersIn(text)).toEqual(["warning: holding-missing (1200)"]);
-    expect(text.match(/^ {2}transfer instruction offer-/gm)).toHaveLength(10);
+    expect(text.match(/^ {2}the locked holding gone-/gm)).toHaveLength(10);
     expect(text).toContain("\n  … and 1190 more\n");
   });
 
@@ -83,7 +84,7 @@ describe("the text for a file", () => {
 
 describe("the text of a start", () => {
   test.each([
-    [20, "warning: holding-missing (20)\n", undefined],
+    [20, "warning: holding-missing (20)\n", 0],
     // Of 1,500 and the offer of the complete registry.
     [1_500, "\n501 more contracts are not checked here: see offledger check\n", 501],
   ])("with %i offers: 1,000 contracts of each template are checked", async (count, expected, unchecked) => {
@@ -118,6 +119,8 @@ async function failureOf(participant: Participant, ...more: [object?, Parameters
   return { kind: error.kind, message: error.message, exitCode };
 }
 
+const textOf = (warning: Warning | string) => (typeof warning === "string" ? warning : describeWarning(warning));
+
 describe("a participant", () => {
   test("is asked once for the active contracts at the ledger's end", async () => {
     const participant = await participantWith();
@@ -141,13 +144,13 @@ describe("a participant", () => {
     const participant = await participantWith([parties.operator, parties.registrar, parties.provider]);
     const { snapshot, inventory } = await check(participant, { ledgerParties });
     expect(snapshot.contracts).toHaveLength(completeElements().length);
-    expect(inventory.warnings).toEqual(warnings);
+    expect(inventory.warnings.map(textOf)).toEqual(warnings);
   });
 
   test("is read for the configured parties only, and there is a warning if they see nothing", async () => {
     const { snapshot, inventory } = await check(await participantWith(), { ledgerParties: ["a::1220", "b::1220"] });
     expect(snapshot.contracts).toEqual([]);
-    expect(inventory.warnings).toEqual([
+    expect(inventory.warnings.map(textOf)).toEqual([
       expect.stringMatching(/^OFFLEDGER_LEDGER_PARTIES: no contract .* is visible to a::1220, b::1220\./),
     ]);
   });

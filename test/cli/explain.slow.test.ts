@@ -96,7 +96,7 @@ describe("a refused request, by its id", () => {
     for (const character of ["\u001b", "\u202e"]) expect(out).not.toContain(character);
   });
 
-  test("each cause has its remedy, and candidates beyond those listed are counted", async () => {
+  test("each cause has what helps, and candidates beyond those listed are counted", async () => {
     const onB = { synchronizerId: "sync-B", createdAt: "2026-02-01T00:00:00Z" };
     const app = await serve({}, [
       element("AllocationFactory", "new-factory", payload.service(), onB),
@@ -239,7 +239,7 @@ describe("the operator's port", () => {
   test("no explanation, a large answer, none within 10 s, and one that stalls in the middle: 1", async () => {
     const answers: readonly (readonly [RequestListener, string])[] = [
       [(_request, response) => response.end("<html>"), "the answer is no explanation"],
-      [(_request, response) => response.end("x".repeat(17 * 1024 * 1024)), "the response exceeds 16 MiB"],
+      [(_request, response) => response.end("x".repeat(17 * 1024 * 1024)), "the response exceeds 16777216 bytes"],
       [() => {}, "no response within 10 seconds"],
       [(_request, response) => response.write("{"), "no response within 10 seconds"],
     ];

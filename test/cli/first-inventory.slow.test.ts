@@ -42,7 +42,7 @@ async function checked(): Promise<string> {
   const [, inventory = ""] = /^.* can be served: .*\n\n([^]+)\n$/.exec(out) ?? [];
   expect(inventory).toMatch(/^registrar registrar::1220\n {2}instrument USD /);
   expect(inventory).toContain("\nwarning: holding-missing (61)\n");
-  expect(inventory).toContain("\nwarning: no-configuration (1)\n");
+  expect(inventory).toContain("\nwarning: configuration-missing (1)\n");
   expect(inventory).toContain("\n  … and 51 more");
   return `${inventory}\n`;
 }

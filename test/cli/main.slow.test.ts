@@ -160,8 +160,8 @@ describe("check", () => {
     expect(out).toContain("registrar acme-registrar::1220");
     expect(out).toContain("  instrument NOK-CASH (RegistrarInternalScheme)");
     expect(out.match(/^warning: .*$/gm)).toEqual([
-      "warning: instruction-in-reassignment (1)",
-      "warning: credentials-missing (1)",
+      "warning: instruction-moving (1)",
+      "warning: credential-missing (1)",
     ]);
     expect((await offledger(["check", "--snapshot", demo])).out).toBe(out);
   });
@@ -178,7 +178,7 @@ describe("check", () => {
     for (const one of ended) expect(one).toMatchObject({ code: 0, err: "" });
     expect(ended.map(({ out }) => out.match(/^(?:warning|information): .*$/gm))).toEqual([
       null,
-      ["information: no-version-2 (1)"],
+      ["information: version-not-supported (1)"],
     ]);
   });
 

@@ -41,8 +41,8 @@ describe("prints at a terminal, and serves", () => {
     expect(program.out).toContain("registrar acme-registrar::1220");
     expect(program.out).toContain("  instrument ACME-BOND (RegistrarInternalScheme)");
     expect(program.out).toMatch(/^ +2 Utility\.Registry\.App\.V0\.Service\.AllocationFactory:AllocationFactory$/m);
-    expect(program.out).toContain("\nwarning: instruction-in-reassignment (1)\n");
-    expect(program.out).toContain("\nwarning: credentials-missing (1)\n");
+    expect(program.out).toContain("\nwarning: instruction-moving (1)\n");
+    expect(program.out).toContain("\nwarning: credential-missing (1)\n");
     expect(await get(url)).toMatchObject({ instruments: [{ id: "ACME-BOND" }, { id: "ACME-EUR" }] });
   });
 
@@ -72,7 +72,7 @@ describe("prints at a terminal, and serves", () => {
   test("no request without a registrar, but what is missing", async () => {
     const snapshot = await snapshotFile(element("InstrumentConfiguration", "usd", payload.configuration("USD")));
     const program = startAtTerminal(["--snapshot", snapshot], anyPort);
-    await program.printed(/warning: no-factory \(1\)\n {2}registrar registrar::1220 is not served here/);
+    await program.printed(/warning: registrar-not-served \(1\)\n {2}registrar registrar::1220 is not served here/);
     expect(program.out).toContain("no registrar is served");
     expect(program.out).not.toContain("curl");
   });

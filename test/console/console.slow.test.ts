@@ -92,11 +92,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
     for (const text of ["acme-registrar::", "nordic-registrar::", "ACME-BOND", "NOK-CASH", "demo/registry.ndjson"]) {
       expect(all).toContain(text);
     }
-    await until(
-      "the first check is finished",
-      async () => (await bodyOf(page)).includes("credentials-missing"),
-      30_000,
-    );
+    await until("the first check is finished", async () => (await bodyOf(page)).includes("credential-missing"), 30_000);
     expect(await bodyOf(page)).toContain("Remedy:");
     await page.type("#filter", "nok-cash");
     await until("the filter applies", async () => !(await bodyOf(page)).includes("ACME-BOND"));

@@ -8,13 +8,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
-import { ERROR_REASONS } from "../../src/transport/errors.js";
 import { quiet, type Running, serveFile } from "../fixtures/run-service.js";
 import { listWarnings } from "../fixtures/warnings.js";
 import { start } from "../telemetry/starting.js";
@@ -59,12 +57,6 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
       return `- \`${variable}\`: ${description}: ${accepts}${label === "" ? "" : ` (default ${label})`}`;
     }),
   );
-});
-
-test("docs/errors.md lists every reason of an error with its code", () => {
-  const rows = errorsPage.text.matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
-  const listed = [...rows].map(([, reason, code]) => [reason, code]);
-  expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, { code }]) => [reason, codeToString(code)]));
 });
 
 test("README and docs/postgres.md list the commands", () => {
@@ -143,7 +135,6 @@ test("docs/operations.md lists every rpc with its method and path", () => {
   const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
   expect(section.match(/^- `(?:GET|POST) /gm)).toHaveLength(ofOperators.length);
   for (const one of ofOperators) expect(section).toContain(`: \`${one.split(" ")[0]}\`\n`);
-  expect(readme.text).toContain(`There are ${served.length - ofOperators.length} operations`);
 });
 
 const clients = findClients();
@@ -176,7 +167,7 @@ test("docs/check.md shows the output for the demo registry", async () => {
   expect(checkPage.block("text")).toBe(shown);
 });
 
-test("docs/check.md shows the list of a running service, and every kind of warning", async () => {
+test("docs/check.md shows the list of a running service", async () => {
   const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
   const list = await listWarnings(app.metricsUrl);
   const listed = JSON.parse(shorten(JSON.stringify(list))) as { readonly warnings: { message: string }[] };
@@ -184,7 +175,4 @@ test("docs/check.md shows the list of a running service, and every kind of warni
   // Messages are shortened after the first contract id.
   for (const warning of listed.warnings) warning.message = warning.message.slice(0, warning.message.indexOf("…") + 1);
   expect(listed).toEqual(shown);
-  // The table has every kind, in the order of the reports.
-  const kinds = [...checkPage.text.matchAll(/^\| `([a-z]+(?:-[a-z\d]+)+)` \|/gm)].map(([, kind]) => kind);
-  expect(kinds).toEqual(Object.keys(list.counts));
 });

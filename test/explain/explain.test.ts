@@ -1,7 +1,7 @@
 /** What an explanation says: what is missing, what was chosen, and why other contracts were passed over. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { remedyOf } from "../../src/registry/explain.js";
+import { helpFor } from "../../src/domain/causes.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
@@ -169,9 +169,10 @@ describe("of a request that succeeds", () => {
     expect(then).toMatchObject({ succeeds: false, status: "not_found" });
     expect(then.changes).toMatchObject([{ cause: { code: "credential-missing", party: "bob" } }]);
     const missing = { code: "credential-missing", message: "", party: "bob::1220", issuer };
-    const remedy = remedyOf({ ...missing, claims: [{ property: "holds", value: "USD" }] }, Date.parse(validUntil));
-    expect(remedy).toBe(
-      `Have ${issuer} issue a credential with holds = USD for bob::1220, valid at 2026-06-02T09:00:00.000Z.`,
+    const help = helpFor({ ...missing, claims: [{ property: "holds", value: "USD" }] }, Date.parse(validUntil));
+    expect(help).toBe(
+      `Have ${issuer} issue a credential with holds = USD for bob::1220, valid at 2026-06-02T09:00:00.000Z, ` +
+        "unless the wallet adds one that is not stored here",
     );
   });
 
@@ -201,7 +202,7 @@ describe("of a refused request", () => {
     const request = JSON.parse(JSON.stringify(toBob).replaceAll(registrar, name)) as JsonObject;
     const found = await explain(`POST ${path}`, name === "alice" ? toBob : request);
     expect(found.succeeds).toBe(false);
-    expect(found.changes.map(({ remedy }) => remedy)).toEqual([
+    expect(found.changes.map(({ help }) => help)).toEqual([
       `Name a party by its id, hint::fingerprint: "${name}" is none.`,
     ]);
   });

@@ -27,7 +27,7 @@ export interface ExplainJson {
   readonly status: string;
   readonly error: string;
   readonly causes: readonly CauseJson[];
-  readonly changes: readonly { readonly cause: CauseJson; readonly remedy: string }[];
+  readonly changes: readonly { readonly cause: CauseJson; readonly help: string }[];
   readonly notes: readonly string[];
   readonly searches: readonly {
     readonly name: string;

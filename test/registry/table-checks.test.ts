@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { unreadableTemplate } from "../../src/domain/template.js";
 import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
+import { scanInventory } from "../../src/registry/check/scan.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { backgroundContext, Recording } from "../../src/registry/recorder.js";
 import type { Warning } from "../../src/registry/sdk/registry.js";
@@ -37,8 +38,10 @@ const marker = { ...locked, template: unreadable, indexKeys: [unreadable.indexKe
 async function check(contracts: readonly StoredContract[], of = registry) {
   const store = new MemoryStore();
   await store.replace(contracts, 1);
-  const options = { now: Date.UTC(2026, 1, 1), credentialDays: 7 };
-  const { registrars, warnings } = store.read((view) => of.inventory(view, options));
+  const { registrars, warnings } = await scanInventory(store, of, {
+    now: () => Date.UTC(2026, 1, 1),
+    credentialDays: 7,
+  });
   return { registrars, warnings: warnings.filter((one): one is Warning => typeof one !== "string") };
 }
 const summary = ({ kind, contractId, refusal, operations }: Warning) => [kind, contractId, refusal, operations];
@@ -58,30 +61,30 @@ describe("warned is", () => {
     [
       "of an entry on another synchronizer",
       [rules, amuletRules, contract("round", "OpenMiningRound", round, elsewhere)],
-      [["no-common-synchronizer", undefined, "conflict", [transfers, allocations]]],
+      [["no-common-synchronizer", "round", "conflict", [transfers, allocations]]],
     ],
     [
       "of an entry between two",
       [rules, amuletRules, { ...openRound, ...moving }],
-      [["contract-in-reassignment", "round", "conflict", [transfers, allocations]]],
+      [["contract-moving", "round", "conflict", [transfers, allocations]]],
     ],
     // Without its holding it can be rejected and withdrawn.
     ["of an instruction whose choice fails", [rules, amuletRules, openRound, offer], [needsHolding]],
     [
       "of an instruction between two synchronizers",
       [rules, amuletRules, openRound, locked, { ...offer, ...moving }],
-      [["instruction-in-reassignment", "offer", "conflict", [accept, reject, withdraw]]],
+      [["instruction-moving", "offer", "conflict", [accept, reject, withdraw]]],
     ],
     [
       "of what could not be parsed, on which an answer depends",
       [rules, amuletRules, openRound, offer, marker],
-      [needsHolding, ["contract-missing", "offer", "unavailable", [reject, withdraw]]],
+      [needsHolding, ["contract-unreadable", "offer", "unavailable", [reject, withdraw]]],
     ],
     ["nothing where another factory has the entry beside it", [other, rules, amuletRules, openRound], []],
     [
       "of the factory, where no other has the entry beside it",
       [{ ...rules, ...moving }, amuletRules, openRound],
-      [["contract-in-reassignment", "rules", "conflict", all]],
+      [["contract-moving", "rules", "conflict", all]],
     ],
   ])("%s", async (_what, contracts, expected) => {
     const { registrars, warnings } = await check(contracts);
@@ -94,7 +97,7 @@ describe("warned is", () => {
     const { warnings } = await check([rules, amuletRules]);
     expect(warnings).toMatchObject([{ registrar: dso, problem: expect.stringContaining("OpenMiningRound") as string }]);
     const { warnings: ofMarker } = await check([rules, amuletRules, openRound, offer, marker]);
-    expect(ofMarker[1]?.remedy).toContain("correct the registry file");
+    expect(ofMarker[1]?.help).toContain("correct the registry file");
   });
 
   test.each([

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
 import { Recording } from "../../src/registry/recorder.js";
-import { type Options, parties } from "../fixtures/elements.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
-import { transferV1 } from "../fixtures/requests.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import { settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
+import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
 import { complete, type GroupNames, groupElements, type Row, rowsOf, without } from "./table.js";
@@ -86,6 +86,7 @@ describe("inputs that the ledger has not told in time", () => {
         ["00aa", "unread"],
         ["00bb", told],
         ["00cc", { ...told, contractId: "00cc", registrar: "registrar-2::1220" }],
+        ["00dd", { ...told, contractId: "00dd", provider: "provider-3::1220" }],
       ]),
   };
   const rules = rulesOn(two, { holdings });
@@ -105,6 +106,12 @@ describe("inputs that the ledger has not told in time", () => {
       expectRow(await rules.ask(withInputs(call, ["00ff", "00bb", "00aa"])), { ...row, call });
     },
   );
+
+  test("an input of a group that does not have the instrument decides nothing", async () => {
+    const row = rowNamed(second.table, "v1 transfer-factory, offer");
+    expectRow(await rules.ask(withInputs(row.call, ["00dd"])), row);
+    expect(await rules.ask(withInputs(row.call, ["00dd", "00aa"]))).toEqual(refused(503, "input holding 00aa"));
+  });
 
   test("do not matter where one group has the instrument", async () => {
     const one = rulesOn(complete(), { holdings });
@@ -166,6 +173,13 @@ describe("a transfer to oneself of an instrument without a configuration", () =>
       disclosed: [`factory${suffix}`, `rule${suffix}`],
     });
   });
+});
+
+test("of several instruments the group that has all of them counts, before a newer one", async () => {
+  const eur = element("InstrumentConfiguration", "eur", payload.configuration("EUR"));
+  const elements = [...complete(), eur, ...groupElements("-2", { provider: "provider-2::1220" }, {}, newer)];
+  const legs = ["USD", "EUR"].map((id) => leg(account("alice"), account("bob"), id));
+  expect(await ask(elements, settlementFactory(settlement(legs, [])))).toMatchObject({ factoryId: "factory" });
 });
 
 test("allocations of two groups cannot be settled together", async () => {

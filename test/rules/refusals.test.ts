@@ -48,7 +48,7 @@ describe("the code of a refusal", () => {
     ["limit-exceeded", 400, complete(), settle(101)],
     ["several-groups", 400, [...complete(), ...second], settle(1, "allocation", "allocation-2")],
     ["blocklist-not-configured", 400, complete({ checkBlocklist: true }), offer],
-    ["operation-not-supported", 400, complete(), onAllocationInstruction("accept", "allocation")],
+    ["instruction-never-pending", 400, complete(), onAllocationInstruction("accept", "allocation")],
     ["registrar-not-served", 404, without("factory", complete()), offer],
     ["factory-missing", 404, [...complete(), ...without("factory-2", second)], withInputs(offer, ["locked-2"])],
     ["version-not-supported", 404, complete(), settle(1), old],

@@ -67,7 +67,7 @@ test("the inventory has registrars, instruments, services, counts and warnings",
   expect(registrars[0]).toMatchObject({ services });
   const offers = { template: "Utility.Registry.App.V0.Model.Transfer:TransferOffer", count: "4" };
   expect(inventory["templates"]).toContainEqual(expect.objectContaining(offers));
-  const moving = { kind: "instruction-in-reassignment", contractId: contractId("offer moving"), status: 409 };
+  const moving = { kind: "instruction-moving", contractId: contractId("offer moving"), status: 409 };
   expect(inventory["warnings"]).toContainEqual(expect.objectContaining(moving));
 });
 

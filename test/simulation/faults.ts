@@ -1,5 +1,4 @@
 /** What the steps of a script do to the participant. */
-import type { JsonObject } from "../../src/domain/json.js";
 import { LedgerError } from "../../src/ledger/participant/errors.js";
 import { refusal, withNulls } from "../scripted-participant/errors.js";
 import type { VirtualParticipant, Wire } from "./participant.js";
@@ -8,7 +7,7 @@ import { type LedgerStep, type ParticipantStep, type StreamFault, take } from ".
 const streamFaults: Readonly<Record<StreamFault, (wire: Wire) => void>> = {
   cut: (wire) => wire.end(new LedgerError("lost", "the stream was cut (close code 1006)")),
   error(wire) {
-    wire.send(withNulls(refusal("SERVER_IS_SHUTTING_DOWN", "injected").error) as JsonObject);
+    wire.send(withNulls(refusal("SERVER_IS_SHUTTING_DOWN", "injected").error));
     wire.end("closed");
   },
   // A finite stream that is closed early cannot be told from a whole one.

@@ -317,8 +317,8 @@ const rows: readonly Row[] = [
     { [`process_open_fds{${api}}`]: `512${always}`, [`process_max_fds{${api}}`]: `1024${always}` },
   ],
 
-  ["a factory is missing", 20, warnings("no-factory"), "OffledgerRegistryBroken"],
-  ["a factory is missing for ten minutes", 10, warnings("no-factory")],
+  ["a factory is missing", 20, warnings("registrar-not-served"), "OffledgerRegistryBroken"],
+  ["a factory is missing for ten minutes", 10, warnings("registrar-not-served")],
   ["choices on instructions fail", 70, warnings("holding-missing"), "OffledgerInstructionsFail"],
   ["instructions have expired", 70, warnings("instruction-expired")],
   ["credentials end soon", 70, warnings("credential-expires"), "OffledgerCredentialsEnd"],

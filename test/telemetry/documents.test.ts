@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { startApp } from "../../src/app/app.js";
+import { findings } from "../../src/domain/causes.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { sendRest } from "../fixtures/protocols.js";
@@ -67,12 +68,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
     failed_precondition aborted out_of_range unimplemented internal unavailable data_loss unauthenticated`,
   ),
   result: ["sent", "failed"],
-  kind: words(
-    `no-registrar no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2
-    instruction-expired credentials-split configuration-in-reassignment contract-in-reassignment
-    instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing holding-missing
-    credentials-missing credential-expires`,
-  ),
+  kind: Object.keys(findings),
   job: ["$job", ".*offledger.*"],
   group: ["factories", "contexts", "metadata", "probes", "streams", "none"],
   protocol: ["rest"],

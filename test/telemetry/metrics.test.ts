@@ -72,7 +72,7 @@ test("every metric of a service on a file", async () => {
       ["gauge", "budget_used", { budget: "requests" }, 0],
       ["gauge", "budget_limit", { budget: "requests" }, 1_234],
       ["counter", "budget_refused_total", { budget: "response_bytes" }, 0],
-      ["gauge", "registry_warnings", { kind: "no-factory" }, 0],
+      ["gauge", "registry_warnings", { kind: "registrar-not-served" }, 0],
       ["gauge", "registry_checked_timestamp_seconds", {}, Date.parse("2026-06-01T00:00:00Z") / 1_000],
       ["counter", "trace_spans_total", { result: "sent" }, 0],
       ["gauge", "build_info", { version }, 1],

@@ -11,7 +11,7 @@ import type { CompletedRequest, Refusal } from "../../src/telemetry/request-reco
 import { type Line, observe } from "./starting.js";
 
 const credentials: Cause = {
-  code: "credentials-missing",
+  code: "credential-missing",
   message: "bob lacks a credential",
   registrar: "acme::1220",
   instrument: "BOND",
@@ -32,7 +32,6 @@ const place: Cause = {
 function refused(causes: readonly Cause[], more: object = {}, choiceArguments: JsonObject = {}): CompletedRequest {
   const request = create(GetTransferFactoryRequestSchema, { choiceArguments });
   const refusal: Refusal = {
-    reason: "not-found",
     message: "refused",
     causes,
     schema: GetTransferFactoryRequestSchema,
@@ -61,7 +60,7 @@ describe("the log line", () => {
       "the first cause without its message",
       [credentials],
       {
-        code: "credentials-missing",
+        code: "credential-missing",
         registrar: "acme::1220",
         instrument: "BOND",
         party: "bob::1220",
@@ -75,7 +74,7 @@ describe("the log line", () => {
       {
         code: "no-common-synchronizer",
         causes: 3,
-        codes: ["no-common-synchronizer", "credentials-missing"],
+        codes: ["no-common-synchronizer", "credential-missing"],
         registrar: "acme::1220",
         contractId: "00aa",
         template: "Module:Rule",

@@ -2,6 +2,7 @@
 import { toBinary, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { StoredContract } from "../../src/domain/contract.js";
 import type { AnyValue } from "../../src/registry/sdk/registry.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/encoders.js";
 import { contract, type Kind, kinds, replyInput } from "../fixtures/replies.js";
@@ -57,17 +58,19 @@ test("with and without debug fields have different entity tags", () => {
 
 test("a contract is encoded once in each form over a thousand responses", () => {
   let reads = 0;
-  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 }).map((one) => {
-    const { createdEventBlob, ...body } = one.body;
-    const counted = {
-      ...body,
+  const counted = (one: StoredContract): StoredContract => {
+    const { payload, createdEventBlob } = one.body;
+    const body = {
+      payload,
+      encodings: undefined,
       get createdEventBlob() {
         reads++;
         return createdEventBlob;
       },
     };
-    return { ...one, body: counted };
-  });
+    return { ...one, body };
+  };
+  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 }).map(counted);
   const given = { values: [], disclosed, factoryId: "factory" };
   for (let count = 0; count < 1_000; count++)
     for (const kind of Object.values(kinds)) encodings(kind, kind.result(given));

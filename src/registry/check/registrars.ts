@@ -1,9 +1,8 @@
 import type { ChangeFeed, StoreReader } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
-import { remedies } from "../engine/problems.js";
 import type { Inventory, Registry } from "../sdk/registry.js";
-import type { Warning } from "../sdk/warnings.js";
+import { describeWarning, type Warning, warningOf } from "../sdk/warnings.js";
 import { partyWarnings } from "./scan.js";
 
 export interface RegistrarMonitorOptions {
@@ -75,7 +74,7 @@ export class RegistrarMonitor {
   #read(): Inventory {
     const { registry, source, now } = this.#options;
     const at = now();
-    return source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0, maxContracts: 0 }));
+    return source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0 }));
   }
 
   #check(registrars: number): void {
@@ -92,21 +91,17 @@ export class RegistrarMonitor {
     if (this.#emptySince !== undefined || (this.#registrars === 0 && parties === undefined)) return;
     this.#emptySince = clock();
     if (this.#registrars === 0) return;
-    const { problem, remedy: hint } = noRegistrar(parties);
+    const { problem, help: hint } = noRegistrar(parties);
     log.error(
       { parties, registrars: this.#registrars, reason: problem, hint },
       "all registrars are lost: answers are 404",
     );
   }
 
-  /** The first snapshot is checked at the start, with the inventory. */
   #checkParties(inventory: Inventory): void {
     const { parties, log } = this.#options;
-    if (parties === undefined) return;
-    const found = partyWarnings(inventory, parties);
-    if (this.#looked !== undefined) {
-      for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
-    }
+    const found = parties === undefined ? [] : partyWarnings(inventory, parties).map(describeWarning);
+    for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
     this.#partyWarnings = found;
   }
 
@@ -119,11 +114,7 @@ export class RegistrarMonitor {
   }
 }
 
-const noRegistrar = (parties: readonly string[] | undefined): Warning => ({
-  kind: "no-registrar",
-  registrar: "",
-  operations: ["all operations"],
-  refusal: "not-found",
-  problem: `no contract of a registrar is visible${parties === undefined ? "" : ` to ${parties.join(", ")}`}`,
-  remedy: remedies["no-registrar"],
-});
+const noRegistrar = (parties: readonly string[] | undefined): Warning => {
+  const message = `no contract of a registrar is visible${parties === undefined ? "" : ` to ${parties.join(", ")}`}`;
+  return warningOf({ code: "no-registrar", message }, { operations: ["all operations"], refusal: "not-found" });
+};

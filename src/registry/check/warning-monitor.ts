@@ -1,7 +1,8 @@
 import { NotReady, type StoreReader } from "../../state/port.js";
 import { abortablePause, withTimeout } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
-import { type Check, describeWarning, refusalStatus, type Warning, type WarningKind } from "../sdk/warnings.js";
+import { httpStatus } from "../../domain/causes.js";
+import { type Check, describeWarning, type Warning } from "../sdk/warnings.js";
 import { scanWarnings } from "./scan.js";
 
 export interface MonitorOptions {
@@ -24,7 +25,8 @@ export interface WarningReport {
   /** Of the last state that was read; undefined if nothing was. */
   readonly offset: number | undefined;
   readonly total: number;
-  readonly counts: Readonly<Record<WarningKind, number>>;
+  /** Also of kinds that were not found. */
+  readonly counts: Readonly<Record<string, number>>;
   /** At most 100 of each kind. */
   readonly warnings: readonly Warning[];
 }
@@ -107,10 +109,10 @@ export const reportJson = ({ checkedAt, offset, total, counts, warnings }: Warni
   checkedAt: new Date(checkedAt).toISOString(),
   offset,
   total,
-  counts,
+  counts: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
   warnings: warnings.map((warning) => {
-    const { kind, registrar, instrument, contractId, party, operations, refusal } = warning;
-    const status = refusal === undefined ? undefined : refusalStatus[refusal];
-    return { kind, registrar, instrument, contractId, party, operations, status, message: describeWarning(warning) };
+    const { problem: _problem, refusal, count = 1, ...more } = warning;
+    const status = refusal === undefined ? undefined : httpStatus(refusal);
+    return { ...more, count, status, message: describeWarning(warning) };
   }),
 });

@@ -1,6 +1,6 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
-import { conflict } from "../../domain/errors.js";
+import { refuse } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
@@ -150,7 +150,7 @@ export class TableEntry {
     const valid = validNow(context, candidates);
     if (this.definition.unique === true && valid.length > 1) {
       const ids = valid.map(({ contractId }) => contractId).join(", ");
-      throw conflict(`only one ${qualifiedName} may exist, but there are several: ${ids}`);
+      throw refuse("several-contracts", `only one ${qualifiedName} may exist, but there are several: ${ids}`);
     }
     return isRanked ? valid.toSorted(byRank) : valid;
   }

@@ -1,6 +1,6 @@
 /** The contracts of one answer: all of one group, on one synchronizer. */
 import type { Contract } from "../../domain/contract.js";
-import { combineErrors, notFound, type RegistryError, unavailable } from "../../domain/errors.js";
+import { combineErrors, notFound, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
 import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
@@ -183,10 +183,11 @@ export class ContractSelector {
 export function unreadable({ qualifiedName }: Template, what: string, contractId?: string): RegistryError {
   const which =
     contractId === undefined ? `a contract of ${qualifiedName}` : `contract ${contractId} of ${qualifiedName}`;
-  return unavailable(`${which} (${what}) could not be parsed: what depends on whether it exists cannot be answered`, {
-    code: "contract-unreadable",
-    about: { template: qualifiedName, contractId },
-  });
+  return refuse(
+    "contract-unreadable",
+    `${which} (${what}) could not be parsed: what depends on whether it exists cannot be answered`,
+    { template: qualifiedName, contractId },
+  );
 }
 
 /** The party of a contract in a role; undefined if it names none. */

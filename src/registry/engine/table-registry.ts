@@ -1,8 +1,8 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
-import { notFound } from "../../domain/errors.js";
-import { checkContext, runChecks } from "../check/scan.js";
+import { refuse } from "../../domain/errors.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
+import { backgroundContext } from "../recorder.js";
 import { tokenStandardApis } from "../sdk/apis.js";
 import { decimalText } from "../../domain/decimal.js";
 import type {
@@ -40,10 +40,11 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const requireServed = ({ view }: RequestContext, registrar: string): void => {
     if (allOf(factoryTemplate, view, registrar).length > 0) return;
     const { qualifiedName } = factoryTemplate;
-    throw notFound(`registrar ${registrar} is not served here: no ${qualifiedName} of that party is known`, {
-      code: "registrar-not-served",
-      about: { registrar, template: qualifiedName },
-    });
+    throw refuse(
+      "registrar-not-served",
+      `registrar ${registrar} is not served here: no ${qualifiedName} of that party is known`,
+      { registrar, template: qualifiedName },
+    );
   };
 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
@@ -87,7 +88,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
   const answer = (context: RequestContext, choice: Choice, query: ChoiceQuery) => {
     const definition = table.choices.get(choice);
     if (definition === undefined || definition.templates.length === 0)
-      throw notFound(`the registry ${file.name} has no choice ${choice}`, { code: "operation-not-supported" });
+      throw refuse("operation-not-supported", `the registry ${file.name} has no choice ${choice}`);
     return answerChoice(
       context,
       definition,
@@ -96,7 +97,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
       () => undefined,
     );
   };
-  const checks = tableChecks(table);
+  const checks = tableChecks(table, (context, registrar) => instruments(context, registrar).map(({ id }) => id));
   return {
     name: file.name,
     templates: [...table.templates.values()],
@@ -124,7 +125,7 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
     settlementFactory: (context, query) => factory(context, query, "settlement-factory", settlementInputs(query)),
     choiceContext: answer,
     inventory(view, options) {
-      const context = checkContext(view, options.now, options.credentialDays);
+      const context = backgroundContext(view, options.now);
       const parties = view.all(factoryTemplate).flatMap(({ fields }) => fields.registrar ?? []);
       return {
         registrars: [...new Set(parties)].map((party) => ({
@@ -132,7 +133,6 @@ export function tableRegistry(file: RegistryFile, { instrumentsOf = () => [] }: 
           instruments: instruments(context, party).map(({ id }) => ({ source: party, id, scheme: file.name })),
         })),
         counts: view.templateCounts().map(({ template, count }) => ({ qualifiedName: template.qualifiedName, count })),
-        ...runChecks(view, checks, options),
       };
     },
     ...(Object.values(file.templates).some(({ supply }) => supply !== undefined) && {

@@ -1,6 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import { decimalText } from "../../domain/decimal.js";
-import { notFound } from "../../domain/errors.js";
+import { refuse } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { ContextDefinition, ContextLine, EntryInputs } from "../engine/answer.js";
 import { allOf, validNow } from "../engine/entries.js";
@@ -62,10 +62,11 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
   const factoriesOf = (context: RequestContext, registrar: string): Factories<P> => {
     const [first, ...others] = validNow(context, allOf(template, context.view, registrar));
     if (first !== undefined) return [first, ...others];
-    throw notFound(`registrar ${registrar} is not served here: no ${template.qualifiedName} of that party is known`, {
-      code: "registrar-not-served",
-      about: { registrar, template: template.qualifiedName },
-    });
+    throw refuse(
+      "registrar-not-served",
+      `registrar ${registrar} is not served here: no ${template.qualifiedName} of that party is known`,
+      { registrar, template: template.qualifiedName },
+    );
   };
   const instruments: Registry["instruments"] = (context, registrar) =>
     list(factoriesOf(context, registrar), context).map((one) => Object.assign({ otherIds: [] }, one));
@@ -126,8 +127,7 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
     choiceContext(context, choice, query) {
       const [kind = ""] = choice.split("/", 1);
       const ofKind = templates.filter((one): one is Template<TableFields> => "choices" in one && one.choices === kind);
-      if (ofKind.length === 0)
-        throw notFound(`the registry ${name} has no choice ${choice}`, { code: "operation-not-supported" });
+      if (ofKind.length === 0) throw refuse("operation-not-supported", `the registry ${name} has no choice ${choice}`);
       const choices = { ...contextOf(choice), label: kind.replaceAll("-", " "), templates: ofKind };
       return answerChoice(
         context,

@@ -5,7 +5,7 @@ import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
-import type { Check, InventoryOptions, Warning, WarningKind } from "./warnings.js";
+import type { Check, InventoryOptions, Warning } from "./warnings.js";
 
 export type { Contract } from "../../domain/contract.js";
 export type * from "./lookup.js";
@@ -33,7 +33,7 @@ export interface Registry {
   allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
-  /** A summary of the stored contracts with its warnings, for the start-up output and `offledger check`. */
+  /** A summary of the stored contracts, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
   /** Which input holdings answers depend on; absent if they depend on none. */
@@ -49,8 +49,8 @@ export interface Registry {
     instruments: readonly Instrument[],
   ) => readonly (Supply | undefined)[];
   /**
-   * The checks behind the warnings of `inventory`, which the service also runs in the background, a few contracts at a
-   * time, for its metrics. Absent if the metrics have no warnings.
+   * What finds the warnings, a few contracts at a time: for `offledger check`, and in the background for the metrics.
+   * Absent if the metrics have no warnings.
    */
   readonly checks?: readonly Check[];
   /** What operators look up beyond what requests need; absent if they see only contracts and the inventory. */
@@ -255,12 +255,8 @@ export interface Inventory {
    * registry has no such party.
    */
   readonly operators?: readonly string[] | undefined;
-  /** Problems that will make requests fail: warnings, or a sentence each. At most 1,000 of a kind. */
-  readonly warnings: readonly (Warning | string)[];
-  /** How many warnings of each kind there are; absent if all are listed. */
-  readonly warningCounts?: Readonly<Record<WarningKind, number>> | undefined;
-  /** How many contracts were not checked, because there are more than InventoryOptions allow; absent if none. */
-  readonly unchecked?: number | undefined;
+  /** Problems that will make requests fail, beside those that `checks` find: warnings, or a sentence each. */
+  readonly warnings?: readonly (Warning | string)[] | undefined;
 }
 
 /** An instrument on the ledger. Fields that the ledger does not have are undefined. */

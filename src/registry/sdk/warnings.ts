@@ -1,65 +1,20 @@
+import { type CauseCode, definitionOf, helpFor, httpStatus, INFORMATION } from "../../domain/causes.js";
 import type { Contract } from "../../domain/contract.js";
-import type { RegistryErrorReason } from "../../domain/errors.js";
+import type { Cause, RegistryErrorReason } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { RequestContext } from "./registry.js";
 
-/** What can be wrong, in the order of reports. docs/check.md explains each. */
-export const warningKinds = [
-  /** No contract is of a registrar: every request is refused. */
-  "no-registrar",
-  /** A registrar, or a group of one, has instruments or pending instructions, but no factory. */
-  "no-factory",
-  /** An instrument of a pending instruction, or every instrument of a factory's registrar, has no configuration. */
-  "no-configuration",
-  /** A registrar, or a group of one, has no transfer rule. */
-  "no-rule",
-  /** Several groups of operator and provider have an instrument of a registrar. */
-  "several-groups",
-  /** An additional identifier of an instrument finds another instrument. */
-  "ambiguous-identifier",
-  /** Every usable configuration of an instrument is between synchronizers. */
-  "configuration-in-reassignment",
-  /** Another contract that a choice needs is between synchronizers. */
-  "contract-in-reassignment",
-  /** A pending instruction is between synchronizers. */
-  "instruction-in-reassignment",
-  /** The contracts that a choice needs share no synchronizer. */
-  "no-common-synchronizer",
-  /** An instrument checks a blocklist, and no contexts file says how to disclose one. */
-  "blocklist-not-configured",
-  /** A contract that the operator's contexts file or a module requires does not exist. */
-  "contract-missing",
-  /** The holding that a pending instruction has locked does not exist. */
-  "holding-missing",
-  /** The deadline of a pending instruction has passed. */
-  "instruction-expired",
-  /** A party of a pending instruction lacks required credentials. */
-  "credentials-missing",
-  /** No credential meets a requirement of an instrument, for any party. */
-  "requirement-unmet",
-  /** The claims that a requirement asks for are spread over several credentials of a party. */
-  "credentials-split",
-  /** A credential ends soon, and no other one replaces it. */
-  "credential-expires",
-  /** The factories of a group are known to be older than version 2 of the token standard. An information. */
-  "no-version-2",
-] as const;
-
-export type WarningKind = (typeof warningKinds)[number];
-
-/** Whether warnings of the kind are for information only: `offledger check` succeeds with them. */
-export const isInformation = (kind: WarningKind): boolean => kind === "no-version-2";
-
-/** Something on the ledger or in the configuration that makes operations fail. */
+/** Something on the ledger or in the configuration that makes operations fail, wherever it has the same cause. */
 export interface Warning {
-  readonly kind: WarningKind;
-  /** Empty for "no-registrar". */
+  /** The code of the cause: of causes.ts, or of a registry module. */
+  readonly kind: CauseCode | (string & {});
+  /** Empty if it concerns all. */
   readonly registrar: string;
-  /** Absent if it concerns all instruments of the registrar. */
+  /** What the cause is about, else what the first operation that fails is about; absent if that is all instruments. */
   readonly instrument?: string | undefined;
-  /** The contract that it is about: an instruction, a credential, a contract in reassignment. Absent if there is none. */
+  /** As `instrument`: a pending instruction, a credential, a contract in reassignment. */
   readonly contractId?: string | undefined;
-  /** The party that lacks credentials; absent for other kinds, and if there are several. */
+  /** The party that lacks credentials. */
   readonly party?: string | undefined;
   /** The operations that fail, by their names in `offledger contexts`, or `metadata` or `instrument-configuration`. */
   readonly operations: readonly string[];
@@ -68,31 +23,36 @@ export interface Warning {
   /** What is wrong, in the words of the error of a refused request. Ends without a full stop. */
   readonly problem: string;
   /** What to do. Ends without a full stop. */
-  readonly remedy: string;
+  readonly help: string;
+  /** For how many instruments and pending instructions operations fail; 1 if it is absent. */
+  readonly count?: number | undefined;
 }
 
-/** The HTTP status of each refusal. */
-export const refusalStatus: Readonly<Record<RegistryErrorReason, number>> = {
-  invalid: 400,
-  "not-found": 404,
-  conflict: 409,
-  unavailable: 503,
-  unsupported: 501,
-};
+/** A warning of a cause of the table. The cause says what it is about, unless `more` does. */
+export function warningOf(
+  cause: Cause,
+  { operations, ...more }: Pick<Warning, "operations"> & Partial<Warning>,
+): Warning {
+  const { code: kind, registrar = "", instrument, contractId, party, message: problem } = cause;
+  const about = { registrar, instrument, contractId, party };
+  return { kind, ...about, problem, help: helpFor(cause), operations, ...more };
+}
 
-/** A warning for people: what is wrong, which operations fail and how, and what to do. */
-export function describeWarning({ kind, problem, operations, refusal, remedy }: Warning): string {
+/** Whether the warning is for information only: `offledger check` succeeds with it. */
+export const isInformation = ({ kind }: Warning): boolean => kind === INFORMATION;
+
+/** A warning for people: what is wrong, which operations fail and how, for what, and what helps. */
+export function describeWarning(warning: Warning): string {
+  const { kind, problem, operations, refusal, help, count = 1, instrument, contractId } = warning;
   const failure =
-    refusal === undefined ? (answeredBut[kind] ?? "Fails on the ledger") : `Answered ${refusalStatus[refusal]}`;
-  return `${problem}. ${failure}: ${operations.join(", ")}. ${remedy}.`;
+    refusal === undefined ? definitionOf(kind)?.answered || "Fails on the ledger" : `Answered ${httpStatus(refusal)}`;
+  const subject = contractId ?? instrument;
+  const named =
+    subject === undefined || problem.includes(subject) ? "" : ` ${count === 1 ? "of" : "such as"} ${subject}`;
+  const counted = count === 1 ? named : `, for ${count} instruments and instructions${named}`;
+  const failing = operations.length === 0 ? "" : ` ${failure}: ${operations.join(", ")}${counted}.`;
+  return `${problem}.${failing}${help === "" ? "" : ` ${help}.`}`;
 }
-
-/** What is wrong with operations that are answered, if not that the choice fails on the ledger. */
-const answeredBut: Partial<Record<WarningKind, string>> = {
-  "several-groups": "May fail on the ledger",
-  "ambiguous-identifier": "Answered with the other instrument",
-  "credential-expires": "Will fail on the ledger",
-};
 
 /** Finds what will fail for the contracts of one template, a few of them at a time. */
 export interface Check<F = unknown, O = unknown> {
@@ -100,8 +60,8 @@ export interface Check<F = unknown, O = unknown> {
   readonly template: Template<F>;
   /**
    * The warnings about some contracts of the template, which are those of `context.view`. A check is called with each
-   * contract once. Warnings that differ only in their operations are reported as one. Like the methods of a registry it
-   * is synchronous and has no side effects.
+   * contract once. Those with the same cause are reported as one. Like the methods of a registry it is synchronous and has
+   * no side effects.
    */
   warnings(context: CheckContext, contracts: readonly Contract<F>[]): readonly Warning[];
   /** What only all contracts of the template show together. Absent if nothing. */
@@ -126,9 +86,4 @@ export interface InventoryOptions {
   readonly now: number;
   /** Credentials that end within so many days are warned of; 0 if none are. */
   readonly credentialDays: number;
-  /**
-   * How many contracts of each template are checked one by one, newest first; undefined if all are. With 0 the service
-   * runs `Registry.checks` itself, if the inventory says that contracts are unchecked.
-   */
-  readonly maxContracts?: number | undefined;
 }

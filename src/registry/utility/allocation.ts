@@ -1,4 +1,4 @@
-import { combineErrors, invalid, type RegistryError } from "../../domain/errors.js";
+import { combineErrors, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Holder } from "../engine/answer.js";
 import type { Found } from "../engine/entries.js";
 import { answerWithFactory, findInstruction, selectInstruction } from "../engine/operations.js";
@@ -131,10 +131,11 @@ function groupOfAllocations(allocations: Allocations): Group | undefined {
   const other = named.find((one) => !isOfGroup(one, group));
   if (other === undefined) return group;
   const { operator, provider, registrar } = groupOf(other);
-  throw invalid(
+  throw refuse(
+    "several-groups",
     `allocations ${first.contractId} and ${other.contractId} cannot be settled together: the first is of operator ` +
       `${group.operator} and provider ${group.provider}, the second of operator ${operator} and provider ${provider}`,
-    { code: "several-groups", about: { registrar, contractId: other.contractId } },
+    { registrar, contractId: other.contractId },
   );
 }
 
@@ -230,10 +231,11 @@ function checkSize(label: string, size: Partial<SettlementLimits>, limits: Settl
   const exceeded = units.filter((unit) => (size[unit] ?? 0) > limits[unit]);
   if (exceeded.length === 0) return;
   const [first, ...others] = exceeded.map((unit) =>
-    invalid(`the ${label} has ${size[unit]} ${unit}, but this registry supports at most ${limits[unit]}`, {
-      code: "limit-exceeded",
-      about: { limit: unit, maximum: limits[unit] },
-    }),
+    refuse(
+      "limit-exceeded",
+      `the ${label} has ${size[unit]} ${unit}, but this registry supports at most ${limits[unit]}`,
+      { limit: unit, maximum: limits[unit] },
+    ),
   );
   if (first !== undefined) throw combineErrors(first, others);
 }
@@ -248,9 +250,10 @@ const accountName = ({ owner, provider, id }: Account): string => JSON.stringify
 /** Always throws: the factory makes an allocation at once, so an allocation instruction is never pending. */
 export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {
   requireFactories(view, registrar);
-  throw invalid(
+  throw refuse(
+    "instruction-never-pending",
     `${contractId} is not an allocation instruction: this registry has no pending ones, ` +
       "because its factory makes an allocation at once",
-    { code: "operation-not-supported", about: { registrar, contractId } },
+    { registrar, contractId },
   );
 }

@@ -1,12 +1,12 @@
 /** Requirements that parties do not meet, or soon will not: nobody does, only several credentials do, or one ends. */
+import type { CauseCode } from "../../domain/causes.js";
 import type { Contract } from "../../domain/contract.js";
-import type { RegistryErrorReason } from "../../domain/errors.js";
 import type { View } from "../../state/port.js";
-import type { Check, CheckContext, InstrumentConfiguration, Requirement, Warning } from "../sdk/registry.js";
+import type { InstrumentConfiguration, Requirement } from "../sdk/registry.js";
+import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
 import { chooseCredentials, includesClaim, meets, requirementsFor, type Role, whyInvalid } from "./credentials.js";
 import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";
-import { remedies } from "../engine/problems.js";
-import type { CheckedOperations } from "./checks.js";
+import type { CheckedOperations } from "./strict.js";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_MS = 1_000;
@@ -96,21 +96,24 @@ function allRequirements(view: View): Requirements {
   return byIssuer;
 }
 
-/** The operations that need credentials of these roles, by whether a request without them is refused. */
-function operationsFor(
+/** A warning for the operations that need the credentials: those that refuse a request without them, and the others. */
+function warningsFor(
   { factories, choices }: CheckedOperations,
-  uses: readonly Use[],
-): { readonly operations: readonly string[]; readonly refusal: RegistryErrorReason | undefined }[] {
-  const roles = new Set(uses.map(({ role }) => role));
+  { first, others }: Pick<SharedRequirement, "first" | "others">,
+  cause: Pick<Warning, "contractId" | "party"> & { readonly code: CauseCode; readonly message: string },
+): readonly Warning[] {
+  const { registrar, defaultIdentifier } = first.configuration;
+  const roles = new Set([first, ...others].map(({ role }) => role));
   const needing = [...factories.values(), ...choices.values()].filter((one) =>
     one.roles.some((role) => roles.has(role)),
   );
-  const named = (wanted: boolean) =>
-    needing.filter((one) => one.requiresCredentials === wanted).map((one) => one.operation);
-  return [
-    { operations: named(false), refusal: undefined },
-    { operations: named(true), refusal: "not-found" as const },
-  ].filter(({ operations }) => operations.length > 0);
+  return [undefined, "not-found" as const].flatMap((refusal) => {
+    const failing = needing.filter((one) => one.requiresCredentials === (refusal !== undefined));
+    const operations = failing.map(({ operation }) => operation);
+    return operations.length === 0
+      ? []
+      : warningOf({ registrar, instrument: defaultIdentifier.id, ...cause }, { operations, refusal });
+  });
 }
 
 /** `the holder of instrument "USD" of registrar R and of 2 more`. */
@@ -127,20 +130,13 @@ const isMetForAnyone = ({ subjects }: Credential, { requiredClaims }: Requiremen
   requiredClaims.length === 0 ||
   subjects.some(({ claims }) => requiredClaims.every((claim) => includesClaim(claims, claim)));
 
-function unmet(checked: CheckedOperations, { requirement, first, others }: SharedRequirement): readonly Warning[] {
+function unmet(checked: CheckedOperations, shared: SharedRequirement): readonly Warning[] {
+  const { requirement, first, others } = shared;
   const { issuer, requiredClaims } = requirement;
-  const { registrar, defaultIdentifier } = first.configuration;
   const lacking =
     requiredClaims.length === 0 ? "exists" : `makes the claims ${describeClaims(requirement)} for any party`;
-  return operationsFor(checked, [first, ...others]).map(({ operations, refusal }) => ({
-    kind: "requirement-unmet",
-    registrar,
-    instrument: defaultIdentifier.id,
-    operations,
-    refusal,
-    problem: `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(first, others)}`,
-    remedy: remedies["requirement-unmet"],
-  }));
+  const message = `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(first, others)}`;
+  return warningsFor(checked, shared, { code: "requirement-unmet", message });
 }
 
 /** The parties of whom it makes some, but not all, of the claims that a requirement asks for. */
@@ -165,8 +161,9 @@ function checkSplit(
   checked: CheckedOperations,
   { contractId }: Contract<Credential>,
   party: string,
-  { requirement, first, others }: SharedRequirement,
+  shared: SharedRequirement,
 ): readonly Warning[] {
+  const { requirement, first, others } = shared;
   const { issuer, requiredClaims } = requirement;
   const valid = view
     .byKey(credential, indexKeys.credential(issuer, party))
@@ -180,20 +177,10 @@ function checkSplit(
     making.some(({ fields }) => includesClaim(claimsOn(fields, party), claim)),
   );
   if (!isMade) return [];
-  const { registrar, defaultIdentifier } = first.configuration;
-  return operationsFor(checked, [first, ...others]).map(({ operations, refusal }) => ({
-    kind: "credentials-split",
-    registrar,
-    instrument: defaultIdentifier.id,
-    contractId,
-    party,
-    operations,
-    refusal,
-    problem:
-      `${making.length} credentials of issuer ${issuer} together make the claims ${describeClaims(requirement)} on ${party}, ` +
-      `but the requirement on ${describeUses(first, others)} asks for one credential that makes all`,
-    remedy: remedies["credentials-split"],
-  }));
+  const message =
+    `${making.length} credentials of issuer ${issuer} together make the claims ${describeClaims(requirement)} on ${party}, ` +
+    `but the requirement on ${describeUses(first, others)} asks for one credential that makes all`;
+  return warningsFor(checked, shared, { code: "credentials-split", contractId, party, message });
 }
 
 const subjectsOf = ({ subjects }: Credential): readonly string[] =>
@@ -224,24 +211,22 @@ function checkEnd(
   const [first, ...others] = losses.flatMap(({ uses }) => uses);
   const [{ parties } = { parties: [] }] = losses;
   if (first === undefined) return [];
-  const { registrar, defaultIdentifier } = first.configuration;
   const endMs = validUntil / MICROS_PER_MS;
   const days = Math.max(1, Math.ceil((endMs - context.now) / DAY_MS));
   const end = `${new Date(endMs).toISOString()}, in ${days} ${days === 1 ? "day" : "days"}`;
-  return [
-    {
-      kind: "credential-expires",
-      registrar,
-      instrument: defaultIdentifier.id,
-      contractId,
-      party: parties[0],
-      operations: operationsFor(checked, [first, ...others]).flatMap(({ operations }) => operations),
-      problem:
-        `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
-        `the requirements on ${describeUses(first, others)}`,
-      remedy: remedies["credential-expires"],
-    },
-  ];
+  const message =
+    `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
+    `the requirements on ${describeUses(first, others)}`;
+  const found = warningsFor(
+    checked,
+    { first, others },
+    { code: "credential-expires", contractId, party: parties[0], message },
+  );
+  const [one] = found;
+  // Nothing is refused yet.
+  return one === undefined
+    ? []
+    : [{ ...one, operations: found.flatMap(({ operations }) => operations), refusal: undefined }];
 }
 
 /** The parties that no longer meet the requirement from that end on: no other credential meets it then. */

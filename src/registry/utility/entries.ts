@@ -1,6 +1,6 @@
 /** The entries and disclosures of the Registry Utility that a table cannot say, and the selector of its answers. */
 import type { Contract } from "../../domain/contract.js";
-import { invalid, type RegistryError } from "../../domain/errors.js";
+import { refuse, type RegistryError } from "../../domain/errors.js";
 import type { ChoiceContextBuilder, ContextEntry, Disclosure, EntryInputs } from "../engine/answer.js";
 import { allOf } from "../engine/entries.js";
 import { ContractSelector, type Group, ofGroup, otherGroups, type SelectorOptions } from "../engine/selector.js";
@@ -82,10 +82,11 @@ export class UtilitySelector extends ContractSelector {
 }
 
 const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
-  invalid(
+  refuse(
+    "blocklist-not-configured",
     `instrument "${instrument}" of registrar ${registrar} has checkBlocklist set, but this service has no blocklist ` +
       "to disclose for this operation, so the choice would fail: the operator can add one in OFFLEDGER_CONTEXTS",
-    { code: "blocklist-not-configured", about: { registrar, instrument } },
+    { registrar, instrument },
   );
 
 export type UtilityEntry = ContextEntry<UtilitySelector>;
@@ -234,7 +235,7 @@ const allocationsDisclosure: UtilityDisclosure = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
-        name: `allocation ${allocation.contractId}`,
+        name: "the allocation",
         kind: "instruction",
         registrar: allocation.fields.registrar,
       });

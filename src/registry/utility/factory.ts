@@ -4,7 +4,7 @@
  * factories of the registrar that may answer it.
  */
 import { type Contract, packageIdOf } from "../../domain/contract.js";
-import { notFound, type RegistryError } from "../../domain/errors.js";
+import { refuse, type RegistryError } from "../../domain/errors.js";
 import type { HoldingFields } from "../../domain/ledger.js";
 import type { View } from "../../state/port.js";
 import type { EntryInputs } from "../engine/answer.js";
@@ -189,10 +189,11 @@ export function requireFactories(view: View, registrar: string): readonly Found[
 }
 
 export const notServed = (registrar: string): RegistryError =>
-  notFound(`registrar ${registrar} is not served here: no AllocationFactory of that party is known`, {
-    code: "registrar-not-served",
-    about: { registrar, template: allocationFactory.qualifiedName },
-  });
+  refuse(
+    "registrar-not-served",
+    `registrar ${registrar} is not served here: no AllocationFactory of that party is known`,
+    { registrar, template: allocationFactory.qualifiedName },
+  );
 
 /** The AllocationFactories of one group, for an answer with one of them. */
 export type GroupFactories = Pick<
@@ -247,18 +248,30 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
   const [old] = mine;
   if (usable.length === 0) {
     recorder?.search({ needed: named(), candidates: mine, ...considered, chosen: undefined, required: true });
-    throw old === undefined || version2 === undefined ? missing(named()) : noVersion2(registrar, old, version2);
+    throw old === undefined || version2 === undefined ? missing(named()) : noVersion2(group, all, old, version2);
   }
   const { targetSynchronizer } = request;
   return { group, factories: usable, needed: named, considered, targetSynchronizer };
 }
 
-const noVersion2 = (registrar: string, { templateId }: Contract, versions: PackageVersions): RegistryError =>
-  notFound(
-    `the AllocationFactory of registrar ${registrar} has no version 2 of the token standard: it is of ` +
-      `utility-registry-app-v0 ${versions.versionOf(packageIdOf(templateId))}, older than ${FIRST_APP_WITH_VERSION_2}; use version 1`,
-    { code: "version-not-supported", about: { registrar, template: allocationFactory.qualifiedName } },
+function noVersion2(
+  group: Group,
+  all: readonly Found[],
+  { contractId, templateId }: Contract,
+  versions: PackageVersions,
+): RegistryError {
+  const { registrar } = group;
+  const others = namingGroup(
+    all.filter((one) => hasVersion2(one, versions)),
+    group,
   );
+  return refuse(
+    "version-not-supported",
+    `the AllocationFactory of registrar ${registrar}${others} has no version 2 of the token standard: it is of ` +
+      `utility-registry-app-v0 ${versions.versionOf(packageIdOf(templateId))}, older than ${FIRST_APP_WITH_VERSION_2}; use version 1`,
+    { registrar, contractId, template: allocationFactory.qualifiedName },
+  );
+}
 
 /** The rules do not refuse an instrument that is paused; the ledger may. */
 export function notePaused(

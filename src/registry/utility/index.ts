@@ -1,5 +1,4 @@
 import type { View } from "../../state/port.js";
-import { countOf, runChecks } from "../check/scan.js";
 import { roleOf } from "../engine/templates.js";
 import { tokenStandardApis } from "../sdk/apis.js";
 import type {
@@ -7,7 +6,6 @@ import type {
   ChoiceQuery,
   ContextAnswer,
   Inventory,
-  InventoryOptions,
   Registry,
   RequestContext,
   SupportedApis,
@@ -26,11 +24,12 @@ import {
   totalSupply,
 } from "./instruments.js";
 import { checkCredentials } from "./check-credentials.js";
-import { checkInstruments, checkRegistrars } from "./check-instruments.js";
-import { checkedOperations, checkInstructions } from "./checks.js";
+import { checkInstruments, checkRegistrars } from "./check-relations.js";
+import { checkInstructions } from "./checks.js";
 import { burnMintFactory, holdingsForBurnMint, holdingsForIssuance, issuanceFactory } from "./issuance.js";
 import { transferProof } from "./proof.js";
 import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
+import { checkedOperations } from "./strict.js";
 import { holdingsForTransfer, transferFactory } from "./transfer.js";
 
 export interface UtilityOptions {
@@ -47,7 +46,6 @@ export function utilityRegistry({
   rejectsUnknownAllocations = false,
   contexts = compileContexts(),
 }: UtilityOptions): Registry {
-  const checks = createChecks(contexts);
   return {
     name: "Registry Utility",
     templates: contexts.templates,
@@ -72,8 +70,8 @@ export function utilityRegistry({
       }
       return choiceContext(context, contexts.choices[choice], query);
     },
-    inventory: (view, options) => inventory(view, contexts, checks, options),
-    checks,
+    inventory: (view) => inventory(view, contexts),
+    checks: createChecks(contexts),
     lookup: createLookup(contexts),
     totalSupply,
     utility: {
@@ -110,19 +108,15 @@ function createChecks(contexts: UtilityContexts): readonly Check[] {
   ];
 }
 
-/** Lists the registrars and the contract counts, and runs all checks. */
-function inventory(
-  view: View,
-  { templates }: UtilityContexts,
-  checks: readonly Check[],
-  options: InventoryOptions,
-): Inventory {
+/** Lists the registrars and the contract counts. */
+function inventory(view: View, { templates }: UtilityContexts): Inventory {
   const configurations = view.all(instrumentConfiguration);
   const factories = view.all(allocationFactory);
   const served = [...new Set(factories.flatMap(({ fields }) => fields.registrar ?? []))].toSorted();
+  const stored = view.templateCounts();
   const counts = templates.map((template) => ({
     qualifiedName: template.qualifiedName,
-    count: countOf(view, template),
+    count: stored.filter((row) => row.template === template).reduce((sum, { count }) => sum + count, 0),
   }));
   const operators = [...factories, ...configurations].flatMap(({ fields }) => roleOf(fields, "operator") ?? []);
   return {
@@ -135,7 +129,6 @@ function inventory(
     })),
     counts: counts.filter(({ count }) => count > 0),
     operators: [...new Set(operators)].toSorted(),
-    ...runChecks(view, checks, options),
   };
 }
 

@@ -1,6 +1,6 @@
 /** What is asked besides the operations: instruments, their supply and configurations, registrars, and what concerns a party. */
 import type { Contract } from "../../domain/contract.js";
-import { notFound } from "../../domain/errors.js";
+import { refuse } from "../../domain/errors.js";
 import type { View } from "../../state/port.js";
 import { choicesOn, entityOf, instructionSearches } from "../engine/lookup.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
@@ -20,7 +20,7 @@ import type {
   Sought,
   Supply,
 } from "../sdk/registry.js";
-import { checkedOperations } from "./checks.js";
+import { checkedOperations } from "./strict.js";
 import type { UtilityContexts } from "./contexts.js";
 import { groupOf, requireFactories } from "./factory.js";
 import {
@@ -139,8 +139,7 @@ function isSame(a: InstrumentIdentifier, b: InstrumentIdentifier): boolean {
 export function operator({ view }: RequestContext): string {
   const [newest] = view.all(allocationFactory);
   const party = newest && roleOf(newest.fields, "operator");
-  if (party === undefined)
-    throw notFound("the operator is not known: there is no AllocationFactory", { code: "operator-unknown" });
+  if (party === undefined) throw refuse("operator-unknown", "the operator is not known: there is no AllocationFactory");
   return party;
 }
 

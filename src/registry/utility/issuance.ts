@@ -1,4 +1,4 @@
-import { notFound } from "../../domain/errors.js";
+import { refuse } from "../../domain/errors.js";
 import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
 import type { ContextDefinition } from "../engine/answer.js";
 import { answerWithFactory } from "../engine/operations.js";
@@ -36,9 +36,9 @@ export function burnMintFactory(
   const { inputHoldings: ids = [] } = query;
   const burned = Array.from(inputHoldings(context, ids), ([contractId, holding]) => {
     if (holding !== "archived") return holding.owner;
-    throw notFound(`input holding ${contractId} has been archived`, {
-      code: "holding-archived",
-      about: { contractId, registrar: query.registrar },
+    throw refuse("holding-archived", `input holding ${contractId} has been archived`, {
+      contractId,
+      registrar: query.registrar,
     });
   });
   const unknown = new Set(ids).size - burned.length;

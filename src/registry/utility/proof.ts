@@ -1,7 +1,7 @@
 /** Transfer proofs: whether a transfer with exactly these values happened in an update. */
 import { z } from "zod";
 import { parseDecimal } from "../../domain/decimal.js";
-import { invalid, invalidField } from "../../domain/errors.js";
+import { invalidField, refuse } from "../../domain/errors.js";
 import { type JsonValue, valueAt } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { accountForm, accountOf, NO_OWNER } from "../account.js";
@@ -17,9 +17,10 @@ const templates = [transferOffer, allocationFactory, transferPreapproval, transf
 
 /** The same for every cause: a caller who does not know the transfer learns nothing. */
 const notVerified = () =>
-  invalid("the transfer cannot be verified: check the update id and every value of the transfer", {
-    code: "transfer-not-verified",
-  });
+  refuse(
+    "transfer-not-verified",
+    "the transfer cannot be verified: check the update id and every value of the transfer",
+  );
 
 /**
  * Throws RegistryError "invalid" if the transfer cannot be verified, whatever the cause, after the same wait. A mistyped

@@ -42,7 +42,7 @@ export function parseJson(bytes: Buffer): JsonValue | undefined {
 }
 
 /** The text of a JSON body without a byte order mark. Throws invalid_argument if the bytes are not UTF-8. */
-export function decodeUtf8(bytes: Buffer): string {
+function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString();
   // Invalid bytes become the replacement character. A search for it in a string of ASCII returns at once.
   if (text.includes("\ufffd") && !isUtf8(bytes))

@@ -1,4 +1,5 @@
 /** On random registries: what is refused is named by a warning, and what a warning names is refused. */
+import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { backgroundContext } from "../../../src/registry/recorder.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -10,7 +11,6 @@ import type {
   IssuanceInstruction,
   Registry,
   RequestContext,
-  Warning,
 } from "../../../src/registry/sdk/registry.js";
 import type { MemoryStore } from "../../../src/state/memory-store.js";
 import { elementOf } from "../../fixtures/contexts.js";
@@ -186,8 +186,8 @@ test("warnings and answers agree", async () => {
     fc.asyncProperty(random, async (given) => {
       const registry = registryOf(given);
       const store = await storeOf(elementsOf(given), registry);
-      const inventory = store.read((view) => registry.inventory(view, { now: NOW, credentialDays: 30 }));
-      const warnings = inventory.warnings.filter((one): one is Warning => typeof one !== "string");
+      const { found } = await scanWarnings(store, registry.checks ?? [], { now: () => NOW, credentialDays: 30 });
+      const warnings = found.warnings();
       const naming = (operation: string) =>
         warnings.filter(({ operations, refusal }) => refusal !== undefined && operations.includes(operation));
       // Without a configuration, USD is known by its instructions only.

@@ -1,6 +1,7 @@
 /** Credentials that end soon: which are warned of, for whom and for which instrument. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
+import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utility } from "../../fixtures/in-memory.js";
 
@@ -14,9 +15,9 @@ const held = (id: string, claims: readonly string[], more: JsonObject = {}, opti
 
 async function warningsOf(elements: readonly JsonObject[], credentialDays = 30) {
   const store = await storeOf([...base.map((name) => element(name, name, payload.service())), ...elements]);
-  const options = { now: Date.parse("2026-06-01T00:00:00Z"), credentialDays };
-  const found = store.read((view) => utility.inventory(view, options)).warnings;
-  return found.filter((one) => typeof one !== "string").filter(({ kind }) => kind === "credential-expires");
+  const now = () => Date.parse("2026-06-01T00:00:00Z");
+  const { found } = await scanWarnings(store, utility.checks ?? [], { now, credentialDays });
+  return found.warnings().filter(({ kind }) => kind === "credential-expires");
 }
 const idsOf = async (...given: Parameters<typeof warningsOf>) =>
   (await warningsOf(...given)).map(({ contractId }) => contractId);

@@ -1,9 +1,15 @@
 /** Checks that are read beside the requests: in short steps with rests, and of a bounded part of the store. */
 import { describe, expect, test, vi } from "vitest";
 import type { Contract } from "../../../src/domain/contract.js";
-import { MAX_KEPT, scanInventory, scanWarnings, WarningCollector } from "../../../src/registry/check/scan.js";
+import {
+  type CheckedInventory,
+  MAX_KEPT,
+  scanInventory,
+  scanWarnings,
+  WarningCollector,
+} from "../../../src/registry/check/scan.js";
 import type { Check, Inventory, Registry, Warning } from "../../../src/registry/sdk/registry.js";
-import { warningKinds } from "../../../src/registry/sdk/warnings.js";
+import { findings } from "../../../src/domain/causes.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
 import type { StoreReader, View } from "../../../src/state/port.js";
 import { element, payload } from "../../fixtures/elements.js";
@@ -51,8 +57,7 @@ describe("steps", () => {
   test("have at most 100 contracts, each contract once, and a rest after each", async () => {
     const { check, steps, sizes } = seeing();
     const given = options();
-    const { isComplete, offset, checked } = await scanWarnings(await fruitStore(250), [check], given);
-    expect({ isComplete, offset, checked }).toEqual({ isComplete: true, offset: 7, checked: 250 });
+    expect(await scanWarnings(await fruitStore(250), [check], given)).toMatchObject({ offset: 7, unchecked: 0 });
     expect(sizes()[0]).toBe(25);
     expect(Math.max(...sizes())).toBeLessThanOrEqual(100);
     expect(steps.flat()).toHaveLength(250);
@@ -109,7 +114,7 @@ describe("a check of all contracts together", () => {
     const store = await fruitStore(50);
     const { check, conclude } = counting();
     const few = await scanWarnings(store, [check], { ...options(), maxContracts: 49 });
-    expect(few).toMatchObject({ isComplete: false, checked: 49 });
+    expect(few.unchecked).toBe(1);
     const end = new AbortController();
     await scanWarnings(store, [check], { ...options(), pause: async () => end.abort(), signal: end.signal });
     expect(conclude).not.toHaveBeenCalled();
@@ -118,12 +123,12 @@ describe("a check of all contracts together", () => {
 
 describe("warnings", () => {
   const warning = (more: Partial<Warning> = {}): Warning => ({
-    kind: "no-rule",
+    kind: "rule-missing",
     registrar: "registrar",
     operations: ["settlement-factory"],
     refusal: "not-found",
     problem: "there is no rule",
-    remedy: "Create one",
+    help: "Create one",
     ...more,
   });
   function collected(...warnings: readonly Partial<Warning>[]): WarningCollector {
@@ -132,18 +137,17 @@ describe("warnings", () => {
     return collector;
   }
 
-  test("that differ only in their operations are one", () => {
-    const found = collected({}, { operations: ["allocation-factory", "settlement-factory"] });
-    expect(found.warnings()).toEqual([warning({ operations: ["settlement-factory", "allocation-factory"] })]);
+  test("of one cause are one, with all operations, and the first as the example", () => {
+    const other = { operations: ["allocation-factory", "settlement-factory"], contractId: "a", count: 3 };
+    const found = collected({ instrument: "USD" }, other, { instrument: "EUR", party: "alice" });
+    const operations = ["settlement-factory", "allocation-factory"];
+    expect(found.warnings()).toEqual([warning({ instrument: "USD", operations, count: 5 })]);
     expect(found.total).toBe(1);
   });
 
   test.each<Partial<Warning>>([
-    { kind: "no-factory" },
+    { kind: "registrar-not-served" },
     { registrar: "other" },
-    { instrument: "USD" },
-    { contractId: "a" },
-    { party: "alice" },
     { refusal: undefined },
     { problem: "other" },
   ])("that differ in %j are apart", (more) => {
@@ -151,24 +155,25 @@ describe("warnings", () => {
   });
 
   test("of every kind are counted, and listed in a fixed order", () => {
-    const found = collected({ kind: "credential-expires" }, { kind: "no-factory" });
-    expect(found.warnings().map(({ kind }) => kind)).toEqual(["no-factory", "credential-expires"]);
-    const none = Object.fromEntries(warningKinds.map((kind) => [kind, 0]));
-    expect(found.counts).toEqual({ ...none, "no-factory": 1, "credential-expires": 1 });
+    const found = collected({ kind: "credential-expires" }, { kind: "registrar-not-served" });
+    expect(found.warnings().map(({ kind }) => kind)).toEqual(["registrar-not-served", "credential-expires"]);
+    const none = Object.fromEntries(Object.keys(findings).map((kind) => [kind, 0]));
+    expect(found.counts).toEqual({ ...none, "registrar-not-served": 1, "credential-expires": 1 });
   });
 
   test("beyond 1,000 of a kind are counted", () => {
-    const found = collected(...Array.from({ length: 1_500 }, (_, id) => ({ contractId: String(id) })));
-    found.add(warning({ contractId: "0", operations: ["allocation-factory"] }));
-    found.add(warning({ kind: "no-factory" }));
-    expect([MAX_KEPT, found.counts["no-rule"], found.total]).toEqual([1_000, 1_500, 1_501]);
+    const found = collected(...Array.from({ length: 1_500 }, (_, id) => ({ problem: String(id) })));
+    found.add(warning({ problem: "0", operations: ["allocation-factory"] }));
+    found.add(warning({ kind: "registrar-not-served" }));
+    expect([MAX_KEPT, found.counts["rule-missing"], found.total]).toEqual([1_000, 1_500, 1_501]);
     expect(found.warnings()).toHaveLength(1_001);
-    expect(found.warnings(2).map(({ contractId }) => contractId)).toEqual([undefined, "0", "1"]);
+    expect(found.warnings(2).map(({ problem }) => problem)).toEqual(["there is no rule", "0", "1"]);
   });
 
-  test("of an unknown kind, which a module in plain JavaScript may have, are rejected", () => {
-    const message = "a check returned a warning of the unknown kind bad";
-    expect(() => collected({ kind: "bad" } as unknown as Warning)).toThrow(message);
+  test("of kinds of a module are counted, up to a bound", () => {
+    const found = collected(...Array.from({ length: 300 }, (_, id) => ({ kind: `own-${id}`, problem: String(id) })));
+    expect(found.counts).toMatchObject({ "own-0": 1, other: expect.any(Number) as number });
+    expect([found.total, found.warnings().length, Object.keys(found.counts).length]).toEqual([300, 300, 201]);
   });
 });
 
@@ -184,15 +189,15 @@ describe("the inventory", () => {
     scan: StoreReader,
     registry: Registry = utility,
     signal = options().signal,
-  ): Promise<Inventory> => scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
+  ): Promise<CheckedInventory> => scanInventory(scan, registry, { ...options(), maxContracts: 1_000, signal });
   const offersOf = ({ counts }: Inventory) =>
     counts.find(({ qualifiedName }) => qualifiedName.endsWith(":TransferOffer"))?.count;
 
   test("has everything, up to the limit", async () => {
     const found = await inventoryOf(await scanOf(999));
     expect(offersOf(found)).toBe(1_000);
-    expect([found.warningCounts?.["holding-missing"], found.warnings.length]).toEqual([999, 999]);
-    expect(found.unchecked).toBeUndefined();
+    expect([found.warningCounts["holding-missing"], found.warnings.length]).toEqual([999, 999]);
+    expect(found.unchecked).toBe(0);
     const instruments = [{ source: "registrar::1220", id: "USD", scheme: "Internal" }];
     expect(found.registrars).toEqual([{ party: "registrar::1220", instruments }]);
   });
@@ -200,7 +205,7 @@ describe("the inventory", () => {
   test("counts the others past it", async () => {
     const found = await inventoryOf(await scanOf(1_500));
     expect([offersOf(found), found.unchecked]).toEqual([1_501, 501]);
-    expect([999, 1_000]).toContain(found.warningCounts?.["holding-missing"]);
+    expect([999, 1_000]).toContain(found.warningCounts["holding-missing"]);
   });
 
   test("reads no template of pending instructions as a whole", async () => {
@@ -219,7 +224,7 @@ describe("the inventory", () => {
       });
     const read: StoreReader["read"] = (use) => scan.read((view) => use(watched(view)));
     const found = await inventoryOf({ ids: (template) => scan.ids(template), read });
-    expect(found.warningCounts?.["holding-missing"]).toBe(20);
+    expect(found.warningCounts["holding-missing"]).toBe(20);
     expect([...listed].toSorted()).toEqual(["AllocationFactory", "InstrumentConfiguration"]);
   });
 
@@ -227,10 +232,10 @@ describe("the inventory", () => {
     expect((await inventoryOf(await scanOf(20), utility, AbortSignal.abort())).warnings).toEqual([]);
   });
 
-  test("of a registry without limit is used as it is", async () => {
-    const warnings = () => expect.fail("the inventory has its own warnings");
-    const checks = utility.templates.map((template) => ({ template, warnings }));
+  test("has the sentences of a module beside what its checks find", async () => {
     const inventory: Inventory = { registrars: [], counts: [], warnings: ["a sentence"] };
-    expect(await inventoryOf(await scanOf(0), { ...ownRegistry, checks, inventory: () => inventory })).toBe(inventory);
+    const own = { ...ownRegistry, inventory: () => inventory };
+    const { warnings } = await inventoryOf(await scanOf(1), { ...own, checks: utility.checks ?? [] });
+    expect(warnings).toMatchObject(["a sentence", { kind: "holding-missing" }]);
   });
 });

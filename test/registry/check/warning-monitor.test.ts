@@ -13,16 +13,17 @@ const START = 1_000_000;
 const WAIT = 45_000;
 
 const warning: Warning = {
-  kind: "no-rule",
+  kind: "rule-missing",
   registrar: "registrar",
   operations: ["settlement-factory"],
-  problem: "it is an apple",
-  remedy: "Eat it",
+  problem: "a is an apple",
+  help: "Eat it",
 };
 /** Warns of every apple. */
 const check: Check = {
   template: apple,
-  warnings: (_context, contracts) => contracts.map(({ contractId }) => ({ ...warning, contractId })),
+  warnings: (_context, contracts) =>
+    contracts.map(({ contractId }) => ({ ...warning, contractId, problem: `${contractId} is an apple` })),
 };
 
 /** It rests a second and more after each of some steps. */
@@ -80,7 +81,7 @@ test("scans when it is first asked, and reports what it finds", async () => {
     checkedAt: START,
     offset: 5,
     total: 1,
-    counts: { "no-rule": 1, "no-factory": 0 },
+    counts: { "rule-missing": 1, "registrar-not-served": 0 },
     warnings: [{ contractId: "a" }],
   });
   expect(state.scans).toBe(1);
@@ -89,10 +90,10 @@ test("scans when it is first asked, and reports what it finds", async () => {
 test("reports what is found without a scan, as long as it lasts", async () => {
   const { monitor, state } = await monitored();
   state.standing = [{ ...warning, kind: "no-registrar", registrar: "" }];
-  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, counts: { "no-registrar": 1, "no-rule": 1 } });
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 2, counts: { "no-registrar": 1, "rule-missing": 1 } });
   state.standing = [];
   state.elapsed += MINUTE;
-  expect(await monitor.current(WAIT)).toMatchObject({ total: 1, counts: { "no-registrar": 0, "no-rule": 1 } });
+  expect(await monitor.current(WAIT)).toMatchObject({ total: 1, counts: { "no-registrar": 0, "rule-missing": 1 } });
 });
 
 test("scans again a minute after the last start, wherever the clock was set meanwhile", async () => {
@@ -163,7 +164,7 @@ test("lists at most 100 of each kind", async () => {
   const { monitor } = await monitored(check, MANY.slice(0, 150));
   const report = await monitor.current(WAIT);
   expect(report?.warnings).toHaveLength(100);
-  expect(report).toMatchObject({ total: 150, counts: { "no-rule": 150 } });
+  expect(report).toMatchObject({ total: 150, counts: { "rule-missing": 150 } });
 });
 
 test("closing ends a scan within its rests, and no scan starts afterwards", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { scanWarnings } from "../../../src/registry/check/scan.js";
-import { describeWarning, refusalStatus, type Warning } from "../../../src/registry/sdk/warnings.js";
+import { describeWarning, type Warning } from "../../../src/registry/sdk/warnings.js";
 import { explainerOn } from "../../explain/explaining.js";
 import { type Defect, defectsAt, type ExpectedWarning } from "../../fixtures/defects.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
@@ -31,8 +31,6 @@ async function checked({ elements, contexts = "" }: Pick<Defect, "elements" | "c
   const { found } = await scanWarnings(store, registry.checks ?? [], {
     credentialDays: 30,
     now: () => NOW,
-    pause: () => Promise.resolve(),
-    signal: new AbortController().signal,
   });
   return { warnings: found.warnings(), explain };
 }
@@ -44,7 +42,8 @@ const comparable = ({ kind, operations, instrument, contractId }: Warning | Expe
   contractId,
   operations: operations.toSorted(),
 });
-const statusOf = ({ refusal }: Warning) => (refusal === undefined ? undefined : refusalStatus[refusal]);
+const statuses = { invalid: 400, "not-found": 404, conflict: 409, unavailable: 503, unsupported: 501 };
+const statusOf = ({ refusal }: Warning) => (refusal === undefined ? undefined : statuses[refusal]);
 
 /** The order of warnings of one kind has no meaning either. `isWhole`: with the party and the status. */
 function expectWarnings(warnings: readonly Warning[], expected: readonly ExpectedWarning[], isWhole = true): void {
@@ -93,7 +92,6 @@ describe("choices on instructions that are not there yet are named if they would
   const moving = { moving: "unassigned", createdAt: "2026-01-06T09:00:00.000000Z" } as const;
   const newest = element("AllocationFactory", "newest", payload.service(), moving);
   const needRule = ["allocation/execute-transfer", "transfer-instruction/accept"];
-  const accepts = ["burn-offer", "burn-request", "mint-offer", "mint-request"].map((name) => `${name}/accept`);
 
   test.each<[string, Parameters<typeof completeElements>[0], string[]]>([
     ["none if nothing is wrong", {}, []],
@@ -104,9 +102,9 @@ describe("choices on instructions that are not there yet are named if they would
       needRule,
     ],
     [
-      "those that need a blocklist, although no instruction can be created",
+      "none where the blocklist is not configured, which the factories name",
       { registry: { configuration: usd({ checkBlocklist: true }) }, added: [newest] },
-      [...needRule, ...accepts],
+      [],
     ],
     ["none if no instruction can be created", { registry: { factory: undefined } }, []],
     ["none if its configuration is elsewhere", { registry: { configuration: usd({}, onB) } }, []],
@@ -149,20 +147,30 @@ describe("several groups of operator and provider under one registrar are each c
   const transfers = [...holding, "transfer-factory/self"];
   const executes = ["transfer-instruction/accept", "allocation/execute-transfer"];
   // The registrar is served: its metadata is.
-  const noFactory = { kind: "no-factory", operations: [...transfers, "settlement-factory", ...issuing] };
+  const noFactory = {
+    kind: "factory-missing",
+    instrument: "EUR",
+    operations: [...transfers, "settlement-factory", ...issuing],
+  };
   const noRule = {
-    kind: "no-rule",
+    kind: "rule-missing",
+    instrument: "EUR",
     operations: ["settlement-factory", ...executes],
     says: `the TransferRule of registrar registrar::1220 ${named} does not exist. Answered 404`,
   };
   const several = (contractId: string, says: string): ExpectedWarning => ({
-    kind: "several-groups",
+    kind: "shared-instrument",
     instrument: "USD",
     contractId,
     says,
     operations: [...transfers, ...issuing],
   });
-  const noVersion2 = { kind: "no-version-2", contractId: "factory-2", operations: ["settlement-factory"] };
+  const noVersion2 = {
+    kind: "version-not-supported",
+    instrument: "EUR",
+    contractId: "factory-2",
+    operations: ["settlement-factory"],
+  };
   const missing = "the InstrumentConfiguration of instrument";
 
   const cases: Readonly<Record<string, readonly [added: readonly JsonObject[], ...ExpectedWarning[]]>> = {
@@ -196,7 +204,7 @@ describe("several groups of operator and provider under one registrar are each c
     ],
     "the older one of an instrument has no rule": [
       [factory("factory-2"), configured("usd-2", "USD", {}, earlier)],
-      noRule,
+      { ...noRule, instrument: "USD" },
       several("usd", `the ledger refuses the answer for ${named}. May fail on the ledger`),
     ],
     "an older configuration of a group is not used": [
@@ -214,8 +222,9 @@ describe("several groups of operator and provider under one registrar are each c
         element("MintOffer", "mint-2", payload.mint("alice", "USD", second)),
       ],
       {
-        kind: "no-configuration",
+        kind: "configuration-missing",
         instrument: "USD",
+        contractId: "mint-2",
         operations: ["mint-offer/accept"],
         says: `${missing} "USD" of registrar registrar::1220 ${named} does not exist`,
       },
@@ -223,7 +232,7 @@ describe("several groups of operator and provider under one registrar are each c
     "an instruction is of an instrument that no group has": [
       [element("MintOffer", "mint-2", payload.mint("alice", "GBP", second))],
       {
-        kind: "no-configuration",
+        kind: "configuration-missing",
         instrument: "GBP",
         // The other group has a factory, which a transfer to oneself gets.
         operations: [...holding, "settlement-factory", ...issuing, "mint-offer/accept"],
@@ -234,7 +243,7 @@ describe("several groups of operator and provider under one registrar are each c
       [old, rule(), eur],
       {
         ...noVersion2,
-        says: "Requests of version 2 for a factory of provider second::1220 are refused. Answered 404: settlement-factory",
+        says: "(operator operator::1220, provider second::1220) has no version 2 of the token standard",
       },
     ],
     "an allocation of one without version 2 is not settled by a factory": [
@@ -245,11 +254,11 @@ describe("several groups of operator and provider under one registrar are each c
         element("DvpLegAllocation", "leg-2", payload.allocation("alice", "dave", "EUR", "locked", second)),
       ],
       {
-        kind: "credentials-missing",
+        kind: "credential-missing",
         instrument: "EUR",
         contractId: "leg-2",
         operations: ["allocation/execute-transfer"],
-        says: "allocation leg-2: a valid credential for dave",
+        says: "a valid credential for dave",
       },
       { ...noVersion2, says: "0.7.0" },
     ],
@@ -276,9 +285,4 @@ describe("several groups of operator and provider under one registrar are each c
     const { warnings } = await checked({ elements: completeElements({ added }), contexts });
     expectWarnings(warnings, expected, false);
   });
-});
-
-test("a warning names the status that a refusal has over REST", () => {
-  const statuses = { invalid: 400, "not-found": 404, conflict: 409, unavailable: 503, unsupported: 501 };
-  expect(refusalStatus).toEqual(statuses);
 });
