@@ -3,7 +3,7 @@ import { z } from "zod";
 import { invalidField } from "../domain/errors.js";
 import { isObject, valueAt } from "../domain/json.js";
 import { type Account, accountForm, accountIn, accountOf } from "./account.js";
-import { id, mapKeys, readFields } from "./fields.js";
+import { nonEmpty, mapKeys, readFields } from "./fields.js";
 import type { FactoryQuery } from "./sdk/registry.js";
 
 /** What a factory request may say besides what its choice is about. */
@@ -57,11 +57,11 @@ export interface SettledAllocation {
 }
 
 const anything = z.unknown().optional();
-const instrument = z.object({ admin: id, id });
+const instrument = z.object({ admin: nonEmpty, id: nonEmpty });
 
 /** What the arguments of every factory may have. */
 const common = {
-  expectedAdmin: id.nullish(),
+  expectedAdmin: nonEmpty.nullish(),
   /** A field of wallets, which no choice has. Empty: none. */
   _targetSynchronizerId: z.string().nullish(),
 };
@@ -86,12 +86,12 @@ const allocationV1Form = z.object({
   }),
 });
 
-const side = z.object({ instrumentId: id, side: z.enum(["SenderSide", "ReceiverSide"]), otherside: anything });
+const side = z.object({ instrumentId: nonEmpty, side: z.enum(["SenderSide", "ReceiverSide"]), otherside: anything });
 const allocationV2Form = z.object({
   ...common,
   inputHoldingCids: anything,
   allocation: z.object({
-    admin: id,
+    admin: nonEmpty,
     transferLegSides: z.array(side),
     authorizer: accountForm,
     nextIterationFunding: mapKeys,
@@ -101,11 +101,11 @@ const allocationV2Form = z.object({
 
 const settlementForm = z.object({
   ...common,
-  transferLegs: z.array(z.object({ sender: accountForm, receiver: accountForm, instrumentId: id })),
+  transferLegs: z.array(z.object({ sender: accountForm, receiver: accountForm, instrumentId: nonEmpty })),
   allocations: z.array(
     z.object({
-      allocationCid: id,
-      extraTransferLegSides: z.array(z.object({ otherside: accountForm, instrumentId: id })).nullish(),
+      allocationCid: nonEmpty,
+      extraTransferLegSides: z.array(z.object({ otherside: accountForm, instrumentId: nonEmpty })).nullish(),
       nextIterationFunding: mapKeys,
     }),
   ),
@@ -231,7 +231,7 @@ const executorsForm = z.object({ executors: z.array(z.string()).nullish(), execu
 function executorsIn(settlement: unknown, path: string): readonly string[] {
   const { executors, executor } = readFields(executorsForm, settlement, path) ?? {};
   if (executors != null) return executors;
-  return executor == null ? [] : [readFields(id, executor, `${path}.executor`)];
+  return executor == null ? [] : [readFields(nonEmpty, executor, `${path}.executor`)];
 }
 
 /** The contract ids in a list that may be absent. Requests for factories depend on them only if a registrar has several providers. */

@@ -158,7 +158,7 @@ describe("a registry with one template", () => {
       answer: { error: "registrar nobody::1220 is not served here: no Gold.Mine:Mine of that party is known" },
     });
     const { answer } = await send(`${url}${ofDigger}/metadata/v1/instruments/GOLD`);
-    expect(answer).toMatchObject({ totalSupply: "1.2500000000", totalSupplyAsOf: "2026-01-05T09:00:00.000000Z" });
+    expect(answer).toMatchObject({ totalSupply: "1.2500000000", totalSupplyAsOf: expect.stringMatching(/Z$/) });
   });
 
   test("has warnings of its own: sentences, and typed ones that its checks find", async () => {

@@ -6,21 +6,21 @@ import { decimalText, parseDecimal } from "../../src/domain/decimal.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { accountForm, accountIn, accountOf } from "../../src/registry/account.js";
-import { decimal, id, mapKeys, readFields, time } from "../../src/registry/fields.js";
+import { decimal, mapKeys, nonEmpty, readFields, time } from "../../src/registry/fields.js";
 
 const PAIR = ["USD", "1.0"];
 const missing = Symbol("missing");
 type Given = JsonValue | typeof missing;
 
 const forms = {
-  id,
-  optionalId: id.nullish(),
+  id: nonEmpty,
+  optionalId: nonEmpty.nullish(),
   text: z.string(),
   bool: z.boolean(),
   side: z.enum(["left", "right"]),
   time: time.nullish(),
   object: z.object({ inner: z.number() }),
-  objects: z.array(z.object({ inner: z.object({ at: id }) })),
+  objects: z.array(z.object({ inner: z.object({ at: nonEmpty }) })),
   texts: z.array(z.string()),
   mapKeys,
   decimal,

@@ -44,11 +44,11 @@ export interface RegistryDefinition<P> extends Partial<Omit<Registry, "name" | "
   /** Versions of the token standard of which it serves all APIs; default v1. */
   readonly versions?: readonly ApiVersion[];
   /** All instruments of the registrar of the factories, each id once. */
-  instruments(factories: Factories<P>, context: RequestContext): readonly ListedInstrument[];
+  readonly instruments: (factories: Factories<P>, context: RequestContext) => readonly ListedInstrument[];
   /** The values of a choice context by their keys; those that are undefined are left out. Default: none. */
-  context?(request: ContextRequest, operation: Operation): Readonly<Record<string, AnyValue | undefined>>;
+  readonly context?: (request: ContextRequest, operation: Operation) => Readonly<Record<string, AnyValue | undefined>>;
   /** Whether a transfer is direct; default: the receiver gets an offer. Not called for one to its sender. */
-  isDirect?(request: ContextRequest): boolean;
+  readonly isDirect?: (request: ContextRequest) => boolean;
 }
 
 /** `otherIds` are none if it is absent. */
@@ -69,7 +69,7 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
     );
   };
   const instruments: Registry["instruments"] = (context, registrar) =>
-    list(factoriesOf(context, registrar), context).map((one) => ({ otherIds: [], ...one }));
+    list(factoriesOf(context, registrar), context).map((one) => Object.assign({ otherIds: [] }, one));
 
   const contextOf = (operation: Operation, ...first: readonly ContextLine[]): ContextDefinition => ({
     lines: [

@@ -35,17 +35,21 @@ export interface ContextRequest {
    * paths of one of the template's look-ups. Without one it returns undefined, and the answer is refused as a whole, with all
    * that is missing; if it is `optional`, or the choice only ends something, it is refused only for a contract in reassignment.
    */
-  find<P>(template: ModuleTemplate<P>, by?: Values, options?: FindOptions): Contract<ContractFields<P>> | undefined;
+  readonly find: <P>(
+    template: ModuleTemplate<P>,
+    by?: Values,
+    options?: FindOptions,
+  ) => Contract<ContractFields<P>> | undefined;
   /** As `find`, by its contract id. */
-  findById<P>(
+  readonly findById: <P>(
     template: ModuleTemplate<P>,
     contractId: string,
     options?: FindOptions,
-  ): Contract<ContractFields<P>> | undefined;
+  ) => Contract<ContractFields<P>> | undefined;
   /** The contract id as a value. The contract is then disclosed. */
-  reference(contract: Contract): AnyValue;
+  readonly reference: (contract: Contract) => AnyValue;
   /** Discloses a contract, which must be on the synchronizer of the answer. */
-  disclose(contract: Contract): void;
+  readonly disclose: (contract: Contract) => void;
 }
 
 type Values = Readonly<Record<string, string>>;

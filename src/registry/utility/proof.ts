@@ -5,7 +5,7 @@ import { invalidField, refuse } from "../../domain/errors.js";
 import { type JsonValue, valueAt } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { accountForm, accountOf, NO_OWNER } from "../account.js";
-import { id } from "../fields.js";
+import { nonEmpty } from "../fields.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";
 import type { ProofQuery, ProofStatus, TransferTerms } from "../sdk/registry.js";
 import { allocationFactory, transferOffer, transferPreapproval, transferRule } from "./templates.js";
@@ -170,10 +170,10 @@ export function comparable(transfer: TransferTerms): ComparableTransfer {
 
 const transferForm = z.object({
   transfer: z.object({
-    sender: z.union([id, accountForm]),
-    receiver: z.union([id, accountForm]),
+    sender: z.union([nonEmpty, accountForm]),
+    receiver: z.union([nonEmpty, accountForm]),
     amount: z.string(),
-    instrumentId: z.object({ admin: id, id }),
+    instrumentId: z.object({ admin: nonEmpty, id: nonEmpty }),
     requestedAt: z.string(),
     executeBefore: z.string(),
     inputHoldingCids: z.array(z.string()),

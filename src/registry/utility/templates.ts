@@ -9,7 +9,7 @@ import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
 import { fullNames } from "../engine/file.js";
 import { utilityForm } from "../engine/grammar.js";
-import { decimal, id, readFields, time } from "../fields.js";
+import { decimal, nonEmpty, readFields, time } from "../fields.js";
 import type { Claim, InstrumentConfiguration } from "../sdk/registry.js";
 
 /** utility.yaml. */
@@ -105,7 +105,7 @@ export interface FeaturedAppRight {
 export const featuredAppRight = defineTemplate(
   "splice-amulet",
   "Splice.Amulet:FeaturedAppRight",
-  z.object({ dso: id, provider: id }),
+  z.object({ dso: nonEmpty, provider: nonEmpty }),
   ({ provider }) => [indexKeys.featuredAppRight(provider)],
 );
 
@@ -119,16 +119,16 @@ const identifier = z.object({ source: z.string(), id: z.string(), scheme: z.stri
 const claimPair = z
   .object({ _1: z.string(), _2: z.string() })
   .transform(({ _1: property, _2: value }) => ({ property, value }));
-const requirement = z.object({ issuer: id, requiredClaims: z.array(claimPair) });
+const requirement = z.object({ issuer: nonEmpty, requiredClaims: z.array(claimPair) });
 
 export const instrumentConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
   z
     .object({
-      operator: id,
-      provider: id,
-      registrar: id,
+      operator: nonEmpty,
+      provider: nonEmpty,
+      registrar: nonEmpty,
       defaultIdentifier: identifier,
       additionalIdentifiers: z.array(identifier),
       issuerRequirements: z.array(requirement),
@@ -192,8 +192,8 @@ export const credential = defineTemplate(
   "Utility.Credential.V0.Credential:Credential",
   z
     .object({
-      issuer: id,
-      holder: id,
+      issuer: nonEmpty,
+      holder: nonEmpty,
       validFrom: time.nullish(),
       validUntil: time.nullish(),
       claims: z.array(z.object({ subject: z.string(), property: z.string(), value: z.string() })),
@@ -230,14 +230,14 @@ function groupClaims(
 }
 
 const holdingForm = z.object({
-  owner: id,
-  operator: id,
-  provider: id,
-  registrar: id,
-  instrument: z.object({ id }),
+  owner: nonEmpty,
+  operator: nonEmpty,
+  provider: nonEmpty,
+  registrar: nonEmpty,
+  instrument: z.object({ id: nonEmpty }),
   lock: z.unknown().optional(),
 });
-const supplyForm = z.object({ registrar: id, instrument: z.object({ id }), amount: decimal });
+const supplyForm = z.object({ registrar: nonEmpty, instrument: z.object({ id: nonEmpty }), amount: decimal });
 
 /**
  * Only locked holdings are disclosed, so unlocked ones are optional: their owners matter to some requests, but there can
