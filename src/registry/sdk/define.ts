@@ -146,7 +146,6 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
           instruments: instruments(context, party).map(({ id }) => ({ source: party, id, scheme: name })),
         })),
         counts: view.templateCounts().map(({ template: { qualifiedName }, count }) => ({ qualifiedName, count })),
-        warnings: [],
       };
     },
     ...([template, ...templates].some((one) => one.supplyContribution !== undefined) && {
