@@ -1,7 +1,19 @@
 /** Files that operators write: YAML, checked by a zod schema. Every mistake is found at once, with its line and column. */
 import { isUtf8 } from "node:buffer";
 import { open } from "node:fs/promises";
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  parseDocument,
+  visit,
+} from "yaml";
 import { z } from "zod";
 import { errorMessage } from "./logger.js";
 
@@ -25,6 +37,8 @@ type FileResult<T> =
 
 /** The parser's time grows with the square of the keys of a map: with this many bytes it takes seconds. */
 export const MAX_FILE_BYTES = 1_048_576;
+/** The parser is recursive, and a stack overflow inside a regular expression ends the process. */
+const MAX_DEPTH = 100;
 /** An alias of aliases grows exponentially. */
 const MAX_ALIASES = 1_000;
 /** More are cut: they have one cause. */
@@ -80,8 +94,9 @@ export function parseOperatorFile<T>(
   if (bytes.length > MAX_FILE_BYTES)
     return { problems: [`${name}1:1: the file must have at most ${MAX_FILE_BYTES} bytes`] };
   const text = new TextDecoder().decode(bytes);
+  const tooDeep = findTooDeep(text);
   const lines = new LineCounter();
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
+  const document = parseDocument(text.slice(0, tooDeep), { ...OPTIONS, lineCounter: lines });
   const place = (mistakes: readonly (readonly [offset: number, message: string])[]) => {
     const sorted = mistakes
       .toSorted(([a], [b]) => a - b)
@@ -92,6 +107,7 @@ export function parseOperatorFile<T>(
     const shown = [...new Set(sorted)];
     return { problems: shown.slice(0, MAX_PROBLEMS).concat(countRest(shown.length - MAX_PROBLEMS)) };
   };
+  if (tooDeep !== undefined) return place([[tooDeep, `values must be nested at most ${MAX_DEPTH} levels deep`]]);
   if (!isUtf8(bytes)) return place([[text.indexOf("\uFFFD"), "the file must be UTF-8"]]);
   // A warning is about a tag or a directive that would be ignored.
   const errors = [...document.errors, ...document.warnings].map(
@@ -118,6 +134,17 @@ export function parseOperatorFile<T>(
 }
 
 const countRest = (count: number): string[] => (count > 0 ? [`and ${count} more`] : []);
+
+/** Where values are nested too deep. The parser of tokens is not recursive. */
+function findTooDeep(text: string): number | undefined {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    // It parses as far as its tokens are read.
+    Array.from(parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH) return parser.offset;
+  }
+  return undefined;
+}
 
 /** Where the key or element at a path is, or the nearest one around it that exists. */
 function offsetOf(document: Document.Parsed, path: Path): number {

@@ -18,6 +18,7 @@ describe("accepts", () => {
     ["text that looks like YAML 1.1", "a: [yes, 2026-01-05, 0.7.0]", { a: ["yes", "2026-01-05", "0.7.0"] }],
     ["anchors and aliases", "a: &x { b: 1 }\nc: [*x, *x]", { a: { b: 1 }, c: [{ b: 1 }, { b: 1 }] }],
     ["a document that is marked", "---\na: 1\n...\n", { a: 1 }],
+    ["90 levels", "[".repeat(90) + "]".repeat(90), JSON.parse("[".repeat(90) + "]".repeat(90))],
   ])("%s", (_what, text, value) => {
     const parsed = parse(text);
     expect(parsed.problems).toBeUndefined();
@@ -51,6 +52,9 @@ describe("refuses, with the line,", () => {
     ["bytes that are not UTF-8", Buffer.concat([Buffer.from("a: 1\nb: "), Buffer.from([0xc3, 0x28, 0x0a])]), [2]],
     ["UTF-16", Buffer.from("\uFEFFa: 1\n", "utf16le"), [1]],
     ["more than its bytes", "#".repeat(MAX_FILE_BYTES + 1), [1]],
+    ["20,000 levels of flow", `a: 1\nb: ${"[".repeat(20_000)}`, [2]],
+    ["20,000 levels of blocks in one line", `- a\n${"- ".repeat(20_000)}`, [2]],
+    ["200 levels of blocks", lines(...Array.from({ length: 200 }, (_, level) => `${" ".repeat(level)}a:`)), [100]],
   ])("%s", (_what, content, expected) => {
     const { value, problems = [] } = parse(content);
     expect(problems.map(lineOf)).toEqual(expected);
