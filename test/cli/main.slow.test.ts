@@ -160,8 +160,8 @@ describe("check", () => {
     expect(out).toContain("registrar acme-registrar::1220");
     expect(out).toContain("  instrument NOK-CASH (RegistrarInternalScheme)");
     expect(out.match(/^warning: .*$/gm)).toEqual([
-      "warning: instruction-moving (1)",
       "warning: credential-missing (1)",
+      "warning: instruction-moving (1)",
     ]);
     expect((await offledger(["check", "--snapshot", demo])).out).toBe(out);
   });
@@ -279,7 +279,7 @@ describe("contexts", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const { operations } = parse(out) as { readonly operations: Readonly<Record<string, unknown>> };
     const unlock = { disclosure: "locked-holding" };
-    expect(operations["mint-offer/cancel"]).toEqual([unlock, { entry: "transfer-rule", key: "rule" }]);
+    expect(operations["mint-offer/cancel"]).toEqual([{ entry: "transfer-rule", key: "rule" }, unlock]);
     expect(operations["mint-request/cancel"]).toEqual([unlock]);
   });
 

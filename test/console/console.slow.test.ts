@@ -93,7 +93,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
       expect(all).toContain(text);
     }
     await until("the first check is finished", async () => (await bodyOf(page)).includes("credential-missing"), 30_000);
-    expect(await bodyOf(page)).toContain("Remedy:");
+    expect(await bodyOf(page)).toContain("What helps:");
     await page.type("#filter", "nok-cash");
     await until("the filter applies", async () => !(await bodyOf(page)).includes("ACME-BOND"));
     expect(await bodyOf(page)).toContain("NOK-CASH");

@@ -169,7 +169,7 @@ describe("the warnings", () => {
     await listWarnings(app.metricsUrl);
     const response = await fetch(warningsUrl(app.metricsUrl));
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect((await fetch(warningsUrl(app.metricsUrl), { method: "POST" })).status).toBe(404);
+    expect((await fetch(warningsUrl(app.metricsUrl), { method: "POST" })).status).toBe(405);
     expect((await fetch(`${app.url}/warnings`)).status).toBe(404);
   });
 

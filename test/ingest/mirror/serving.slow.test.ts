@@ -149,8 +149,8 @@ test("a participant that is replaced by an empty one is followed, and an inciden
   expect((await reject(service, "offer")).status).toBe(200);
   const warned = async () => {
     const response = await fetch(new URL("/warnings", service.metricsUrl));
-    const { counts = {} } = (await response.json()) as { readonly counts?: Readonly<Record<string, number>> };
-    return counts["no-registrar"];
+    const { counts } = (await response.json()) as { readonly counts?: Readonly<Record<string, number>> };
+    return counts && (counts["no-registrar"] ?? 0);
   };
   await until("the first check is finished", async () => (await warned()) === 0);
   await participant.stop();
