@@ -44,7 +44,7 @@ export interface Cause extends CauseFields {
 
 /** More about an error, for programs. The RPC protocols send it as details of google.rpc; REST sends the message alone. */
 export interface RegistryErrorDetails {
-  /** For "invalid": the path of the wrong field of the request, as `JsonReader.path` gives it. */
+  /** For "invalid": the path of the wrong field of the request, such as `choiceArguments.transfer.sender`. */
   readonly field?: string;
   /** What is wrong with the field; the whole message by default. */
   readonly problem?: string;
