@@ -39,7 +39,7 @@ interface EventData {
   readonly changed?: { readonly tags: readonly string[] };
 }
 
-export interface Clocks {
+interface Clocks {
   /** Milliseconds since 1970, as the `Date` header counts. */
   readonly now: () => number;
   /** Monotonic, in milliseconds. */

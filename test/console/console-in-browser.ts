@@ -113,7 +113,7 @@ export async function press(page: Page, name: keyof typeof KEYS): Promise<void> 
   await page.command("Input.dispatchKeyEvent", { type: "keyUp", ...key });
 }
 
-export interface Focused {
+interface Focused {
   readonly tag: string;
   readonly label: string;
   /** Whether the focus can be seen: an outline, in the visible part of the page. */

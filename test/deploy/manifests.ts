@@ -1,7 +1,7 @@
 /** Manifests of Kubernetes, as far as the tests look at them: kubeconform checks them by the published schemas. */
 import { parseAllDocuments } from "yaml";
 
-export interface Pod {
+interface Pod {
   readonly enableServiceLinks?: boolean;
   readonly securityContext?: object;
   readonly terminationGracePeriodSeconds?: number;

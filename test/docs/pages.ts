@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 
-export interface Block {
+interface Block {
   readonly language: string;
   readonly text: string;
 }

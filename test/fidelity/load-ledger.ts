@@ -35,7 +35,7 @@ export function activeBefore(
 }
 
 /** A recorded contract as an element. The recording was made without blobs, so the element has a made-up one. */
-export function recordedElement(created: CreatedEvent, update: RecordedUpdate): JsonObject {
+function recordedElement(created: CreatedEvent, update: RecordedUpdate): JsonObject {
   const createdEvent = { ...created, createdEventBlob: blobOf(created.contractId) };
   return activeElement(createdEvent, transactionOf(update).synchronizerId);
 }

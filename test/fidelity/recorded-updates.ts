@@ -6,7 +6,7 @@ import type { Answers, HttpAnswer } from "./replay.js";
 
 const FILE = "utility-0.12-ledger.json";
 
-export interface RecordedEvent {
+interface RecordedEvent {
   readonly event: TransactionEvent;
   /** The parties that saw it; undefined if the recording shows what one party saw. */
   readonly witnesses?: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export interface LedgerUpdate {
   readonly events: readonly RecordedEvent[];
 }
 
-export interface RecordedProof {
+interface RecordedProof {
   readonly name: string;
   readonly updateId: string;
   readonly transfer: JsonObject;

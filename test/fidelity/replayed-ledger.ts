@@ -74,7 +74,7 @@ export interface Update {
 }
 
 /** What a mirror that sees these contracts receives, by ascending offset. */
-export function updatesOf(contracts: readonly RecordedContract[], templates: readonly Template[]): Update[] {
+function updatesOf(contracts: readonly RecordedContract[], templates: readonly Template[]): Update[] {
   const decoder = new Decoder(templates);
   const changes = new Map<number, Change[]>();
   const add = (offset: number, change: Change) => changes.set(offset, [...(changes.get(offset) ?? []), change]);

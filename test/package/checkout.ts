@@ -13,7 +13,7 @@ const SOURCES = ["package.json", "buf.yaml", "tsconfig.json", "proto", "scripts"
 /** Generated files are not part of a checkout. */
 const GENERATED = new Set(["dist", "gen", "node_modules"]);
 
-export interface Checkout {
+interface Checkout {
   /** The folder that contains the checkout, for projects beside it. */
   readonly parent: string;
   readonly folder: string;

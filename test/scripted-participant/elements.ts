@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
 import { array, object, text } from "./requests.js";
 
-export interface PlayOptions {
+interface PlayOptions {
   /** Stakeholders of contracts whose elements name none. Without them such a contract is invisible. */
   readonly stakeholders?: readonly string[];
 }

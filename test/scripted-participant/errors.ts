@@ -82,7 +82,7 @@ export class Refusal extends Error {
   }
 }
 
-export interface RefusalOptions {
+interface RefusalOptions {
   /** Overrides the status that follows from the code. */
   readonly status?: number;
   readonly context?: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ import {
 } from "./messages.js";
 import { DecodingError } from "./requests.js";
 
-export interface Sight {
+interface Sight {
   readonly witnesses: string[];
   readonly withBlob: boolean;
 }

@@ -18,7 +18,7 @@ import {
   updatesRequest,
 } from "./requests.js";
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly listLimit: number;
   readonly ledgerEndMs: () => number;
   readonly stopped: AbortSignal;

@@ -84,7 +84,7 @@ function transient(changes: readonly Change[]): Change[] {
   });
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** The default synchronizer of transactions. Default "sync-A::1220". */
   readonly synchronizerId?: string;
   /** How many offsets a transaction takes. It is delivered at the first. Default 3, as on a real participant. */
@@ -93,7 +93,7 @@ export interface LedgerOptions {
   readonly clock?: (offset: number) => Date;
 }
 
-export interface UpdateOptions {
+interface UpdateOptions {
   /** Must be above the ledger end. Default: one above it. */
   readonly offset?: number;
   /** Default: the synchronizer of the first contract that the transaction uses. */

@@ -34,7 +34,7 @@ export interface Exercised {
 }
 
 /** What the ledger effects of a transaction show in addition to its ACS delta. */
-export interface Effect {
+interface Effect {
   /** Stakeholders, actors, and the witnesses of every parent choice. */
   readonly seenBy: readonly string[];
   /** The contract is created and archived in one transaction, so the ACS delta omits it. */

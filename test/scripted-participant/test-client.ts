@@ -3,7 +3,7 @@ import { type ClientOptions, WebSocket } from "ws";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import type { Creation } from "./ledger.js";
-import type { ActiveContractsRequest, EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";
+import type { EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";
 import type { StreamPath } from "./faults.js";
 
 export const operator = "operator::1220";
@@ -38,11 +38,6 @@ export function updateFormat(parties: readonly string[] = [operator]): UpdateFor
     includeReassignments: format,
   };
 }
-
-export const snapshotRequest = (activeAtOffset: number): ActiveContractsRequest => ({
-  activeAtOffset,
-  eventFormat: eventFormat(),
-});
 
 export function updatesRequest(beginExclusive: number, endInclusive?: number): UpdatesRequest {
   const request = { beginExclusive, updateFormat: updateFormat() };

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { refusal } from "./errors.js";
 
-export interface TokenOptions {
+interface TokenOptions {
   /** Default one hour. Negative for an expired token. */
   readonly expiresInMs?: number;
   /** The parties it may read as. Default: all. */

@@ -23,7 +23,7 @@ function templateOf(contractId: string) {
   return template;
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly now: () => number;
   readonly limits: StalenessLimits;
   /** The packages that the snapshot of each generation left out. */

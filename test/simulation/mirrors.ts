@@ -44,7 +44,7 @@ export interface MirrorWorld {
 }
 
 /** One term of leadership. */
-export class Term {
+class Term {
   readonly #end = new AbortController();
   readonly process: Process;
   epoch = 0;

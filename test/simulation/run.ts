@@ -57,7 +57,7 @@ export interface Outcome {
 }
 
 /** What a test puts in between. */
-export interface RunOptions {
+interface RunOptions {
   /** The log as followers read it. */
   readonly readLog?: (log: StateLog) => StateLog;
 }

@@ -4,7 +4,7 @@ import type { ScriptedLedger } from "../scripted-participant/ledger.js";
 /** The visible contracts of each package, as text. */
 export type State = ReadonlyMap<string, string>;
 
-export interface Stored {
+interface Stored {
   readonly packageName: string;
   readonly contractId: string;
   readonly synchronizerId: string | undefined;

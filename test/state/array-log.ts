@@ -41,7 +41,7 @@ import {
   type StoreWriter,
 } from "../../src/state/port.js";
 
-export interface ArrayLogOptions {
+interface ArrayLogOptions {
   readonly origin?: string;
   /** The clock of the log, which tells the time. */
   readonly now?: () => number;
@@ -92,7 +92,7 @@ const NOTHING: Content = {
 const RETIRED_MS = 600_000;
 
 /** What a writer waits for while it replaces the state. May throw. */
-export interface Replacing {
+interface Replacing {
   /** While it fills the next generation. */
   readonly filling: () => Promise<void>;
   /** While followers load it, before it is served. */
@@ -307,7 +307,7 @@ export class ArrayLog implements StateLog {
 export class LeaseLost extends Error {}
 
 /** Writes in one term. */
-export class ArrayWriter implements StoreWriter {
+class ArrayWriter implements StoreWriter {
   readonly #log: ArrayLog;
   readonly #origin: string;
   readonly #epoch: number;

@@ -28,7 +28,7 @@ import { until } from "../fixtures/wait.js";
 import { active, apple, GROWER, on, pear, templates, unassigned, worth } from "./conformance/subject.js";
 
 /** A log in which nothing has been committed. */
-export interface LogUnderTest {
+interface LogUnderTest {
   readonly log: StateLog;
   readonly writer: StoreWriter;
   /** A writer of contracts of another origin. No other writes any more. */
@@ -49,7 +49,7 @@ export interface LogUnderTest {
 }
 
 /** Makes a log for contracts of the given templates. Called once for each case. */
-export type MakeLog = (templates: readonly Template[]) => Promise<LogUnderTest>;
+type MakeLog = (templates: readonly Template[]) => Promise<LogUnderTest>;
 
 interface Loaded {
   readonly head: LogHead;

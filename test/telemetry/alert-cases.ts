@@ -3,7 +3,7 @@
 /** Values by series, as promtool reads them: one a minute, from minute 0. */
 type Series = Readonly<Record<string, string>>;
 
-export interface AlertCase {
+interface AlertCase {
   readonly title: string;
   readonly minute: number;
   readonly series: Series;

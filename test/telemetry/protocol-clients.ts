@@ -5,7 +5,7 @@ import { type Call, clients } from "../fixtures/protocols.js";
 /** Returns the error code; undefined for success. */
 export type Send = (url: string, call: Call, headers?: Readonly<Record<string, string>>) => Promise<Code | undefined>;
 
-export interface ProtocolClient {
+interface ProtocolClient {
   /** The label of the metrics. */
   readonly protocol: string;
   readonly send: Send;

@@ -125,12 +125,12 @@ export interface TestRegistryOptions extends CacheOptions, Delays {
   readonly createTransport?: (baseUrl: string, interceptors: Interceptor[]) => Transport;
 }
 
-export interface ReceivedEvent extends WatchEvent {
+interface ReceivedEvent extends WatchEvent {
   /** Counted from 1. */
   readonly stream: number;
 }
 
-export interface TestRegistry extends CachedRegistry {
+interface TestRegistry extends CachedRegistry {
   readonly sent: readonly Sent[];
   /** The number of responses that have arrived. */
   readonly arrived: number;

@@ -1,4 +1,4 @@
-/** Processes that only read the database are not ready either, as soon as the mirror sees another history. */
+/** What a process on a database says of the ledger after another mirror: that it has another history, or is not reached. */
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../../fixtures/wait.js";
@@ -43,4 +43,17 @@ test("a replica is not ready while the ledger has another history, across a chan
   participant.faults.clear();
   await becomesReady(replica.url);
   await isServed(pairs.replace(1).tags);
+});
+
+test("a mirror that resumes without the ledger does not deny that a snapshot was taken", async () => {
+  const { participant, start } = await onLedger(new Pairs(10));
+  const first = await start(MIRROR);
+  await becomesReady(first.url);
+  await first.close();
+  participant.faults.leaveUnanswered({ times: 1_000_000 });
+  const second = await start(MIRROR);
+  await until("it leads", async () => (await unreadiness(second.url)) !== "not ready: the service is starting");
+  expect(await unreadiness(second.url)).toMatch(
+    /^not ready: the ledger has not been reached yet: the age of the contracts is unknown/,
+  );
 });

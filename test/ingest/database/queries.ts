@@ -73,7 +73,7 @@ export async function askConfigurations(url: string, pairs: Pairs): Promise<Show
 }
 
 /** All supplies, and the time of their state. */
-export async function askSupplies(url: string, pairs: Pairs): Promise<Shown> {
+async function askSupplies(url: string, pairs: Pairs): Promise<Shown> {
   const answer = await ask(url + metadata);
   if (answer.status !== 200) return answer;
   const { instruments } = answer.body as unknown as {

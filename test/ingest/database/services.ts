@@ -109,7 +109,7 @@ export async function ask(url: string, body?: JsonObject | "POST"): Promise<Answ
 }
 
 /** Work that goes on beside a test. */
-export interface Background {
+interface Background {
   /** Stops it and waits for its end. Rethrows its error. */
   end(): Promise<void>;
 }

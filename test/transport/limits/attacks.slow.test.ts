@@ -173,14 +173,12 @@ const summaryOf = (delays: number[]) => {
 /** They open connections, and send no request. */
 const SILENT = new Set<FamilyName>(["connections", "slow headers", "TLS connections"]);
 
-/** Fails where the attack did not take place: nothing that it spared shows that the service stands it. */
-function expectAttack(family: FamilyName, { opened, requests, sentBytes, answers }: Tally): void {
-  expect(opened).toBeGreaterThanOrEqual(BEGUN_CONNECTIONS);
-  expect(sentBytes).toBeGreaterThan(0);
-  if (SILENT.has(family)) return;
-  expect(requests).toBeGreaterThanOrEqual(BEGUN_CONNECTIONS);
+/** Whether the attack took place: what it spared does not show that the service stands it. */
+function tookPlace(family: FamilyName, { opened, requests, sentBytes, answers }: Tally): boolean {
+  if (opened < BEGUN_CONNECTIONS || sentBytes === 0) return false;
   // Who resets takes no answer.
-  if (family !== "resets") expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+  const isAnswered = family === "resets" || Object.keys(answers).length > 0;
+  return SILENT.has(family) || (requests >= BEGUN_CONNECTIONS && isAnswered);
 }
 
 test.skipIf(process.platform !== "linux").each(FAMILIES)(
@@ -218,7 +216,7 @@ test.skipIf(process.platform !== "linux").each(FAMILIES)(
       `${family}: health on a kept connection ${ofKept.text}, on new ones ${ofFresh.text}, on the operator's port ${ofOperator.text}; ` +
         `answers ${JSON.stringify(answers)}; most memory ${memory} MiB; ${share.toFixed(2)} of a processor; attack ${JSON.stringify(report)}\n`,
     );
-    expectAttack(family, report);
+    expect(tookPlace(family, report), JSON.stringify(report)).toBe(true);
     expect(usage, program.err).toBeDefined();
     expect(wrong).toEqual([]);
     expect(usage?.peakRss).toBeLessThanOrEqual(MEMORY_BYTES);
