@@ -113,6 +113,19 @@ describe("a small token", () => {
     await expect(ask(answered, operation, request)).rejects.toMatchObject(expected);
   });
 
+  test("has a total supply where one of its templates is counted", async () => {
+    const beans = defineTemplate({ ...tea("Beans"), supply: { instrument: "leaf", amount: "grams" } });
+    const counting = defineRegistry({ ...small, templates: [beans] });
+    const counted = [
+      ["OOLONG", "1.25"],
+      ["OOLONG", "2"],
+      ["GREEN", "7"],
+    ].map(([leaf = "", grams = ""], at) => contract("Beans", `beans ${at}`, { leaf, grams }));
+    const listed = await ask(counting, "instruments", {}, [...given.slice(0, 1), ...counted]);
+    expect(listed).toMatchObject({ instruments: [{ id: "OOLONG", totalSupply: "3.2500000000" }] });
+    expect(JSON.stringify(await ask(answered, "instruments"))).not.toContain("totalSupply");
+  });
+
   test("has an inventory", async () => {
     const store = await storeOf([elementOf("tea-v1#Tea:Rules", "rules", { admin: "a", leaf: "OOLONG" })], answered);
     const inventory = store.read((view) => answered.inventory(view, { now: 0, credentialDays: 0 }));
