@@ -17,7 +17,7 @@ import type {
   RequestContext,
   TransferKind,
 } from "../sdk/registry.js";
-import type { ContextLine, RequestSubject } from "./choice-context.js";
+import type { ContextLine, LineArguments, RequestSubject } from "./choice-context.js";
 import { answerChoice, answerWithFactory, type ChoiceDefinition, type FactoryRequest } from "./operations.js";
 import { allocationSubject, settlementSubject, transferSubject } from "./request-subject.js";
 import { groupOf, tableSelector } from "./table.js";
@@ -38,7 +38,7 @@ export interface TokenRules extends Pick<Registry, "name" | "templates" | "instr
   readonly lines: (operation: Factory) => readonly ContextLine[];
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
   /** Whether a transfer, which is not one to its sender, is direct; absent if none is. */
-  readonly isDirect?: ((...request: Parameters<ContextLine["write"]>) => boolean) | undefined;
+  readonly isDirect?: ((...line: LineArguments) => boolean) | undefined;
 }
 
 /** The "not-found" for a registrar without a factory. */
@@ -82,8 +82,8 @@ export function standardRegistry(rules: TokenRules): Registry {
         name: "direct",
         keys: [],
         required: false,
-        write(...request) {
-          transferKind = isDirect?.(...request) === true ? "direct" : "offer";
+        write(...line) {
+          transferKind = isDirect?.(...line) === true ? "direct" : "offer";
         },
       };
       const first = subject.isSelf === true || isDirect === undefined ? [] : [decide];
@@ -115,7 +115,7 @@ export function standardRegistry(rules: TokenRules): Registry {
         counts: view.templateCounts().map(({ template: { qualifiedName }, count }) => ({ qualifiedName, count })),
       };
     },
-    ...(templates.some(({ supplyContribution }) => supplyContribution !== undefined) &&
+    ...(templates.some((one) => one.supplyContribution !== undefined) &&
       ({
         totalSupply: ({ view }, registrar, listed) => {
           const { asOf } = view;

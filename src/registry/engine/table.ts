@@ -6,7 +6,7 @@ import type { ContextDefinition, ContextLine, EntryPart, LineCondition, Selector
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import type { Condition } from "./grammar.js";
-import type { ChoiceDefinition } from "./operations.js";
+import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
 import { ContractSelector, type Group } from "./selector.js";
 import { type TableTemplate, tableTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
@@ -85,6 +85,10 @@ export function compileTable(table: Table): CompiledTable {
   };
 }
 
+/** What the table says is what the ledger needs. */
+export const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>
+  Array.from(choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
+
 /** The choices of the token standard: each on the contracts of the templates of its kind. */
 export const standardChoices = (
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
@@ -145,7 +149,7 @@ export const compileRow = <S extends ContractSelector>(
   selector: SelectorOf<S>,
 ): ContextDefinition<S> => ({ lines: (row?.lines ?? []).map((line) => compileLine(line, parts)), selector });
 
-export function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
+function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
   const { name, keys, missing } = line;
   return {
     name,

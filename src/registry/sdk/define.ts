@@ -54,9 +54,10 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
       name: operation,
       keys: [],
       required: !isExit(operation),
-      write(builder, selector, subject, required) {
-        if (subject.factory !== undefined) builder.disclose(subject.factory);
-        const values = write?.(contextRequest(builder, selector, subject, required), operation) ?? {};
+      write(...line) {
+        const [builder, , { factory }] = line;
+        if (factory !== undefined) builder.disclose(factory);
+        const values = write?.(contextRequest(...line), operation) ?? {};
         for (const [key, value] of Object.entries(values)) if (value !== undefined) builder.set([key], value);
       },
     },
@@ -70,12 +71,12 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
       templates: [template, ...templates],
       versions,
       instruments: (context, registrar) =>
-        list(factoriesOf(context, registrar), context).map((one) => ({ otherIds: [], ...one })),
+        list(factoriesOf(context, registrar), context).map((one) => Object.assign({ otherIds: [] }, one)),
       allFactories: (context) => validNow(context, context.view.all(template)),
       factories: (context, registrar) => ({ factories: factoriesOf(context, registrar) }),
       lines: linesOf,
       choices: standardChoices(ofKind, (operation) => ({ lines: linesOf(operation), selector: tableSelector })),
-      isDirect: isDirect && ((...request) => isDirect(contextRequest(...request))),
+      isDirect: isDirect && ((...line) => isDirect(contextRequest(...line))),
     }),
     ...replaced,
   };

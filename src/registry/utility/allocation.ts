@@ -190,7 +190,7 @@ export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
 };
 
 /** Throws "invalid" that names all limits that a settlement exceeds. */
-export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
+function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
   let legs = settlement.legs.length;
   let funded = 0;
   for (const { extraSides, nextIterationFunding } of settlement.allocations) {

@@ -25,7 +25,7 @@ import { facts, functions, UtilitySelector } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
-export type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
+type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
 export type ChoiceOperation = PendingChoice | IssuanceChoice;
 export type FactoryOperation =
   | Exclude<(typeof STANDARD_OPERATIONS)[number], Choice>

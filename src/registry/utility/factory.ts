@@ -36,7 +36,7 @@ const isSameGroup = (a: Group, b: Group): boolean =>
   a.operator === b.operator && a.provider === b.provider && a.registrar === b.registrar;
 
 /** What identifies the group of a factory request. */
-export interface GroupQuery {
+interface GroupQuery {
   readonly registrar: string;
   /** Empty for a committed allocation whose legs are given later. */
   readonly instruments: readonly string[];
@@ -55,7 +55,7 @@ export interface GroupQuery {
  * instrument, or none has and none is needed, do the input holdings decide, which belong to one. Where the ledger does not know
  * them, or the source cannot read them, it is that of the newest configuration, else that of the newest factory.
  */
-export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
+function chooseGroup(context: RequestContext, query: GroupQuery): Group {
   const { registrar, groups, factories } = query;
   const [newest, second] = groups;
   if (newest !== undefined && second === undefined) return newest;
@@ -94,7 +94,7 @@ export function holdingsForGroup(view: View, request: GroupRequest): readonly st
 }
 
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */
-export function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
+function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
   const [first, ...others] = instruments.map((id) => distinctGroups(candidateConfigurations(view, registrar, id)));
   if (first === undefined || first.length < 2) return first ?? [];
   const common = first.filter((group) => others.every((more) => more.some((one) => isSameGroup(one, group))));
@@ -174,7 +174,7 @@ export const findFactories = (view: View, registrar: string): readonly Found[] =
 export const factoriesOf = (view: View, group: Group): readonly Found[] =>
   ofGroup(findFactories(view, group.registrar), group);
 
-export const neededFactory = (view: View, group: Group): Needed => ({
+const neededFactory = (view: View, group: Group): Needed => ({
   name: `the AllocationFactory of registrar ${group.registrar}${namingGroup(findFactories(view, group.registrar), group)}`,
   kind: "factory",
   registrar: group.registrar,
@@ -188,7 +188,7 @@ export function requireFactories(view: View, registrar: string): readonly Found[
   throw notServed(registrar);
 }
 
-export const notServed = (registrar: string): RegistryError =>
+const notServed = (registrar: string): RegistryError =>
   refuse(
     "registrar-not-served",
     `registrar ${registrar} is not served here: no AllocationFactory of that party is known`,

@@ -220,7 +220,7 @@ const findPreapprovals: PartySearch<TableFields> = {
 
 /** What operators look up in the Registry Utility. */
 export function createLookup(contexts: UtilityContexts): RegistryLookup {
-  const choices = Array.from(checkedOperations(contexts).choices, ([choice, { strict }]) => ({ choice, strict }));
+  const choices = [...checkedOperations(contexts).choices.values()];
   return {
     registrars,
     partySearches: [findCredentials, findPreapprovals, ...instructionSearches(choices, groupOf)],
