@@ -1,8 +1,7 @@
 /** The operations of the token standard, from what the rules of a file or a module say of a token. */
 import type { Contract } from "../../domain/contract.js";
 import { decimalText } from "../../domain/decimal.js";
-import { refuse, type RegistryError } from "../../domain/errors.js";
-import type { Template } from "../../domain/template.js";
+import { refuse } from "../../domain/errors.js";
 import { backgroundContext } from "../background.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
@@ -40,13 +39,6 @@ export interface TokenRules extends Pick<Registry, "name" | "templates" | "instr
   /** Whether a transfer, which is not one to its sender, is direct; absent if none is. */
   readonly isDirect?: ((...line: LineArguments) => boolean) | undefined;
 }
-
-/** The "not-found" for a registrar without a factory. */
-export const notServed = (registrar: string, { qualifiedName: template }: Template): RegistryError =>
-  refuse("registrar-not-served", `registrar ${registrar} is not served here: no ${template} of that party is known`, {
-    registrar,
-    template,
-  });
 
 export function standardRegistry(rules: TokenRules): Registry {
   const { name, templates, instruments, choices, isDirect } = rules;

@@ -1,11 +1,12 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
 import type { Instrument, Registry, RequestContext } from "../sdk/registry.js";
+import { notServed } from "../needed.js";
 import { allOf, validNow } from "./entries.js";
 import { resolve } from "./file.js";
 import type { RegistryFile } from "./grammar.js";
 import { tableLookup } from "./lookup.js";
 import { tableChecks } from "./problems.js";
-import { notServed, standardRegistry } from "./standard-registry.js";
+import { standardRegistry } from "./standard-registry.js";
 import { compileTable } from "./table.js";
 import type { Table } from "./table-types.js";
 

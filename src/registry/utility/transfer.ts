@@ -68,7 +68,7 @@ export function transferFactory(
   if (!isSelf && covering.length === 0)
     recorder?.search({ needed, candidates, chosen: undefined, required: false, reasons });
   const transferKind = isSelf ? "self" : covering.length > 0 ? "direct" : "offer";
-  const { factoryId, values, disclosed } = answerWithFactory(context, {
+  const found = answerWithFactory(context, {
     ...(transferKind === "direct"
       ? {
           group,
@@ -81,7 +81,7 @@ export function transferFactory(
     definition: contexts.factories[operations[transferKind]],
     subject: withProvider({ ...subject, meta: query.meta }, group),
   });
-  return { factoryId, transferKind, instrumentId, values, disclosed };
+  return { ...found, transferKind, instrumentId };
 }
 
 /** See InputHoldings. */
