@@ -1,4 +1,4 @@
-/** The tables of a log; migration 0008 describes them. PostgresLog reads them. */
+/** The tables of a log; migrations/0001-log.sql describes them. PostgresLog reads them. */
 import type { Client } from "pg";
 import { type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
 import { idHash, registrarHashOf, sumHash, type Tag, tagOf, templateHash, touchedLookups } from "../lookup-hash.js";

@@ -91,7 +91,7 @@ async function readVersion(client: ClientBase): Promise<number> {
 
 /** The SQL of each migration. Files are numbered from 0001 without a gap. */
 async function readMigrations(): Promise<string[]> {
-  const folder = dirname(createRequire(import.meta.url).resolve("#migrations/0001-contracts.sql"));
+  const folder = dirname(createRequire(import.meta.url).resolve("#migrations/0001-log.sql"));
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).toSorted();
   for (const [index, file] of files.entries()) {
     if (Number.parseInt(file, 10) !== index + 1) throw new Error(`expected migration ${index + 1}, found ${file}`);

@@ -245,8 +245,7 @@ WITH served AS (
 ),
 swapped AS (
   UPDATE offledger.state
-  SET generation = next_generation, ledger_offset = next_offset, as_of = next_as_of, update_id = NULL, origin = next_origin,
-    invalidations_from = next_offset
+  SET generation = next_generation, ledger_offset = next_offset, as_of = next_as_of, update_id = NULL, origin = next_origin
   WHERE epoch = $1::bigint AND content_hash = $3::uuid AND loading = $2::bigint AND next_generation = $2::bigint
   RETURNING content_hash
 ),
@@ -275,22 +274,7 @@ const leaseLost = (): DatabaseError =>
 /** Keeps each statement short, so that it blocks nothing for long. */
 const MAX_ROWS = 5_000;
 
-/** Also those of the releases before the log, whose generations nobody else deletes any more. They go with the next. */
-const TABLES = [
-  "contracts",
-  "index_keys",
-  "counted_only",
-  "sums",
-  "template_counts",
-  "archived_contracts",
-  "invalidations",
-  "log_bodies",
-  "log_commits",
-  "log_contracts",
-  "log_counted_only",
-  "log_sums",
-  "log_tombstones",
-];
+const TABLES = ["log_bodies", "log_commits", "log_contracts", "log_counted_only", "log_sums", "log_tombstones"];
 
 /**
  * Deletes rows of a generation that no state uses, and that is not retired. One that a leader begins later has no row yet that this statement could
