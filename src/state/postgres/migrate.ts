@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import type { ClientBase } from "pg";
-import { type Database, endSession, inTransaction } from "./database.js";
+import type { Database } from "./database.js";
+import { endSession, inTransaction } from "./sessions.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Key of the advisory lock; the lease has another. */
