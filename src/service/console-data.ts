@@ -22,7 +22,7 @@ export interface ConsoleData {
   readonly refusals: () => readonly RefusedRequest[];
 }
 
-export interface FoundWarnings {
+interface FoundWarnings {
   readonly total: number;
   readonly warnings: readonly Warning[];
 }

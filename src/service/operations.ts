@@ -48,7 +48,7 @@ const SERVICES: readonly (readonly [service: DescService, version: ApiVersion | 
 ];
 
 const NAMES = [...FACTORIES, ...CHOICES, ...ISSUANCE_FACTORIES, ...ISSUANCE_CHOICES] as const;
-export type OperationName = (typeof NAMES)[number];
+type OperationName = (typeof NAMES)[number];
 
 export interface OperationRpc {
   readonly operation: OperationName;
