@@ -15,9 +15,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   registry: ["domain", "state/lookup-hash", "state/port", "util"],
   ledger: ["domain", "util"],
   ingest: ["domain", "ledger", "state", "state/lookup-hash", "state/port", "util"],
-  service: ["domain", "gen", "registry", "util"],
+  service: ["domain", "gen", "registry", "state/lookup-hash", "state/port", "util"],
   telemetry: ["config", "domain", "ingest", "state/port", "util"],
-  transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
+  transport: ["domain", "gen", "service", "telemetry", "util"],
   auth: ["config", "service", "transport", "util"],
   app: [
     "auth",

@@ -6,12 +6,12 @@ import type { Config } from "../config/config.js";
 import { type AppConfig, type Limits, limitsOf } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { createSource } from "../ingest/create-source.js";
-import type { Roles } from "../ingest/database-source.js";
+import type { ProcessRoles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
 import { RegistrarMonitor } from "../registry/check/registrars.js";
 import { type CheckedInventory, firstInventory, scanInventory } from "../registry/check/scan.js";
-import { QueryExecutor } from "../registry/executor.js";
-import { ChangeStreams } from "../registry/watch/change-streams.js";
+import { QueryExecutor } from "../service/executor.js";
+import { ChangeStreams } from "../service/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
 import { watch } from "../service/watch.js";
@@ -61,7 +61,7 @@ const TRACE_FLUSH_MS = 250;
 const MAX_CHECKED_AT_START = 1_000;
 
 /** The roles of a process that does not share its work. */
-const STANDALONE: Roles = { mirrors: true, answers: true };
+const STANDALONE: ProcessRoles = { mirrors: true, answers: true };
 
 /**
  * Starts the service, or with a database the roles of this process: one that only mirrors serves health operations
@@ -74,7 +74,7 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
 export async function startApp(
   config: AppConfig,
   now: () => number = Date.now,
-  roles: Roles = STANDALONE,
+  roles: ProcessRoles = STANDALONE,
   clock: () => number = () => performance.now(),
 ): Promise<App> {
   const limits = limitsOf(config);
@@ -91,7 +91,7 @@ async function start(
   config: Config,
   limits: Limits,
   { now, clock }: { readonly now: () => number; readonly clock: () => number },
-  roles: Roles,
+  roles: ProcessRoles,
   shutdown: ShutdownSequence,
 ): Promise<App> {
   const registry = await loadRegistry(config);

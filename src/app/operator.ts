@@ -12,7 +12,7 @@ import {
   WarningMonitor,
   type WarningReport,
 } from "../registry/check/warning-monitor.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { QueryExecutor } from "../service/executor.js";
 import { PartySearcher } from "../registry/party-search.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { consoleService } from "../service/console.js";

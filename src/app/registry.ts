@@ -14,7 +14,7 @@ import { checkExtension } from "../registry/engine/extend.js";
 import { checkRegistryFile } from "../registry/engine/file.js";
 import type { Table } from "../registry/engine/table-types.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
-import { ALL_INSTRUMENTS, type OverridesByInstrument } from "../registry/instrument-directory.js";
+import { ALL_INSTRUMENTS, type OverridesByInstrument } from "../service/instrument-directory.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import {
   compileUtility,

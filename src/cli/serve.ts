@@ -1,6 +1,6 @@
 import { type App, startApp } from "../app/app.js";
 import type { Config } from "../config/config.js";
-import type { Roles } from "../ingest/database-source.js";
+import type { ProcessRoles } from "../ingest/database-source.js";
 import type { CheckedInventory } from "../registry/check/scan.js";
 import { errorMessage } from "../util/logger.js";
 import {
@@ -13,10 +13,10 @@ import {
   startFailure,
 } from "./output.js";
 
-export type { Roles };
+export type { ProcessRoles as Roles };
 
 /** Runs the service until SIGINT or SIGTERM: `serve`, `mirror` and `api`, which differ in their roles. */
-export async function serve(config: Config, roles: Roles): Promise<void> {
+export async function serve(config: Config, roles: ProcessRoles): Promise<void> {
   try {
     const app = await startApp(config, Date.now, roles);
     // At a terminal nobody waits for proxies.

@@ -11,7 +11,7 @@ import { createTokenSource, type LedgerCredentials } from "../ledger/participant
 import { MemoryStore } from "../state/memory-store.js";
 import type { Logger } from "../util/logger.js";
 import { displayUrl } from "../util/urls.js";
-import { type DatabaseOptions, databaseSource, type Roles } from "./database-source.js";
+import { type DatabaseOptions, databaseSource, type ProcessRoles } from "./database-source.js";
 import { fileIngestor } from "./file-ingestor.js";
 import { type LagLimits, LagTracker } from "./lag.js";
 import { Mirror } from "./mirror.js";
@@ -35,7 +35,7 @@ export interface SourceOptions {
  */
 export function createSource(
   { participant, snapshotPath, database, limits, countsSupply, keepsOptional }: SourceOptions,
-  roles: Roles,
+  roles: ProcessRoles,
   templates: readonly Template[],
   now: () => number,
   clock: () => number,

@@ -18,7 +18,7 @@ import { LeaderLoop } from "./leadership.js";
 import type { Ingestor, ParticipantConnection, Source } from "./source.js";
 
 /** What a process does on a database. At least one is true. */
-export interface Roles {
+export interface ProcessRoles {
   /** Writes the database, or is on standby to do so. */
   readonly mirrors: boolean;
   readonly answers: boolean;
@@ -34,7 +34,7 @@ export interface DatabaseOptions {
 }
 
 export interface DatabaseSourceOptions extends DatabaseOptions {
-  readonly roles: Roles;
+  readonly roles: ProcessRoles;
   readonly limits: LagLimits;
   readonly templates: readonly Template[];
   readonly countsSupply: boolean;

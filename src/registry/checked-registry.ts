@@ -4,8 +4,8 @@ import { isObject, type JsonValue, valueAt } from "../domain/json.js";
 import { targetSynchronizerOf } from "./factory-arguments.js";
 import type {
   AnyValue,
-  ContextAnswer,
-  FactoryAnswer,
+  ContextResult,
+  FactoryResult,
   FactoryQuery,
   NamedValue,
   Registry,
@@ -25,12 +25,12 @@ class WrongAnswer extends Error {
  * "invalid" or "not-found". An answer discloses each contract once, all on one synchronizer, and what its values refer to.
  */
 export function checkedRegistry(registry: Registry): Registry {
-  const answered = <A extends ContextAnswer>(answer: A): A => {
+  const answered = <A extends ContextResult>(answer: A): A => {
     const problem = problemOf(answer);
     if (problem !== undefined) throw new WrongAnswer(registry.name, problem);
     return answer;
   };
-  const factory = <A extends FactoryAnswer>(context: RequestContext, query: FactoryQuery, find: () => A): A => {
+  const factory = <A extends FactoryResult>(context: RequestContext, query: FactoryQuery, find: () => A): A => {
     checkRequest(registry, context, query);
     const answer = answered(find());
     if (answer.disclosed.some(({ contractId }) => contractId === answer.factoryId)) return answer;
@@ -103,7 +103,7 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with an answer; undefined for a good one. */
-export function problemOf({ values, disclosed, visible = [] }: ContextAnswer): string | undefined {
+export function problemOf({ values, disclosed, visible = [] }: ContextResult): string | undefined {
   const ids = new Set<string>();
   const synchronizers = new Set<string>();
   for (const { contractId, synchronizerId } of disclosed) {

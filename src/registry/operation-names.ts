@@ -1,4 +1,5 @@
 /** The names of all operations: those of the types, of registry files, and of the program are these. */
+import { TRANSFER_KINDS } from "../domain/choice-context.js";
 
 /** The choices of the token standard on contracts, as `contract/choice`. */
 export const CHOICES = [
@@ -22,9 +23,6 @@ export const ISSUANCE_CHOICES = ISSUANCE_INSTRUCTIONS.flatMap((instruction) =>
 );
 export type IssuanceChoice = (typeof ISSUANCE_CHOICES)[number];
 
-export const TRANSFER_KINDS = ["offer", "direct", "self"] as const;
-export type TransferKind = (typeof TRANSFER_KINDS)[number];
-
 /** The factories of the token standard. */
 export const FACTORIES = ["transfer-factory", "allocation-factory", "settlement-factory"] as const;
 export type Factory = (typeof FACTORIES)[number];
@@ -43,7 +41,7 @@ export const ISSUANCE_FACTORIES = [
 ] as const;
 
 export const OPERATIONS = [...STANDARD_OPERATIONS, ...ISSUANCE_FACTORIES, ...ISSUANCE_CHOICES] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export type TableOperation = (typeof OPERATIONS)[number];
 
 /** Reject, withdraw and cancel must always be possible. */
 export const isExit = (operation: string): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);
@@ -64,5 +62,8 @@ export function matches(pattern: string, text: string): boolean {
 }
 
 /** The operations that a pattern names; without a `*` also those below the name: `transfer-factory` is all its kinds. */
-export const operationsNamed = (pattern: string, among: readonly Operation[] = OPERATIONS): readonly Operation[] =>
+export const operationsNamed = (
+  pattern: string,
+  among: readonly TableOperation[] = OPERATIONS,
+): readonly TableOperation[] =>
   among.filter((name) => matches(pattern, name) || (!pattern.includes("*") && name.startsWith(`${pattern}/`)));

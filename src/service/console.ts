@@ -15,7 +15,7 @@ import { ConsoleService } from "../../gen/offledger/console/v1/console_service_p
 import { bodyOf } from "../domain/contract.js";
 import type { JsonObject } from "../domain/json.js";
 import { expectPartyId } from "../domain/party.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { QueryExecutor } from "./executor.js";
 import { findContract, type PartyResults, type PartySearcher } from "../registry/party-search.js";
 import type {
   FoundInstruction,

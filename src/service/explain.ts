@@ -23,8 +23,8 @@ import type {
   ExplainedRequirement,
   ExplainedSearch,
   Explanation,
-} from "../registry/explain.js";
-import type { ContextAnswer } from "../registry/sdk/registry.js";
+} from "./explanation.js";
+import type { ContextResult } from "../registry/sdk/registry.js";
 import { causeMessage, timestamp } from "./messages.js";
 import { type CallContext, prepare } from "./prepare.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
@@ -108,7 +108,7 @@ export interface Explained {
   readonly explanation: Explanation | undefined;
 }
 
-export interface ExplainedContext extends ContextAnswer {
+export interface ExplainedContext extends ContextResult {
   /** Undefined if the request asks for no factory. */
   readonly factoryId: string | undefined;
 }

@@ -4,8 +4,8 @@ import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { BurnMintInstructionService } from "../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
-import type { QueryExecutor } from "../registry/executor.js";
-import type { Recording } from "../registry/recorder.js";
+import type { QueryExecutor } from "./executor.js";
+import type { Recording } from "./recorder.js";
 import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 

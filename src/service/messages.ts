@@ -22,7 +22,7 @@ import {
 import type { CauseSchema } from "../../gen/offledger/refusal/v1/refusal_pb.js";
 import { synchronizerOf } from "../domain/contract.js";
 import { type Cause, invalid } from "../domain/errors.js";
-import type { AnyValue, ContextAnswer, Contract, NamedValue } from "../registry/sdk/registry.js";
+import type { AnyValue, ContextResult, Contract, NamedValue } from "../registry/sdk/registry.js";
 import {
   create,
   type DescMessage,
@@ -47,7 +47,7 @@ export function contractMeta(contract: Contract) {
 }
 
 /** The values of a context as JSON, as the JSON Ledger API encodes them. */
-export const contextJson = ({ values }: Pick<ContextAnswer, "values">): JsonObject => byName(values, asJson);
+export const contextJson = ({ values }: Pick<ContextResult, "values">): JsonObject => byName(values, asJson);
 
 const asJson = (value: AnyValue): JsonObject => ({ tag: value.tag, value: valueJson(value) });
 

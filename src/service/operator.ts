@@ -1,7 +1,7 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { StructSchema } from "@bufbuild/protobuf/wkt";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { QueryExecutor } from "./executor.js";
 import { struct } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 

@@ -10,11 +10,11 @@ import { invalidField, unsupported } from "../domain/errors.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import { expectPartyId } from "../domain/party.js";
-import type { Contract, ContextAnswer } from "../registry/sdk/registry.js";
+import type { Contract, ContextResult } from "../registry/sdk/registry.js";
 import { contextJson } from "./messages.js";
 
 /** The answer to a call that asks for a choice context or a factory. */
-export interface CallContext extends ContextAnswer {
+export interface CallContext extends ContextResult {
   /** Absent if the call does not ask for a factory. */
   readonly factoryId?: string | undefined;
   /** The offset of the contracts on the ledger. */

@@ -1,25 +1,24 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-
-import type { Answer } from "../registry/executor.js";
-import type { Recording } from "../registry/recorder.js";
-import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/sdk/registry.js";
+import type { Result } from "./executor.js";
+import type { Recording } from "./recorder.js";
+import type { ContextResult, FactoryResult, TransferFactoryResult } from "../domain/choice-context.js";
 
 /** What a rule answers for a choice context or a factory; the transport writes it. Other messages are made here. */
-type Reply<O extends DescMessage> =
+type ResponseOf<O extends DescMessage> =
   MessageShape<O> extends { readonly transferKind: unknown; readonly choiceContext?: unknown }
-    ? TransferFactoryAnswer
+    ? TransferFactoryResult
     : MessageShape<O> extends { readonly choiceContext?: unknown; readonly factoryId: string }
-      ? FactoryAnswer
+      ? FactoryResult
       : MessageShape<O> extends { readonly choiceContextData?: unknown; readonly disclosedContracts: unknown }
-        ? ContextAnswer
+        ? ContextResult
         : MessageInitShape<O>;
 
-/** An answer from the state with what it rests on, or a reply that rests on nothing there. */
-type Result<O extends DescMessage> = Answer<Reply<O>> | Reply<O>;
+/** A result of the state, or a message that rests on nothing there. */
+type HandlerResult<O extends DescMessage> = Result<ResponseOf<O>> | ResponseOf<O>;
 
 /** Records how the request is answered where there is a recording. */
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
-  ? (request: MessageShape<I>, recording?: Recording) => Result<O> | Promise<Result<O>>
+  ? (request: MessageShape<I>, recording?: Recording) => HandlerResult<O> | Promise<HandlerResult<O>>
   : never;
 
 export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };

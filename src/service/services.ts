@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { InstrumentDirectory, type OverridesByInstrument } from "../registry/instrument-directory.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import { InstrumentDirectory, type OverridesByInstrument } from "./instrument-directory.js";
+import type { QueryExecutor } from "./executor.js";
 import { burnMintInstructions, burns, mints } from "./issuance.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";

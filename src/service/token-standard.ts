@@ -17,14 +17,14 @@ import type {
 import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { isObject, type JsonObject, valueAt } from "../domain/json.js";
-import type { Answer, QueryExecutor } from "../registry/executor.js";
-import type { Recording } from "../registry/recorder.js";
+import type { Result, QueryExecutor } from "./executor.js";
+import type { Recording } from "./recorder.js";
 import type {
   ApiVersion,
   Choice,
   ChoiceQuery,
   FactoryQuery,
-  TransferFactoryAnswer,
+  TransferFactoryResult,
   TransferKind,
 } from "../registry/sdk/registry.js";
 import { choiceArgumentsOf, type TypedArguments } from "./messages.js";
@@ -65,8 +65,8 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
 function counted(
   transfers: TransferCounter,
   registrar: string,
-  answer: Answer<TransferFactoryAnswer>,
-): Answer<TransferFactoryAnswer> {
+  answer: Result<TransferFactoryResult>,
+): Result<TransferFactoryResult> {
   const { instrumentId, transferKind } = answer.value;
   transfers.count(registrar, instrumentId, transferKind);
   return answer;

@@ -1,6 +1,6 @@
 import { VerifyTransferProofResponse_Status as Status } from "../../gen/offledger/transfer/v0/transfer_pb.js";
 import { TransferService } from "../../gen/offledger/transfer/v0/transfer_service_pb.js";
-import type { QueryExecutor } from "../registry/executor.js";
+import type { QueryExecutor } from "./executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** Proofs of transfers, from the ledger's updates. */

@@ -2,8 +2,8 @@ import { create, type MessageInitShape, type MessageShape } from "@bufbuild/prot
 import { durationFromMs, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
-import type { ChangeStreams } from "../registry/watch/change-streams.js";
-import { resumeToken, type WatchEvent } from "../registry/watch/released-changes.js";
+import type { ChangeStreams } from "./change-streams.js";
+import { resumeToken, type WatchEvent } from "./released-changes.js";
 import { memoizeLast } from "../util/memoize.js";
 
 type WatchResponse = MessageShape<typeof WatchResponseSchema>;

@@ -19,13 +19,13 @@ import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/grammar.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
 import type { Choice, Factory } from "../registry/operation-names.js";
-import { QueryExecutor } from "../registry/executor.js";
+import { QueryExecutor } from "../service/executor.js";
 import type { AnyValue, Registry, TransferKind } from "../registry/sdk/registry.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
-import { operations } from "../transport/operations.js";
+import { rpcs } from "../transport/rpcs.js";
 import { bindingOf } from "../transport/rest/bindings.js";
 import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
@@ -232,9 +232,7 @@ export function overRest(
 ): (makeMessage: MakeMessage) => Promise<JsonObject> {
   const ofMethod = bindings.filter(({ service }) => service === method.parent);
   const defects: unknown[] = [];
-  const called = operations(ofMethod, (defect) => defects.push(defect), ARGUMENT_LIMITS).find(
-    (one) => one.method === method,
-  );
+  const called = rpcs(ofMethod, (defect) => defects.push(defect), ARGUMENT_LIMITS).find((one) => one.method === method);
   const binding = bindingOf(method);
   if (called === undefined || binding === undefined) throw new Error(`${method.name} is not served`);
   const read = requestReader(method.input, binding);

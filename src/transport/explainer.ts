@@ -5,14 +5,14 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { bodyOf, type StoredContract } from "../domain/contract.js";
 import { type Cause, formatValue, invalidField, RegistryError } from "../domain/errors.js";
-import { Recording } from "../registry/recorder.js";
+import { Recording } from "../service/recorder.js";
 import type { Explained, ExplainedCall, ExplainedContext, ExplainedRefusal, Explainer } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { RefusedRequest } from "../telemetry/request-record.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
-import { type ContextResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
-import { type Operation, operations, type Report } from "./operations.js";
+import { type EncodedResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
+import { type Rpc, rpcs, type Report } from "./rpcs.js";
 import { type RestRoute, restRoutes } from "./rest/rest.js";
 import { RouteTable } from "./rest/routes.js";
 
@@ -29,19 +29,19 @@ export interface ExplainerOptions {
 
 export function createExplainer(options: ExplainerOptions): Explainer {
   const { bindings, limits, rootRegistrar, report, now } = options;
-  const served = operations(bindings, report, limits);
+  const served = rpcs(bindings, report, limits);
   const routes = new RouteTable<RestRoute>();
   for (const route of restRoutes(served, rootRegistrar))
     routes.add(route.binding.httpMethod, route.binding.route, route);
   return {
     async explain(call, at = now()) {
-      const { operation, request } = findRequest(served, routes, call);
+      const { rpc, request } = findRequest(served, routes, call);
       const recording = new Recording(true, at);
-      const outcome = await run(operation, request, recording);
+      const outcome = await run(rpc, request, recording);
       const { last } = recording;
       return {
-        operation: operation.name,
-        request: request instanceof ConnectError ? call.request : requestJson(operation, request),
+        operation: rpc.name,
+        request: request instanceof ConnectError ? call.request : requestJson(rpc, request),
         at,
         offset: last?.offset,
         validUntil: last?.validUntil,
@@ -53,14 +53,14 @@ export function createExplainer(options: ExplainerOptions): Explainer {
 }
 
 interface FoundRequest {
-  readonly operation: Operation;
+  readonly rpc: Rpc;
   /** An error if the JSON is no request of the operation. */
   readonly request: Message | ConnectError;
 }
 
 /** Throws "invalid" if no operation has this name or path. */
 function findRequest(
-  served: readonly Operation[],
+  served: readonly Rpc[],
   routes: RouteTable<RestRoute>,
   { operation: name, request }: ExplainedCall,
 ): FoundRequest {
@@ -68,13 +68,13 @@ function findRequest(
   const found = url === undefined ? undefined : routes.find(url);
   const route = found?.byMethod.get(httpMethod);
   if (found !== undefined && route !== undefined)
-    return { operation: route.operation, request: decoded(() => route.read(found.params, request, found.query)) };
-  const operation = served.find((one) => one.name === name);
-  if (operation === undefined) {
+    return { rpc: route.rpc, request: decoded(() => route.read(found.params, request, found.query)) };
+  const rpc = served.find((one) => one.name === name);
+  if (rpc === undefined) {
     const problem = `is ${formatValue(name)}, which is no operation: use the full name of an rpc, or method and path`;
     throw invalidField("call.operation", problem);
   }
-  return { operation, request: decoded(() => fromJsonValue(operation.method.input, request)) };
+  return { rpc, request: decoded(() => fromJsonValue(rpc.method.input, request)) };
 }
 
 function decoded(decode: () => Message): Message | ConnectError {
@@ -89,7 +89,7 @@ function decoded(decode: () => Message): Message | ConnectError {
 type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
 
 async function run(
-  { call, takeBodies, encode, method }: Operation,
+  { call, takeBodies, encode, method }: Rpc,
   request: Message | ConnectError,
   recording: Recording,
 ): Promise<Outcome> {
@@ -99,7 +99,7 @@ async function run(
     const result = (await takeBodies(called, request))?.() ?? called;
     // The bytes that REST sends.
     const answer = JSON.parse(encode(result, request, "json").toBuffer().toString()) as JsonObject;
-    const context = hasContext(method.output) ? contextOf(result.value as ContextResult) : undefined;
+    const context = hasContext(method.output) ? contextOf(result.value as EncodedResult) : undefined;
     return { answer, context, refusal: undefined };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
@@ -108,13 +108,13 @@ async function run(
 }
 
 /** With contracts that keep their bodies. */
-const contextOf = (result: ContextResult): ExplainedContext => ({
+const contextOf = (result: EncodedResult): ExplainedContext => ({
   ...result,
   disclosed: result.disclosed.map((contract): StoredContract => ({ ...contract, body: bodyOf(contract) })),
   factoryId: result.factoryId,
 });
 
-const requestJson = ({ method }: Operation, request: Message): JsonObject =>
+const requestJson = ({ method }: Rpc, request: Message): JsonObject =>
   // The JSON of a message that is not of a well-known type is an object.
   toJson(method.input, request, JSON_WRITE_OPTIONS) as JsonObject;
 

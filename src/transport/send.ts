@@ -7,13 +7,13 @@ import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatLedgerTime } from "../domain/ledger-time.js";
-import type { Answer, Basis } from "../registry/executor.js";
-import { type QueryRecorder, Recording, type Tag } from "../registry/recorder.js";
+import type { Result, ReadVersion } from "../service/executor.js";
+import { type QueryRecorder, Recording, type Tag } from "../service/recorder.js";
 import { withTimeout } from "../util/async.js";
 import { memoizeLast } from "../util/memoize.js";
 import { acceptsGzip, gzip, MIN_COMPRESSED_BYTES, varyByEncoding } from "./compress.js";
 import { rejection } from "./errors.js";
-import type { Encoding, Operation } from "./operations.js";
+import type { Encoding, Rpc } from "./rpcs.js";
 
 /** How a protocol carries a response. */
 export interface Carrier {
@@ -40,7 +40,7 @@ export function httpCarrier(encoding: Encoding, contentType: string): Carrier {
 }
 
 interface UnaryCall {
-  readonly operation: Operation;
+  readonly rpc: Rpc;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly carrier: Carrier;
@@ -52,11 +52,11 @@ interface UnaryCall {
 
 /** Throws, or rejects with, ConnectError. Synchronous where the operation is: a promise costs more than most queries. */
 export function answer(call: UnaryCall, message: Message): void | Promise<void> {
-  const { operation, request, deadline } = call;
+  const { rpc, request, deadline } = call;
   const remainingMs = deadline === undefined ? Infinity : deadline - performance.now();
   if (remainingMs <= 0) throw deadlineExceeded();
   const recording = recordingFor(request.raw);
-  const result = operation.call(message, recording);
+  const result = rpc.call(message, recording);
   if (!(result instanceof Promise)) return send(call, message, result, recording);
   return inTime(call, result).then((late) => send(call, message, late, recording));
 }
@@ -73,18 +73,18 @@ const failLate = (): never => {
 function send(
   call: UnaryCall,
   message: Message,
-  result: Answer<object>,
+  result: Result<object>,
   recording: Recording | undefined,
 ): void | Promise<void> {
-  const { operation, request, reply, carrier, compresses } = call;
-  const { headers, known } = validate(operation, message, result, recording, request.raw);
+  const { rpc, request, reply, carrier, compresses } = call;
+  const { headers, known } = validate(rpc, message, result, recording, request.raw);
   // What the client has needs no bodies.
-  const taken = known === undefined ? operation.takeBodies(result, message) : undefined;
+  const taken = known === undefined ? rpc.takeBodies(result, message) : undefined;
   if (taken !== undefined) return inTime(call, taken).then((give) => send(call, message, give(), recording));
   reply.headers(headers);
   // A cache has to ask before each use whether the response is still the same. It must not keep an empty message, which is
   // the response to one client.
-  if (result.basis !== undefined && request.method === "GET")
+  if (result.readVersion !== undefined && request.method === "GET")
     reply.header("cache-control", known === "empty" ? "no-store" : "no-cache");
   if (compresses && carrier.accepts === "accept-encoding")
     reply.header("vary", varyByEncoding(reply.getHeader("vary")));
@@ -100,7 +100,7 @@ function send(
     if (encoding === "json") empty.write("{}", prefixBytes);
     return carrier.send(reply, empty, false);
   }
-  const body = operation.encode(result, message, encoding).toBuffer(prefixBytes);
+  const body = rpc.encode(result, message, encoding).toBuffer(prefixBytes);
   const length = body.length - prefixBytes;
   if (!compresses || length < MIN_COMPRESSED_BYTES || !acceptsGzip(request.headers[carrier.accepts])) {
     return carrier.send(reply, body, false);
@@ -133,16 +133,16 @@ type Known = "304" | "empty" | undefined;
 
 /** The headers that say what a response rests on, and whether the client has it already. */
 export function validate(
-  operation: Operation,
+  rpc: Rpc,
   message: Message,
-  result: Answer<object>,
+  result: Result<object>,
   recording: Recording | undefined,
   request: Request,
 ): { readonly headers: Readonly<Record<string, string>>; readonly known: Known } {
-  if (result.basis === undefined) return RESTS_ON_NOTHING;
-  const headers = stateHeaders(result.basis);
+  if (result.readVersion === undefined) return RESTS_ON_NOTHING;
+  const headers = stateHeaders(result.readVersion);
   if (recording?.last === undefined) return { headers, known: undefined };
-  const etag = operation.etag(result, message);
+  const etag = rpc.etag(result, message);
   const isKnown = (condition: string) => matchesEtag(request.headers[condition], etag);
   const known = isGet(request) && isKnown(CONDITION) ? "304" : isKnown(OWN_CONDITION) ? "empty" : undefined;
   return { headers: { ...headers, etag, ...lookupHeaders(recording.last) }, known };
@@ -151,7 +151,7 @@ export function validate(
 const RESTS_ON_NOTHING = { headers: {}, known: undefined };
 
 /** Of the state that a response rests on. */
-const stateHeaders = memoizeLast(({ generation, offset, asOf }: Basis): Record<string, string> => ({
+const stateHeaders = memoizeLast(({ generation, offset, asOf }: ReadVersion): Record<string, string> => ({
   "offledger-generation": generation,
   "offledger-offset": String(offset),
   ...(asOf !== undefined && { "offledger-record-time": formatLedgerTime(asOf) }),

@@ -26,7 +26,7 @@ import {
   responseBudgetError,
   Usage,
 } from "./limits.js";
-import { isHealth, operations } from "./operations.js";
+import { isHealth, rpcs } from "./rpcs.js";
 import { reject } from "./reject.js";
 import { docs, type Documentation } from "./rest/docs.js";
 import { rest } from "./rest/rest.js";
@@ -148,7 +148,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const report = (defect: unknown, operation?: string) => log.error({ err: defect, rpc: operation }, "request failed");
   const { standard } = options;
   const all = [...bindings, ...(standard?.bindings ?? [])];
-  const served = operations(all, report, options.arguments, () => responseBudgetError(budgets));
+  const served = rpcs(all, report, options.arguments, () => responseBudgetError(budgets));
   const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
   server.addHook("onRoute", ({ method, url, config }) =>

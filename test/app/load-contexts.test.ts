@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadContexts } from "../../src/app/registry.js";
 import { SettingError } from "../../src/config/setting.js";
-import type { Operation } from "../../src/registry/operation-names.js";
+import type { TableOperation } from "../../src/registry/operation-names.js";
 import type { UtilityContexts } from "../../src/registry/utility/contexts.js";
 import { contextsFile, lines, markedMistakes, shortenedTo } from "../fixtures/contexts.js";
 import { temporaryFolder } from "../fixtures/files.js";
@@ -268,7 +268,7 @@ describe("a mistake is reported with its line and column", () => {
   });
 });
 
-const linesOf = ({ table }: UtilityContexts, operation: Operation) => table.rows[operation]?.lines ?? [];
+const linesOf = ({ table }: UtilityContexts, operation: TableOperation) => table.rows[operation]?.lines ?? [];
 
 describe("a good file", () => {
   test.each([

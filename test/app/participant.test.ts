@@ -12,7 +12,7 @@ import type { Config } from "../../src/config/config.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { type PackageCatalog } from "../../src/domain/ledger.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
+import { QueryExecutor } from "../../src/service/executor.js";
 import { type CallContext, prepare } from "../../src/service/prepare.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { NotReady } from "../../src/state/port.js";
@@ -65,10 +65,10 @@ async function contextFrom(config: Config): Promise<CallContext> {
   await store.replace(snapshot.contracts, snapshot.offset);
   const freshness = { staleReason: () => undefined };
   const executor = new QueryExecutor(await loadRegistry(config), store, freshness, () => NOW);
-  const { value, basis } = await executor.execute((registry, context) =>
+  const { value, readVersion } = await executor.execute((registry, context) =>
     registry.transferFactory(context, { registrar: parties.registrar, choiceArguments }),
   );
-  return { ...value, offset: basis?.offset ?? 0 };
+  return { ...value, offset: readVersion?.offset ?? 0 };
 }
 
 const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };

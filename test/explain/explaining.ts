@@ -6,7 +6,7 @@ import { explain } from "../../src/service/explain.js";
 import { services } from "../../src/service/services.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { createExplainer } from "../../src/transport/explainer.js";
-import { operations } from "../../src/transport/operations.js";
+import { rpcs } from "../../src/transport/rpcs.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
@@ -58,7 +58,7 @@ export function explainerOn(reader: StoreReader, registry = utilityWith(), now =
     packageVersion: () => undefined,
     preparer: undefined,
   });
-  const served = operations([binding], report, limits).find(({ name }) => name.endsWith("/Explain"));
+  const served = rpcs([binding], report, limits).find(({ name }) => name.endsWith("/Explain"));
   return async (operation, request = { meta: {} }, at) => {
     const message = fromJson(ExplainRequestSchema, { call: { operation, request }, ...(at !== undefined && { at }) });
     if (served === undefined) throw new Error("Explain is not served");

@@ -5,7 +5,7 @@ import { type InputHolding } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
+import { QueryExecutor } from "../../src/service/executor.js";
 import type { ServiceBinding } from "../../src/service/service-binding.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/state/memory-store.js";

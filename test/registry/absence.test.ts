@@ -6,8 +6,8 @@ import type { JsonObject } from "../../src/domain/json.js";
 import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
-import type { Choice, ContextAnswer, Registry, TransferFactoryAnswer } from "../../src/registry/sdk/registry.js";
+import { QueryExecutor } from "../../src/service/executor.js";
+import type { Choice, ContextResult, Registry, TransferFactoryResult } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { hasUnreadable, type StoreReader, type StoreWriter } from "../../src/state/port.js";
 import { PostgresWriter } from "../../src/state/postgres/writer.js";
@@ -133,7 +133,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   },
 };
 
-type Query = (registry: Registry, context: Parameters<Registry["transferFactory"]>[0]) => ContextAnswer;
+type Query = (registry: Registry, context: Parameters<Registry["transferFactory"]>[0]) => ContextResult;
 
 const choice =
   (name: Choice, contractId: string): Query =>
@@ -157,7 +157,7 @@ const settle =
 async function outcomeOf(executor: QueryExecutor, query: Query): Promise<unknown> {
   try {
     const { value } = await executor.execute(query);
-    const { values, disclosed, transferKind } = value as ContextAnswer & Partial<TransferFactoryAnswer>;
+    const { values, disclosed, transferKind } = value as ContextResult & Partial<TransferFactoryResult>;
     const said = values.map(({ name, value: { tag, value: is } }) => (tag === "AV_Bool" ? `${name}=${is}` : name));
     const ids = disclosed.map(({ contractId }) => contractId);
     return [...(transferKind === undefined ? [] : [transferKind]), ...said, ":", ...ids].join(" ");

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
-import { backgroundContext } from "../../src/registry/recorder.js";
-import type { AnyValue, ContextAnswer, Registry } from "../../src/registry/sdk/registry.js";
+import { backgroundContext } from "../../src/registry/background.js";
+import type { AnyValue, ContextResult, Registry } from "../../src/registry/sdk/registry.js";
 import type { View } from "../../src/state/port.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
 
@@ -12,9 +12,9 @@ import { ownRegistry } from "../fixtures/own-registry.js";
 const context = backgroundContext({} as View, 0);
 const on = (synchronizerId: string | undefined, contractId = "a") => ({ contractId, synchronizerId }) as Contract;
 
-const answering = (values: AnyValue[] | ContextAnswer["values"], disclosed: Contract[], visible: string[] = []) => {
+const answering = (values: AnyValue[] | ContextResult["values"], disclosed: Contract[], visible: string[] = []) => {
   const named = values.map((value, index) => ("name" in value ? value : { name: `k${index}`, value }));
-  const answer: ContextAnswer = { values: named, disclosed, visible };
+  const answer: ContextResult = { values: named, disclosed, visible };
   const registry: Registry = {
     ...ownRegistry,
     instruments: () => [{ id: "GOLD", otherIds: ["AU"] }],

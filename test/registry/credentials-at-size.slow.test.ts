@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
-import { backgroundContext } from "../../src/registry/recorder.js";
-import type { ContextAnswer, RequestContext } from "../../src/registry/sdk/registry.js";
+import { backgroundContext } from "../../src/registry/background.js";
+import type { ContextResult, RequestContext } from "../../src/registry/sdk/registry.js";
 import { type Credential, credential } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { View } from "../../src/state/port.js";
@@ -54,7 +54,7 @@ function contractsWith({ make }: Form, count: number): StoredContract[] {
   return contractsOf(registryOf(changes, ...instructions(), ...make(count)));
 }
 
-type Query = (context: RequestContext) => ContextAnswer;
+type Query = (context: RequestContext) => ContextResult;
 const { choiceArguments } = settlement([leg(account("alice"), account("bob"), "USD")], ["allocation"]);
 const queries: Readonly<Record<string, Query>> = {
   "accepting a transfer": (context) =>
@@ -66,7 +66,7 @@ const queries: Readonly<Record<string, Query>> = {
     expect.fail("the Registry Utility has utility operations"),
 };
 
-const listsIn = ({ disclosed }: ContextAnswer): string[] =>
+const listsIn = ({ disclosed }: ContextResult): string[] =>
   disclosed.map(({ contractId }) => contractId).filter((id) => id.startsWith("list"));
 
 /** Lookups of credentials by index key, what they returned, reads of their properties and subjects, and listings. */

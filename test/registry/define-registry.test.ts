@@ -21,7 +21,7 @@ const small: RegistryDefinition<{ leaf: string }> = {
 };
 const registry = defineRegistry({
   ...small,
-  context({ find, findById, reference, parties, contractIds, subject }, operation) {
+  context({ find, findById, reference, parties, contractIds, contract }, operation) {
     const [sender = ""] = parties["sender"] ?? [];
     const found = sender === "" ? undefined : find(licence, { holder: sender });
     const [locked] = contractIds["locked"] ?? [];
@@ -30,7 +30,7 @@ const registry = defineRegistry({
       grade: found && { tag: "AV_Text", value: found.fields.payload.grade },
       licence: found && reference(found),
       pot: lid && reference(lid),
-      asked: { tag: "AV_Text", value: `${operation} ${subject?.contractId}` },
+      asked: { tag: "AV_Text", value: `${operation} ${contract?.contractId}` },
     };
   },
   isDirect: ({ parties }) => parties["receiver"]?.includes("friend") === true,

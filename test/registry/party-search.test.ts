@@ -1,6 +1,6 @@
 /** Searches for what concerns a party: what they find among many contracts, and their bounds. */
 import { describe, expect, test } from "vitest";
-import { backgroundContext } from "../../src/registry/recorder.js";
+import { backgroundContext } from "../../src/registry/background.js";
 import { findContract, PartySearcher, type PartySearcherOptions } from "../../src/registry/party-search.js";
 import { NotReady, type StoreReader } from "../../src/state/port.js";
 import { element, payload } from "../fixtures/elements.js";

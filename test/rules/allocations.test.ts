@@ -1,7 +1,7 @@
 /** Allocations: the factory in both versions, and the choices on an allocation instruction. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { Recording } from "../../src/registry/recorder.js";
+import { Recording } from "../../src/service/recorder.js";
 import { allocationFactory, onAllocationInstruction } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";

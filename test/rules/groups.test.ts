@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
-import { Recording } from "../../src/registry/recorder.js";
+import { Recording } from "../../src/service/recorder.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";

@@ -6,7 +6,7 @@ import { invalid } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import type { ChoiceQuery, FactoryQuery } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
-import { operations } from "../../src/transport/operations.js";
+import { rpcs } from "../../src/transport/rpcs.js";
 import { createServer } from "../../src/transport/server.js";
 import { executorOn, storeOf } from "../fixtures/in-memory.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
@@ -33,7 +33,7 @@ async function asking() {
 /** What the registry is asked for a request of an rpc, such as `allocation.v1.AllocationService/GetAllocationWithdrawContext`. */
 async function asked(rpc: string, request: JsonObject) {
   const { queries, bindings } = await asking();
-  const all = operations(bindings, () => expect.fail("there are no defects"), TEST_SERVER_OPTIONS.arguments);
+  const all = rpcs(bindings, () => expect.fail("there are no defects"), TEST_SERVER_OPTIONS.arguments);
   const operation = all.find(({ name }) => name === `offledger.${rpc}`);
   if (operation === undefined) throw new Error(`there is no rpc ${rpc}`);
   const message = fromJson(operation.method.input, { registrarParty: "acme", ...request });

@@ -3,7 +3,7 @@ import { bodyOf } from "../../src/domain/contract.js";
 import { notFound, RegistryError } from "../../src/domain/errors.js";
 import type { Template } from "../../src/domain/template.js";
 import { type StalenessLimits, staleReason } from "../../src/ingest/lag.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
+import { QueryExecutor } from "../../src/service/executor.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { Bodies } from "../../src/state/bodies.js";
 import { Follower } from "../../src/state/follower.js";

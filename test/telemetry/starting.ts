@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type App, startApp } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import type { Roles } from "../../src/ingest/database-source.js";
+import type { ProcessRoles } from "../../src/ingest/database-source.js";
 import { type RequestHistory, startTelemetry } from "../../src/telemetry/telemetry.js";
 import { type ObservedService, observedService } from "../fixtures/observed-service.js";
 import { quiet } from "../fixtures/run-service.js";
@@ -14,7 +14,7 @@ const NOW = Date.parse("2026-06-01T00:00:00Z");
 /** Without load shedding and request log, unless configured. `clock` is that of ages and waits. */
 export async function start(
   config: Partial<AppConfig>,
-  roles?: Roles,
+  roles?: ProcessRoles,
   now: () => number = () => NOW,
   clock?: () => number,
 ): Promise<App> {

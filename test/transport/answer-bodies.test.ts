@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elements } from "../../demo/registry.js";
 import { Code } from "@connectrpc/connect";
-import { QueryExecutor } from "../../src/registry/executor.js";
+import { QueryExecutor } from "../../src/service/executor.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { services } from "../../src/service/services.js";

@@ -3,8 +3,7 @@ import { type CauseCode, findings } from "../../domain/causes.js";
 import type { StoreReader, View } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
-import { StoreSteps } from "../party-search.js";
-import { backgroundContext } from "../recorder.js";
+import { backgroundContext, StoreSteps } from "../background.js";
 import type { CheckContext, Inventory, Registry } from "../sdk/registry.js";
 import { type Check, type Warning, warningOf } from "../sdk/warnings.js";
 

@@ -6,7 +6,7 @@ import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
-import type { ChoiceContextBuilder, EntryInputs, EntryPart } from "./answer.js";
+import type { ChoiceContextBuilder, RequestSubject, EntryPart } from "./choice-context.js";
 import { PARTIES, termOf } from "./names.js";
 import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
@@ -81,14 +81,14 @@ export class TableEntry implements EntryPart<ContractSelector> {
   value(
     builder: ChoiceContextBuilder,
     selector: ContractSelector,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of?: readonly string[],
   ): AnyValue | undefined {
     const { value: form = "contract-id", empty = false } = this.definition;
     // One contract id cannot stand for several instruments.
-    if (form === "contract-id" && inputs.instruments.length > 1 && this.#isFoundBy("instrument")) return undefined;
-    const found = this.#select(selector, inputs, required, of);
+    if (form === "contract-id" && subject.instruments.length > 1 && this.#isFoundBy("instrument")) return undefined;
+    const found = this.#select(selector, subject, required, of);
     if (form === "contract-id") {
       const [only] = found;
       return only && builder.reference(only.contract);
@@ -106,29 +106,30 @@ export class TableEntry implements EntryPart<ContractSelector> {
   disclose(
     builder: ChoiceContextBuilder,
     selector: ContractSelector,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of?: readonly string[],
   ): void {
-    for (const { contract } of this.#select(selector, inputs, required, of)) builder.disclose(contract);
+    for (const { contract } of this.#select(selector, subject, required, of)) builder.disclose(contract);
   }
 
   /** Whether there is a contract, on any synchronizer. The answer depends on it. */
-  has(selector: ContractSelector, inputs: EntryInputs): boolean {
-    const lookups = this.#lookUp(selector, inputs, false);
-    for (const lookup of lookups) if (lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, true);
+  has(selector: ContractSelector, subject: RequestSubject): boolean {
+    const lookups = this.#lookUp(selector, subject, false);
+    for (const lookup of lookups)
+      if (lookup.candidates.length === 0) this.#noteNegative(selector, subject, lookup, true);
     return lookups.some(({ candidates }) => candidates.length > 0);
   }
 
   /** As `has`. The contracts are those of an answer: one that is elsewhere refuses it. */
-  exists(builder: ChoiceContextBuilder | undefined, selector: ContractSelector, inputs: EntryInputs): AnyValue {
-    for (const { contract } of this.#select(selector, inputs, false)) builder?.disclose(contract);
-    return { tag: "AV_Bool", value: this.has(selector, inputs) };
+  exists(builder: ChoiceContextBuilder | undefined, selector: ContractSelector, subject: RequestSubject): AnyValue {
+    for (const { contract } of this.#select(selector, subject, false)) builder?.disclose(contract);
+    return { tag: "AV_Bool", value: this.has(selector, subject) };
   }
 
   /** "not-found" for each that does not exist. One that is elsewhere does. */
-  require(selector: ContractSelector, inputs: EntryInputs): void {
-    for (const lookup of this.#lookUp(selector, inputs, true))
+  require(selector: ContractSelector, subject: RequestSubject): void {
+    for (const lookup of this.#lookUp(selector, subject, true))
       if (lookup.candidates.length === 0) selector.missing([], true, () => this.#needed(selector, lookup));
   }
 
@@ -160,14 +161,14 @@ export class TableEntry implements EntryPart<ContractSelector> {
   /** The contracts on the synchronizer. What is missing refuses the answer where it is required. */
   #select(
     selector: ContractSelector,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of?: readonly string[],
   ): { readonly lookup: Lookup; readonly contract: Found }[] {
-    return this.#lookUp(selector, inputs, required, of).flatMap((lookup) => {
+    return this.#lookUp(selector, subject, required, of).flatMap((lookup) => {
       if (lookup.chosen !== undefined) return { lookup, contract: lookup.chosen };
       const isStrict = !required && !selector.allowsMissing && this.#options.elsewhere === "refuse";
-      if (isStrict && lookup.candidates.length === 0) this.#noteAbsence(selector, inputs, lookup, false);
+      if (isStrict && lookup.candidates.length === 0) this.#noteNegative(selector, subject, lookup, false);
       if (isStrict && lookup.candidates.length > 0) this.#refuse(selector, lookup);
       else selector.missing(lookup.candidates, required, () => this.#needed(selector, lookup));
       return [];
@@ -180,29 +181,29 @@ export class TableEntry implements EntryPart<ContractSelector> {
       selector.fail(notOnSynchronizer(elsewhere, selector.synchronizer, this.#needed(selector, lookup)));
   }
 
-  #noteAbsence(selector: ContractSelector, inputs: EntryInputs, { values }: Lookup, isDecisive: boolean): void {
+  #noteNegative(selector: ContractSelector, subject: RequestSubject, { values }: Lookup, isDecisive: boolean): void {
     const { byId } = this.definition;
     if (this.#options.elsewhere === "omit") return;
-    selector.noteAbsence({
+    selector.noteNegative({
       templates: this.#templates,
       contractId: byId === undefined ? undefined : values[0],
       entry: this.name,
-      mayBeAhead: byId !== undefined && (isDecisive || (inputs.hasOwnRefs === true && !byId.includes("."))),
+      mayBeAhead: byId !== undefined && (isDecisive || (subject.hasOwnRefs === true && !byId.includes("."))),
     });
   }
 
   /** Once for each answer: several lines have an entry. */
   #lookUp(
     selector: ContractSelector,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of: readonly string[] = OWN,
   ): readonly Lookup[] {
     const id = of === OWN ? this.name : `${this.name} ${of.join()}`;
-    return selector.keep(id, () => this.#lookUpAll(selector, inputs, required, of));
+    return selector.keep(id, () => this.#lookUpAll(selector, subject, required, of));
   }
 
-  #lookUpAll(selector: ContractSelector, inputs: EntryInputs, required: boolean, of: readonly string[]): Lookup[] {
+  #lookUpAll(selector: ContractSelector, subject: RequestSubject, required: boolean, of: readonly string[]): Lookup[] {
     const { byId } = this.definition;
     const { context, view, registrar, group } = selector;
     const lookup = (values: readonly string[], party: string | undefined, all: readonly Found[]): Lookup => {
@@ -216,24 +217,24 @@ export class TableEntry implements EntryPart<ContractSelector> {
       return { values, party, all, candidates, chosen };
     };
     if (byId !== undefined)
-      return this.#idsOf(byId, selector, inputs).map((id) => {
+      return this.#idsOf(byId, selector, subject).map((id) => {
         const found = this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined);
         return lookup([id], undefined, found === undefined ? [] : [found]);
       });
-    return this.#termsOf(selector, inputs, of).map(({ values, party }) =>
+    return this.#termsOf(selector, subject, of).map(({ values, party }) =>
       lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
     );
   }
 
   /** The contract ids of references, each once. */
-  #idsOf(byId: string, selector: ContractSelector, inputs: EntryInputs): readonly string[] {
+  #idsOf(byId: string, selector: ContractSelector, subject: RequestSubject): readonly string[] {
     const [entry = "", ref] = byId.split(".");
-    if (ref === undefined) return [...new Set(inputs.refs?.[entry])];
-    return [...new Set(this.#other(entry, selector, inputs).flatMap(({ fields }) => fields.refs[ref] ?? []))];
+    if (ref === undefined) return [...new Set(subject.refs?.[entry])];
+    return [...new Set(this.#other(entry, selector, subject).flatMap(({ fields }) => fields.refs[ref] ?? []))];
   }
 
   /** The values of the fields for each look-up. A request that lacks one of them has none. */
-  #termsOf(selector: ContractSelector, inputs: EntryInputs, of: readonly string[]): readonly Terms[] {
+  #termsOf(selector: ContractSelector, subject: RequestSubject, of: readonly string[]): readonly Terms[] {
     const terms = this.#terms;
     if (terms.length === 0) return ONCE;
     let found: readonly Terms[] = ONCE;
@@ -241,7 +242,7 @@ export class TableEntry implements EntryPart<ContractSelector> {
     const inOrder = terms.toSorted((a, b) => Number(a.term === "instrument") - Number(b.term === "instrument"));
     for (const { term, length } of inOrder)
       found = found.flatMap(({ values, party, role }) =>
-        this.#valuesOf(term, selector, inputs, of, party, role).map((value): Terms => {
+        this.#valuesOf(term, selector, subject, of, party, role).map((value): Terms => {
           const isParty = PARTIES.has(term);
           return {
             values: [...values, cut(value, length)],
@@ -262,40 +263,40 @@ export class TableEntry implements EntryPart<ContractSelector> {
   #valuesOf(
     term: string,
     selector: ContractSelector,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     of: readonly string[],
     party: string | undefined,
     role: string | undefined,
   ): readonly string[] {
-    const { roles, accounts = {} } = inputs;
+    const { roles, accounts = {} } = subject;
     switch (term) {
       case "registrar":
         return [selector.registrar];
       case "instrument":
-        return instrumentsOf(inputs, party, role);
+        return instrumentsOf(subject, party, role);
       case "holder":
-        return [...new Set(holdersOf(inputs))];
+        return [...new Set(holdersOf(subject))];
       case "party":
-        return [...new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? []), ...holdersOf(inputs)])];
+        return [...new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? []), ...holdersOf(subject)])];
       case "account": {
         const { only } = this.definition;
         const all = of.flatMap((group) => accounts[group] ?? []).filter(({ isSpecial }) => !isSpecial);
         return [...new Set(all.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
       }
       default: {
-        if (term.startsWith("meta.")) return metaAt(inputs.meta, term.slice("meta.".length));
+        if (term.startsWith("meta.")) return metaAt(subject.meta, term.slice("meta.".length));
         const [entry = "", named] = term.split(".");
-        if (named === undefined) return [...new Set(selector.partiesOf(inputs, entry))];
-        return [...new Set(this.#other(entry, selector, inputs).flatMap(({ fields }) => fields.roles[named] ?? []))];
+        if (named === undefined) return [...new Set(selector.partiesOf(subject, entry))];
+        return [...new Set(this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[named] ?? []))];
       }
     }
   }
 
   /** The contracts of another entry, wherever they are: without them nothing is looked for. */
-  #other(entry: string, selector: ContractSelector, inputs: EntryInputs): readonly Found[] {
+  #other(entry: string, selector: ContractSelector, subject: RequestSubject): readonly Found[] {
     const other = definedIn(this.#options.entries, entry);
-    return other.#lookUp(selector, inputs, false).flatMap((lookup) => {
-      if (lookup.candidates.length === 0) other.#noteAbsence(selector, inputs, lookup, false);
+    return other.#lookUp(selector, subject, false).flatMap((lookup) => {
+      if (lookup.candidates.length === 0) other.#noteNegative(selector, subject, lookup, false);
       return lookup.chosen ?? lookup.candidates[0] ?? [];
     });
   }
@@ -357,14 +358,14 @@ function definedIn<T>(all: ReadonlyMap<string, T>, name: string): T {
   return found;
 }
 
-const holdersOf = ({ roles, holders = [] }: EntryInputs): string[] => [
+const holdersOf = ({ roles, holders = [] }: RequestSubject): string[] => [
   ...(roles["holder"] ?? []),
   ...holders.map(({ party }) => party),
 ];
 
 /** The instruments that the party sends, receives or holds; all of the request without a party. */
 function instrumentsOf(
-  { instruments, sent = instruments, holders }: EntryInputs,
+  { instruments, sent = instruments, holders }: RequestSubject,
   party: string | undefined,
   role: string | undefined,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 /** A table with what an extension adds and changes: a contexts file, a file that extends another, or a module. */
 import { type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
-import { isExit, matches, type Operation, operationsNamed } from "../operation-names.js";
+import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
 import { checkForm, fullNames } from "./file.js";
 import { type Condition, type Extension, extensionForm, type TemplateDefinition } from "./grammar.js";
 import { Names } from "./names.js";
@@ -29,7 +29,7 @@ export function extend<S extends ContractSelector>(
   const names = new Names(vocabulary, { ...base.templates, ...own }, base);
   checkTemplates(base, own, names);
   const entries = names.entries(extension.entries ?? {});
-  const rows: Partial<Record<Operation, Row>> = { ...base.rows };
+  const rows: Partial<Record<TableOperation, Row>> = { ...base.rows };
   for (const [index, change] of (extension.changes ?? []).entries()) {
     const at = [...changesAt, index];
     const changed = change.on?.flatMap((pattern, position) => {
@@ -98,7 +98,7 @@ function reportUseless<S extends ContractSelector>(
 }
 
 function changeRow<S extends ContractSelector>(
-  operation: Operation,
+  operation: TableOperation,
   { lines: before, missing }: Row,
   change: Change,
   { file: { key } }: Table<S>,

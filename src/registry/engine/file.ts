@@ -1,8 +1,8 @@
 /** Reads a registry file: its names are checked, and each operation gets its lines. */
 import type { z } from "zod";
 import { check, type Checked, type Mistake, parseOperatorFile } from "../../util/operator-file.js";
-import { type Operation, operationsNamed, STANDARD_OPERATIONS } from "../operation-names.js";
-import type { LineCondition } from "./answer.js";
+import { type TableOperation, operationsNamed, STANDARD_OPERATIONS } from "../operation-names.js";
+import type { LineCondition } from "./choice-context.js";
 import {
   type Line,
   type Missing,
@@ -97,7 +97,7 @@ export function resolve<S extends ContractSelector>(
   if (typeof instruments === "object" && "template" in instruments)
     reader.known(templates, instruments.template, "template", ["instruments", "template"]);
   if (direct !== undefined) reader.known(own.entries, direct, "entry", ["direct"]);
-  const rows: Partial<Record<Operation, Row>> = {};
+  const rows: Partial<Record<TableOperation, Row>> = {};
   for (const name of Object.keys(operations))
     if (operationsNamed(name, vocabulary.operations).length === 0)
       reader.report(["operations", name], "must be an operation of this registry");

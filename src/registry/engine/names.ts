@@ -1,8 +1,8 @@
 /** The names of a table: each is checked against those that are known, and lines get their defaults. */
 import { check, type Mistake, type Path, quote } from "../../util/operator-file.js";
-import { isExit, type Operation } from "../operation-names.js";
+import { isExit, type TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
-import type { EntryPart } from "./answer.js";
+import type { EntryPart } from "./choice-context.js";
 import {
   type Condition,
   type EntryDefinition,
@@ -15,7 +15,7 @@ import type { ContractSelector } from "./selector.js";
 import type { LineKind, Table, TableLine, Vocabulary } from "./table-types.js";
 
 /** What an absent contract means where the file says nothing: what moves something is refused without it. */
-export const missingOf = (operation: Operation): Missing => (isExit(operation) ? "omit" : "refuse");
+export const missingOf = (operation: TableOperation): Missing => (isExit(operation) ? "omit" : "refuse");
 
 /** How many entries a request may look up, each by a contract of the one before: longer ones are a mistake. */
 const MAX_CHAIN = 3;
@@ -150,7 +150,7 @@ export class Names<S extends ContractSelector> {
   }
 
   /** A line of an operation, which it may have. */
-  line(written: Line, at: Path, operation: Operation, { missing: ofRow, key, outer }: LineDefaults): TableLine {
+  line(written: Line, at: Path, operation: TableOperation, { missing: ofRow, key, outer }: LineDefaults): TableLine {
     const kind = LINE_KINDS.find((one) => written[one] !== undefined) as LineKind;
     const { of, disclose, constant } = written;
     const name = kind === "constant" ? kind : (written[kind] ?? "");

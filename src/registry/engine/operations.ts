@@ -5,8 +5,8 @@ import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable } from "../../state/port.js";
 import { inReassignment, type Needed, onOneSynchronizer, unknownInstruction } from "../needed.js";
-import type { ChoiceQuery, Considered, ContextAnswer, FactoryAnswer, RequestContext } from "../sdk/registry.js";
-import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "./answer.js";
+import type { ChoiceQuery, Considered, ContextResult, FactoryResult, RequestContext } from "../sdk/registry.js";
+import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "./choice-context.js";
 import { type ContractSelector, type Group, unreadable } from "./selector.js";
 import type { TableFields } from "./templates.js";
 
@@ -28,7 +28,7 @@ export function answerChoice<S extends ContractSelector>(
   { registrar, contractId, meta }: ChoiceQuery,
   groupOf: GroupOf,
   requireServed: (registrar: string) => void,
-): ContextAnswer {
+): ContextResult {
   const found = findInstruction(context, definition, contractId);
   const instruction = selectInstruction(context, registrar, definition.label, contractId, found);
   if (instruction === undefined) {
@@ -46,7 +46,7 @@ export function answerOn<S extends ContractSelector>(
   instruction: Contract<TableFields>,
   group: Group,
   meta?: JsonObject,
-): ContextAnswer {
+): ContextResult {
   const { synchronizerId } = instruction;
   if (synchronizerId === undefined)
     throw inReassignment(instruction, {
@@ -55,7 +55,7 @@ export function answerOn<S extends ContractSelector>(
       registrar: group.registrar,
     });
   context.recorder?.answerWith(instruction);
-  return writeContext(context, definition, group, synchronizerId, inputsOf(instruction, meta)).build();
+  return writeContext(context, definition, group, synchronizerId, subjectOf(instruction, meta)).build();
 }
 
 /** The instruction with this id, in any of the templates. Throws "unavailable" for one that could not be parsed. */
@@ -109,7 +109,7 @@ export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
   /** What the explanation shows in place of the factories. */
   readonly considered?: Considered | undefined;
   /** What the request is about, without what follows from the factory. */
-  readonly inputs: Omit<EntryInputs, "factory" | "subject">;
+  readonly subject: Omit<RequestSubject, "factory" | "contract">;
   /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
   readonly refusals?: readonly RegistryError[] | undefined;
 }
@@ -118,8 +118,8 @@ export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
 export function answerWithFactory<S extends ContractSelector>(
   context: RequestContext,
   request: FactoryRequest<S>,
-): FactoryAnswer {
-  const { definition, group, inputs, factories, considered, needed, refusals } = request;
+): FactoryResult {
+  const { definition, group, subject, factories, considered, needed, refusals } = request;
   const { targetSynchronizer: target, isTargetIncomplete = false } = request;
   const answer = () =>
     onOneSynchronizer(
@@ -127,8 +127,8 @@ export function answerWithFactory<S extends ContractSelector>(
       needed,
       context.recorder,
       (factory, synchronizer) => {
-        const subject = { ...inputs, factory, subject: factory };
-        const found = writeContext(context, definition, group, synchronizer, subject).buildForFactory(factory);
+        const onFactory = { ...subject, factory, contract: factory };
+        const found = writeContext(context, definition, group, synchronizer, onFactory).buildForFactory(factory);
         if (target !== undefined && target !== synchronizer)
           context.recorder?.remark(notOnTarget(target, synchronizer));
         return found;

@@ -3,8 +3,8 @@ import type { Contract } from "../../domain/contract.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { neededContract, onOneSynchronizer } from "../needed.js";
 import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
-import { type ContextDefinition, writeContext } from "./answer.js";
-import { FACTORIES, type Factory, isExit, type Operation } from "../operation-names.js";
+import { type ContextDefinition, writeContext } from "./choice-context.js";
+import { FACTORIES, type Factory, isExit, type TableOperation } from "../operation-names.js";
 import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
 import { answerOn, type ChoiceDefinition } from "./operations.js";
@@ -109,7 +109,7 @@ function commonLines({ table: { rows, entries }, parts }: CompiledTable, operati
     const terms = Object.values(entry.find ?? {});
     return entry.byId === undefined && terms.every((term) => term === "registrar" || term === "instrument");
   };
-  const name: Operation = operation === "transfer-factory" ? "transfer-factory/offer" : operation;
+  const name: TableOperation = operation === "transfer-factory" ? "transfer-factory/offer" : operation;
   const { lines = [], missing = "refuse" } = rows[name] ?? {};
   return compileRow({ lines: lines.filter(isCommon), missing }, parts, tableSelector);
 }

@@ -5,7 +5,7 @@ import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
 import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
-import type { EntryInputs } from "./answer.js";
+import type { RequestSubject } from "./choice-context.js";
 
 /** The parties that all contracts of an answer name, as far as they name one in the role. */
 export interface Group {
@@ -18,7 +18,7 @@ export interface Group {
 const NONE: readonly never[] = [];
 
 /** A contract that was not found, and what depends on it. */
-export interface Absence {
+export interface NegativeLookup {
   readonly templates: readonly Template[];
   /** Undefined if it was looked for by something else. */
   readonly contractId: string | undefined;
@@ -44,7 +44,7 @@ export class ContractSelector {
   #kept: Map<string, unknown> | undefined;
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
-  #absences: Absence[] | undefined;
+  #negatives: NegativeLookup[] | undefined;
 
   constructor(context: RequestContext, group: Group, synchronizer: string) {
     this.context = context;
@@ -59,7 +59,7 @@ export class ContractSelector {
   }
 
   /** The parties of the request in a role. */
-  partiesOf({ roles }: Pick<EntryInputs, "roles" | "instruments">, role: string): readonly string[] {
+  partiesOf({ roles }: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
     return roles[role] ?? [];
   }
 
@@ -88,15 +88,15 @@ export class ContractSelector {
   }
 
   /** The answer depends on whether a contract exists that was not found. */
-  noteAbsence(absence: Absence): void {
-    (this.#absences ??= []).push(absence);
+  noteNegative(absence: NegativeLookup): void {
+    (this.#negatives ??= []).push(absence);
   }
 
   /** Throws one error for all that is wrong. Call it when the answer is complete. */
   finish(): void {
     const [first, ...others] = this.problems();
     if (first !== undefined) throw combineErrors(first, others);
-    const unproven = this.#unproven();
+    const unproven = this.#uncertainNegative();
     if (unproven !== undefined) throw unproven;
   }
 
@@ -154,8 +154,8 @@ export class ContractSelector {
    * Not to find a contract is no proof that it does not exist. It may be one that could not be parsed: "unavailable". Or the
    * ledger is ahead: "not-found", with which the request waits until the store has all that the ledger had when it came.
    */
-  #unproven(): RegistryError | undefined {
-    const absences = this.#absences;
+  #uncertainNegative(): RegistryError | undefined {
+    const absences = this.#negatives;
     if (absences === undefined) return undefined;
     for (const { templates, contractId, entry } of absences) {
       const template = templates.find((one) => hasUnreadable(this.view, one, contractId));

@@ -2,13 +2,13 @@
 import { refuse } from "../../domain/errors.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
-import { backgroundContext } from "../recorder.js";
+import { backgroundContext } from "../background.js";
 import { tokenStandardApis } from "../sdk/apis.js";
 import { decimalText } from "../../domain/decimal.js";
 import type {
   Choice,
   ChoiceQuery,
-  FactoryAnswer,
+  FactoryResult,
   FactoryQuery,
   Instrument,
   Registry,
@@ -16,13 +16,13 @@ import type {
   TransferKind,
 } from "../sdk/registry.js";
 import type { Factory } from "../operation-names.js";
-import type { ContextLine, EntryInputs } from "./answer.js";
+import type { ContextLine, RequestSubject } from "./choice-context.js";
 import { resolve } from "./file.js";
 import type { Table } from "./table-types.js";
 import type { RegistryFile } from "./grammar.js";
 import { tableChecks } from "./problems.js";
 import { allOf, validNow } from "./entries.js";
-import { allocationInputs, settlementInputs, transferInputs } from "./inputs.js";
+import { allocationSubject, settlementSubject, transferSubject } from "./request-subject.js";
 import { tableLookup } from "./lookup.js";
 import { answerChoice, answerWithFactory } from "./operations.js";
 import { compileTable, groupOf, tableSelector } from "./table.js";
@@ -68,13 +68,13 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
     context: RequestContext,
     query: FactoryQuery,
     operation: Factory,
-    about: EntryInputs,
+    about: RequestSubject,
     first: readonly ContextLine[] = [],
-  ): FactoryAnswer => {
-    const inputs = { ...about, meta: query.meta };
+  ): FactoryResult => {
+    const subject = { ...about, meta: query.meta };
     const { registrar } = query;
     const terms = Object.values(file.factory.find ?? {}).map((term) =>
-      term === "instrument" ? (inputs.instruments[0] ?? "") : (inputs.roles[term]?.[0] ?? registrar),
+      term === "instrument" ? (subject.instruments[0] ?? "") : (subject.roles[term]?.[0] ?? registrar),
     );
     const candidates = table.factory.candidates(context.view, registrar, terms);
     const factories = table.factory.inOrder(context, candidates);
@@ -88,7 +88,7 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
       needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
       targetSynchronizer: targetSynchronizerOf(query),
       considered: { candidates },
-      inputs,
+      subject,
     });
   };
 
@@ -114,22 +114,22 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
     supportedApis: tokenStandardApis(...(file.versions ?? ["v1"])),
     instruments,
     transferFactory(context, query) {
-      const inputs = transferInputs(transferArguments(query));
-      let transferKind: TransferKind = inputs.isSelf === true ? "self" : "offer";
+      const subject = transferSubject(transferArguments(query));
+      let transferKind: TransferKind = subject.isSelf === true ? "self" : "offer";
       const decide: ContextLine = {
         name: "direct",
         keys: [],
         required: false,
         write(_builder, one) {
-          transferKind = table.kindOf(one, inputs);
+          transferKind = table.kindOf(one, subject);
         },
       };
-      const first = inputs.isSelf === true || file.direct === undefined ? [] : [decide];
-      const found = factory(context, query, "transfer-factory", inputs, first);
-      return { ...found, transferKind, instrumentId: inputs.instruments[0] };
+      const first = subject.isSelf === true || file.direct === undefined ? [] : [decide];
+      const found = factory(context, query, "transfer-factory", subject, first);
+      return { ...found, transferKind, instrumentId: subject.instruments[0] };
     },
-    allocationFactory: (context, query) => factory(context, query, "allocation-factory", allocationInputs(query)),
-    settlementFactory: (context, query) => factory(context, query, "settlement-factory", settlementInputs(query)),
+    allocationFactory: (context, query) => factory(context, query, "allocation-factory", allocationSubject(query)),
+    settlementFactory: (context, query) => factory(context, query, "settlement-factory", settlementSubject(query)),
     choiceContext: answer,
     inventory(view, options) {
       const context = backgroundContext(view, options.now);

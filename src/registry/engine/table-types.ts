@@ -1,9 +1,9 @@
 /** A table that was read: its names are known, its defaults filled in. */
 import type { z } from "zod";
 import type { Template } from "../../domain/template.js";
-import type { Operation } from "../operation-names.js";
+import type { TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
-import type { EntryPart, LineCondition } from "./answer.js";
+import type { EntryPart, LineCondition } from "./choice-context.js";
 import type { Condition, EntryDefinition, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
 import type { ContractSelector } from "./selector.js";
 
@@ -41,7 +41,7 @@ export interface EntryFunction<S extends ContractSelector> {
 
 /** What a table may name besides what it defines. */
 export interface Vocabulary<S extends ContractSelector = ContractSelector> {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly TableOperation[];
   readonly facts: Readonly<Record<string, LineCondition<S>>>;
   readonly functions: Readonly<Record<string, EntryFunction<S>>>;
   /** Entries of a module. */
@@ -59,7 +59,7 @@ export interface Table<S extends ContractSelector = ContractSelector> {
   readonly entries: Readonly<Record<string, EntryDefinition & { readonly template: string }>>;
   /** The others. */
   readonly parts: ReadonlyMap<string, EntryPart<S>>;
-  readonly rows: Readonly<Partial<Record<Operation, Row>>>;
+  readonly rows: Readonly<Partial<Record<TableOperation, Row>>>;
   readonly packages: Readonly<Record<string, string>>;
   readonly vocabulary: Vocabulary<S>;
 }

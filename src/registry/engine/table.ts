@@ -1,7 +1,8 @@
 /** A table, compiled: its templates, its entries, and the lines of each operation. */
 import type { Choice, RequestContext } from "../sdk/registry.js";
-import { CHOICES, type Operation, TRANSFER_KINDS, type TransferKind } from "../operation-names.js";
-import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./answer.js";
+import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
+import { CHOICES, type TableOperation } from "../operation-names.js";
+import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import type { Condition } from "./grammar.js";
@@ -27,7 +28,7 @@ export interface CompiledTable {
   readonly dependsOnVersions: boolean;
   readonly factory: TableEntry;
   readonly factoryTemplate: TableTemplate;
-  readonly contexts: ReadonlyMap<Operation, ContextDefinition>;
+  readonly contexts: ReadonlyMap<TableOperation, ContextDefinition>;
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
   /** The context of a transfer of any kind. */
   readonly transfer: ContextDefinition;
@@ -44,7 +45,7 @@ export function compileTable(table: Table): CompiledTable {
   const entries = tableEntries(table, templates);
   const versions = new PackageVersions(new Map(Object.entries(table.packages)));
   const parts = { entries, facts: table.vocabulary.facts, versions };
-  const contextOf = (operation: Operation): ContextDefinition => {
+  const contextOf = (operation: TableOperation): ContextDefinition => {
     const { lines } = compileRow(rows[operation], parts, tableSelector);
     return { lines: [...lines, factoryLine], selector: tableSelector };
   };
@@ -63,9 +64,9 @@ export function compileTable(table: Table): CompiledTable {
   const factoryTemplate = templates.get(file.factory.template);
   if (factoryTemplate === undefined) throw new Error(`template ${file.factory.template} is not defined`);
   const direct = file.direct === undefined ? undefined : entries.get(file.direct);
-  const kindOf: CompiledTable["kindOf"] = (selector, inputs) => {
-    if (inputs.isSelf === true) return "self";
-    return direct?.has(selector, inputs) === true ? "direct" : "offer";
+  const kindOf: CompiledTable["kindOf"] = (selector, subject) => {
+    if (subject.isSelf === true) return "self";
+    return direct?.has(selector, subject) === true ? "direct" : "offer";
   };
   const factory = new TableEntry("factory", file.factory, optionsOf(table, templates, entries));
   const transfer = { lines: [...transferLines(table, contexts, kindOf), factoryLine], selector: tableSelector };
@@ -94,8 +95,8 @@ function transferLines(
   kindOf: CompiledTable["kindOf"],
 ): readonly ContextLine[] {
   const [first, ...others] = TRANSFER_KINDS.map((kind) => `transfer-factory/${kind}` as const);
-  const written = (operation: Operation) => JSON.stringify(rows[operation]);
-  const linesOf = (operation: Operation) => contexts.get(operation)?.lines.slice(0, -1) ?? [];
+  const written = (operation: TableOperation) => JSON.stringify(rows[operation]);
+  const linesOf = (operation: TableOperation) => contexts.get(operation)?.lines.slice(0, -1) ?? [];
   if (first === undefined || others.every((one) => written(one) === written(first)))
     return first === undefined ? [] : linesOf(first);
   return TRANSFER_KINDS.flatMap((kind) => {
@@ -163,13 +164,13 @@ function writeOf<S extends ContractSelector>(line: TableLine, { entries }: Parts
         entry.disclose?.(...answer, of);
       };
     case "require":
-      return (_builder, selector, inputs) => {
-        entry.require?.(selector, inputs);
+      return (_builder, selector, subject) => {
+        entry.require?.(selector, subject);
       };
     case "exists":
-      return (builder, selector, inputs) => entry.exists?.(disclose ? builder : undefined, selector, inputs);
+      return (builder, selector, subject) => entry.exists?.(disclose ? builder : undefined, selector, subject);
     default:
-      return (_builder, selector, inputs) => ({ tag: "AV_Bool", value: entry.has?.(selector, inputs) !== true });
+      return (_builder, selector, subject) => ({ tag: "AV_Bool", value: entry.has?.(selector, subject) !== true });
   }
 }
 
@@ -188,7 +189,7 @@ function compileCondition<S extends ContractSelector>(
   condition: Condition,
   { entries, facts, versions }: Parts<S>,
 ): LineCondition<S> {
-  if (typeof condition !== "string") return (_selector, { subject }) => versions.meets(condition, subject);
+  if (typeof condition !== "string") return (_selector, { contract }) => versions.meets(condition, contract);
   const fact = Object.hasOwn(facts, condition) ? facts[condition] : undefined;
   if (fact !== undefined) return fact;
   const entry = entries.get(condition);

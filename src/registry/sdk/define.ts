@@ -2,15 +2,15 @@ import type { Contract } from "../../domain/contract.js";
 import { decimalText } from "../../domain/decimal.js";
 import { refuse } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
-import type { ContextDefinition, ContextLine, EntryInputs } from "../engine/answer.js";
+import type { ContextDefinition, ContextLine, RequestSubject } from "../engine/choice-context.js";
 import { allOf, validNow } from "../engine/entries.js";
-import { allocationInputs, settlementInputs, transferInputs } from "../engine/inputs.js";
+import { allocationSubject, settlementSubject, transferSubject } from "../engine/request-subject.js";
 import { answerChoice, answerWithFactory } from "../engine/operations.js";
 import { groupOf, tableSelector } from "../engine/table.js";
 import { supplyOf, type TableFields } from "../engine/templates.js";
 import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
-import { backgroundContext } from "../recorder.js";
+import { backgroundContext } from "../background.js";
 import { tokenStandardApis } from "./apis.js";
 import type {
   AnyValue,
@@ -78,9 +78,9 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
         name: operation,
         keys: [],
         required: !/\/(?:reject|withdraw|cancel)$/.test(operation),
-        write(builder, selector, inputs, required) {
-          if (inputs.factory !== undefined) builder.disclose(inputs.factory);
-          const values = write?.(contextRequest(builder, selector, inputs, required), operation) ?? {};
+        write(builder, selector, subject, required) {
+          if (subject.factory !== undefined) builder.disclose(subject.factory);
+          const values = write?.(contextRequest(builder, selector, subject, required), operation) ?? {};
           for (const [key, value] of Object.entries(values)) if (value !== undefined) builder.set([key], value);
         },
       },
@@ -88,7 +88,7 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
     selector: tableSelector,
   });
 
-  const factory = (context: RequestContext, query: FactoryQuery, inputs: EntryInputs, asked: ContextDefinition) => {
+  const factory = (context: RequestContext, query: FactoryQuery, subject: RequestSubject, asked: ContextDefinition) => {
     const { registrar } = query;
     return answerWithFactory(context, {
       definition: asked,
@@ -96,7 +96,7 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
       factories: factoriesOf(context, registrar),
       needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
       targetSynchronizer: targetSynchronizerOf(query),
-      inputs,
+      subject,
     });
   };
 
@@ -106,8 +106,8 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
     supportedApis: tokenStandardApis(...versions),
     instruments,
     transferFactory(context, query) {
-      const inputs = transferInputs(transferArguments(query));
-      let transferKind: TransferKind = inputs.isSelf === true ? "self" : "offer";
+      const subject = transferSubject(transferArguments(query));
+      let transferKind: TransferKind = subject.isSelf === true ? "self" : "offer";
       const decide: ContextLine = {
         name: "direct",
         keys: [],
@@ -116,14 +116,14 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
           transferKind = isDirect?.(contextRequest(...request)) === true ? "direct" : "offer";
         },
       };
-      const first = inputs.isSelf === true || isDirect === undefined ? [] : [decide];
-      const found = factory(context, query, inputs, contextOf("transfer-factory", ...first));
-      return { ...found, transferKind, instrumentId: inputs.instruments[0] };
+      const first = subject.isSelf === true || isDirect === undefined ? [] : [decide];
+      const found = factory(context, query, subject, contextOf("transfer-factory", ...first));
+      return { ...found, transferKind, instrumentId: subject.instruments[0] };
     },
     allocationFactory: (context, query) =>
-      factory(context, query, allocationInputs(query), contextOf("allocation-factory")),
+      factory(context, query, allocationSubject(query), contextOf("allocation-factory")),
     settlementFactory: (context, query) =>
-      factory(context, query, settlementInputs(query), contextOf("settlement-factory")),
+      factory(context, query, settlementSubject(query), contextOf("settlement-factory")),
     choiceContext(context, choice, query) {
       const [kind = ""] = choice.split("/", 1);
       const ofKind = templates.filter((one): one is Template<TableFields> => "choices" in one && one.choices === kind);

@@ -1,15 +1,17 @@
+import type { ContextResult, FactoryResult, TransferFactoryResult } from "../../domain/choice-context.js";
 import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
-import type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../operation-names.js";
+import type { Choice, IssuanceChoice, IssuanceInstruction } from "../operation-names.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Check, InventoryOptions, Warning } from "./warnings.js";
 
+export type * from "../../domain/choice-context.js";
 export type { Contract } from "../../domain/contract.js";
-export type { Choice, IssuanceChoice, IssuanceInstruction, TransferKind } from "../operation-names.js";
+export type { Choice, IssuanceChoice, IssuanceInstruction } from "../operation-names.js";
 export type * from "./lookup.js";
 export type * from "./recorder.js";
 export type * from "./warnings.js";
@@ -31,10 +33,10 @@ export interface Registry {
 
   /** All instruments of a registrar, in any order, each id once. */
   instruments(context: RequestContext, registrar: string): readonly Instrument[];
-  transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer;
-  allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
-  settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
-  choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
+  transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryResult;
+  allocationFactory(context: RequestContext, query: FactoryQuery): FactoryResult;
+  settlementFactory(context: RequestContext, query: FactoryQuery): FactoryResult;
+  choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextResult;
   /** A summary of the stored contracts, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
@@ -73,10 +75,10 @@ export interface UtilityOperations {
   /** All configurations that are not in reassignment. */
   instrumentConfigurations(context: RequestContext): readonly Contract<InstrumentConfiguration>[];
   /** The factory for creating an offer or a request to mint or burn. */
-  issuanceFactory(context: RequestContext, instruction: IssuanceInstruction, query: IssuanceQuery): FactoryAnswer;
-  burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
+  issuanceFactory(context: RequestContext, instruction: IssuanceInstruction, query: IssuanceQuery): FactoryResult;
+  burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryResult;
   /** The context of a choice on an offer or a request to mint or burn. */
-  issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;
+  issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextResult;
   /** Rejects with "invalid", always with the same message, if the transfer cannot be verified. */
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
@@ -182,46 +184,6 @@ export interface TransferTerms {
   readonly executeBefore: string;
   readonly inputHoldingCids: readonly string[];
   readonly meta: Readonly<Record<string, string>>;
-}
-
-/** A value of a choice context, as the token standard's metadata package encodes it. */
-export type AnyValue =
-  | {
-      readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
-      readonly value: string;
-    }
-  /** A contract id. `contract` is set if the answer discloses the contract. */
-  | { readonly tag: "AV_ContractId"; readonly value: string; readonly contract?: Contract }
-  | { readonly tag: "AV_Bool"; readonly value: boolean }
-  | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
-  | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
-
-/** A value with its names, which are unique in their list. */
-export interface NamedValue {
-  readonly name: string;
-  /** A second name under which the value stands. */
-  readonly alias?: string | undefined;
-  readonly value: AnyValue;
-}
-
-/** The context to pass to a choice, and the contracts to disclose for it. */
-export interface ContextAnswer {
-  readonly values: readonly NamedValue[];
-  /** Each once, all on one synchronizer, none in reassignment. */
-  readonly disclosed: readonly Contract[];
-  /** Contract ids in the values that need not be disclosed, because whoever exercises the choice sees them. */
-  readonly visible?: readonly string[] | undefined;
-}
-
-export interface FactoryAnswer extends ContextAnswer {
-  /** Contract id of the factory, which is also disclosed. */
-  readonly factoryId: string;
-}
-
-export interface TransferFactoryAnswer extends FactoryAnswer {
-  readonly transferKind: TransferKind;
-  /** The instrument that is transferred, as the request names it. For metrics only; "unknown" there if absent. */
-  readonly instrumentId?: string | undefined;
 }
 
 export type ProofStatus = "Success" | "Failure" | "Pending";

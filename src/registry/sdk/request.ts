@@ -1,6 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import type { Account } from "../account.js";
-import type { ChoiceContextBuilder, EntryInputs } from "../engine/answer.js";
+import type { ChoiceContextBuilder, RequestSubject } from "../engine/choice-context.js";
 import { allOf, validNow } from "../engine/entries.js";
 import type { ContractSelector } from "../engine/selector.js";
 import { lookupKey } from "../engine/templates.js";
@@ -29,7 +29,7 @@ export interface ContextRequest {
   /** Contract ids by what they are of: `locked` holdings, input `holdings`, `allocations`, and those that a template names. */
   readonly contractIds: Readonly<Record<string, readonly string[]>>;
   /** The contract on which the choice is exercised: the factory or the instruction. */
-  readonly subject: Contract | undefined;
+  readonly contract: Contract | undefined;
   /**
    * The newest contract of the registrar that is valid now and on the synchronizer of the answer. `by`: the values at the
    * paths of one of the template's look-ups. Without one it returns undefined, and the answer is refused as a whole, with all
@@ -72,11 +72,11 @@ export const moduleEntry = (write: ContextFunction) => ({
 export function contextRequest(
   builder: ChoiceContextBuilder,
   selector: ContractSelector,
-  inputs: EntryInputs,
+  subject: RequestSubject,
   isRequired: boolean,
 ): ContextRequest {
   const { context, registrar } = selector;
-  const { instruments, roles: parties, accounts = {}, refs: contractIds = {}, subject } = inputs;
+  const { instruments, roles: parties, accounts = {}, refs: contractIds = {} } = subject;
   const select = <P>(
     template: ModuleTemplate<P>,
     found: readonly Contract<ContractFields<P>>[],
@@ -85,11 +85,11 @@ export function contextRequest(
   ) => {
     const { qualifiedName, kind = "contract" } = template;
     if (optional && found.length === 0)
-      selector.noteAbsence({
+      selector.noteNegative({
         templates: [template],
         contractId: needed.contractId,
         entry: qualifiedName,
-        mayBeAhead: needed.contractId !== undefined && inputs.hasOwnRefs === true,
+        mayBeAhead: needed.contractId !== undefined && subject.hasOwnRefs === true,
       });
     return selector.selectOfGroup(found, isRequired && !optional, {
       ...needed,
@@ -105,7 +105,7 @@ export function contextRequest(
     parties,
     accounts,
     contractIds,
-    subject,
+    contract: subject.contract,
     find(template, by = {}, options = {}) {
       const [paths, values] = [Object.keys(by), Object.values(by)];
       const key = lookupKey(paths, template.hasRegistrar ? registrar : "", values);

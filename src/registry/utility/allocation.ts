@@ -1,5 +1,5 @@
 import { combineErrors, refuse, type RegistryError } from "../../domain/errors.js";
-import type { Holder } from "../engine/answer.js";
+import type { Holder } from "../engine/choice-context.js";
 import type { Found } from "../engine/entries.js";
 import { answerWithFactory, findInstruction, selectInstruction } from "../engine/operations.js";
 import { type Group, isOfGroup } from "../engine/selector.js";
@@ -11,7 +11,7 @@ import {
   settlementArguments,
 } from "../factory-arguments.js";
 import type { Account } from "../account.js";
-import type { ChoiceQuery, FactoryAnswer, FactoryQuery, RequestContext } from "../sdk/registry.js";
+import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import type { View } from "../../state/port.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
@@ -31,7 +31,7 @@ export function allocationFactory(
   query: FactoryQuery,
   contexts: UtilityContexts,
   limits: SettlementLimits,
-): FactoryAnswer {
+): FactoryResult {
   const { registrar } = query;
   const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
@@ -48,7 +48,7 @@ export function allocationFactory(
   return answerWithFactory(context, {
     ...factories,
     definition: contexts.factories["allocation-factory"],
-    inputs: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
+    subject: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
   });
 }
 
@@ -73,7 +73,7 @@ export function settlementFactory(
   contexts: UtilityContexts,
   limits: SettlementLimits,
   rejectsUnknown: boolean,
-): FactoryAnswer {
+): FactoryResult {
   const { view } = context;
   const { registrar } = query;
   const settlement = settlementArguments(query);
@@ -107,7 +107,7 @@ export function settlementFactory(
   return answerWithFactory(context, {
     ...factories,
     definition: contexts.factories["settlement-factory"],
-    inputs: withProvider(
+    subject: withProvider(
       {
         instruments,
         roles: {},

@@ -25,9 +25,9 @@ export const checkRegistrars = (operations: CheckedOperations): Check<TableField
       const { view } = context;
       const hasInstrument = view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length > 0;
       if (hasInstrument || !isFirst(factory, findFactories(view, registrar))) return [];
-      const inputs = { instruments: ["any"], roles: {} };
+      const subject = { instruments: ["any"], roles: {} };
       const failing = [...operations.factories.values()].filter((one) => {
-        const error = errorIn(() => attempt(context, operations, groupOf(factory), one, inputs));
+        const error = errorIn(() => attempt(context, operations, groupOf(factory), one, subject));
         return error !== undefined && causesOf(error).some(({ code }) => code === "configuration-missing");
       });
       if (failing.length === 0) return [];

@@ -3,12 +3,12 @@ import type { Contract } from "../../domain/contract.js";
 import { errorIn } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
-import { type ContextDefinition, type EntryInputs, inputsOf, writeContext } from "../engine/answer.js";
+import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
 import { checkInstruction } from "../engine/problems.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
-import type { Check, CheckContext, FactoryAnswer, InstrumentIdentifier, Warning } from "../sdk/registry.js";
+import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning } from "../sdk/registry.js";
 import type { UtilitySelector } from "./entries.js";
 import {
   candidateConfigurations,
@@ -33,11 +33,11 @@ export const attempt = (
   { packageVersions }: CheckedOperations,
   group: Group,
   { operation, answered }: CheckedOperation,
-  inputs: EntryInputs,
+  subject: RequestSubject,
   definition: Definition = answered,
-): FactoryAnswer => {
+): FactoryResult => {
   const { registrar } = group;
-  const { instruments } = inputs;
+  const { instruments } = subject;
   const version2 = operation === SETTLEMENT ? packageVersions : undefined;
   const found = findGroupFactories(context, {
     registrar,
@@ -46,7 +46,7 @@ export const attempt = (
     groupNamed: () => group,
     version2,
   });
-  return answerWithFactory(context, { ...found, definition, inputs: withProvider(inputs, group) });
+  return answerWithFactory(context, { ...found, definition, subject: withProvider(subject, group) });
 };
 
 /** Why operations on an instrument of a group fail, whoever asks. */
@@ -59,12 +59,12 @@ export function checkInstrument(
   const { registrar } = group;
   const instrument = typeof identifier === "string" ? identifier : identifier.id;
   // The parties are not known.
-  const inputs = withProvider({ instruments: [instrument], roles: {} }, group);
+  const subject = withProvider({ instruments: [instrument], roles: {} }, group);
   const write = ({ answered }: { readonly answered: Definition }, synchronizer: string) =>
-    writeContext(context, answered, group, synchronizer, inputs);
+    writeContext(context, answered, group, synchronizer, subject);
   const direct = directTransfers(context, group, instrument);
   const offer = operations.factories.get("transfer-factory/offer");
-  const answer = (one: CheckedOperation | undefined) => one && attempt(context, operations, group, one, inputs);
+  const answer = (one: CheckedOperation | undefined) => one && attempt(context, operations, group, one, subject);
   const factories = Array.from(operations.factories.values(), (one): Run => ({
     operation: one.operation,
     answered() {
@@ -146,7 +146,7 @@ function settlementOf(
 ): readonly Run[] {
   const settlement = operations.factories.get(SETTLEMENT);
   if (settlement === undefined) return [];
-  const { instruments, roles } = inputsOf(allocation);
+  const { instruments, roles } = subjectOf(allocation);
   const [instrument = ""] = instruments;
   const named = groupOf(allocation);
   const [newest] = candidateConfigurations(context.view, named.registrar, instrument);
@@ -154,7 +154,7 @@ function settlementOf(
   const group = isNamed || newest === undefined ? named : groupOf(newest);
   const parties = new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? [])]);
   const holders = [...parties].map((party) => ({ party, instruments: [instrument] }));
-  const inputs = { instruments: [instrument], roles: {}, holders, allocations: [allocation] };
-  const run = (definition: Definition) => () => attempt(context, operations, group, settlement, inputs, definition);
+  const subject = { instruments: [instrument], roles: {}, holders, allocations: [allocation] };
+  const run = (definition: Definition) => () => attempt(context, operations, group, settlement, subject, definition);
   return [{ operation: SETTLEMENT, answered: run(settlement.answered), strict: run(settlement.strict) }];
 }

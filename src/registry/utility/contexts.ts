@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Template } from "../../domain/template.js";
 import { isAsyncFunction } from "../../util/async.js";
 import { check, type Checked, formatMistake, type Mistake, type Path } from "../../util/operator-file.js";
-import type { ContextDefinition } from "../engine/answer.js";
+import type { ContextDefinition } from "../engine/choice-context.js";
 import { checkExtension, extend } from "../engine/extend.js";
 import { resolve } from "../engine/file.js";
 import type { Table, Vocabulary } from "../engine/table-types.js";

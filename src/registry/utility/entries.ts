@@ -6,10 +6,10 @@ import type {
   ChoiceContextBuilder,
   ContextEntry,
   Disclosure,
-  EntryInputs,
+  RequestSubject,
   EntryPart,
   LineCondition,
-} from "../engine/answer.js";
+} from "../engine/choice-context.js";
 import { allOf } from "../engine/entries.js";
 import { FACTS } from "../engine/file.js";
 import type { EntryFunction } from "../engine/table-types.js";
@@ -40,9 +40,9 @@ export class UtilitySelector extends ContractSelector {
   #withBlocklist: Set<string> | undefined;
 
   /** The provider is that of the group, else of the first instrument's configuration. */
-  override partiesOf(inputs: Pick<EntryInputs, "roles" | "instruments">, role: string): readonly string[] {
-    const named = super.partiesOf(inputs, role);
-    const [instrument] = inputs.instruments;
+  override partiesOf(subject: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
+    const named = super.partiesOf(subject, role);
+    const [instrument] = subject.instruments;
     if (role !== "provider" || named.length > 0 || instrument === undefined) return named;
     const configuration = this.configuration(instrument, false);
     return configuration === undefined ? [] : [configuration.fields.provider];
@@ -173,8 +173,8 @@ const enableResultContractsEntry: UtilityEntry = {
 };
 
 const featuredAppRightEntry: UtilityEntry = {
-  value(builder, selector, inputs, required) {
-    const [provider] = selector.partiesOf(inputs, "provider");
+  value(builder, selector, subject, required) {
+    const [provider] = selector.partiesOf(subject, "provider");
     if (provider === undefined) return undefined;
     const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
     const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);

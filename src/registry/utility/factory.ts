@@ -7,7 +7,7 @@ import { type Contract, packageIdOf } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
 import type { HoldingFields } from "../../domain/ledger.js";
 import type { View } from "../../state/port.js";
-import type { EntryInputs } from "../engine/answer.js";
+import type { RequestSubject } from "../engine/choice-context.js";
 import { allOf, type Found } from "../engine/entries.js";
 import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
@@ -290,5 +290,5 @@ export function notePaused(
 }
 
 /** What a request is about, with the provider of its group. */
-export const withProvider = (inputs: EntryInputs, { provider }: Group): EntryInputs =>
-  provider === undefined ? inputs : { ...inputs, roles: { ...inputs.roles, provider: [provider] } };
+export const withProvider = (subject: RequestSubject, { provider }: Group): RequestSubject =>
+  provider === undefined ? subject : { ...subject, roles: { ...subject.roles, provider: [provider] } };

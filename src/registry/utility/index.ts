@@ -4,7 +4,7 @@ import { tokenStandardApis } from "../sdk/apis.js";
 import type {
   Check,
   ChoiceQuery,
-  ContextAnswer,
+  ContextResult,
   Inventory,
   Registry,
   RequestContext,
@@ -86,7 +86,7 @@ export function utilityRegistry({
   };
 }
 
-function choiceContext(context: RequestContext, definition: UtilityChoice, query: ChoiceQuery): ContextAnswer {
+function choiceContext(context: RequestContext, definition: UtilityChoice, query: ChoiceQuery): ContextResult {
   const { recorder, view } = context;
   if (recorder !== undefined)
     for (const template of definition.templates) {

@@ -1,6 +1,6 @@
 import { refuse } from "../../domain/errors.js";
-import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
-import type { ContextDefinition } from "../engine/answer.js";
+import type { FactoryResult, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
+import type { ContextDefinition } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
 import type { UtilityContexts } from "./contexts.js";
 import type { View } from "../../state/port.js";
@@ -20,7 +20,7 @@ export function issuanceFactory(
   instruction: IssuanceInstruction,
   query: IssuanceQuery,
   contexts: UtilityContexts,
-): FactoryAnswer {
+): FactoryResult {
   return answer(context, query, query.holders, contexts.factories[`${instruction}/create`]);
 }
 
@@ -32,7 +32,7 @@ export function burnMintFactory(
   context: RequestContext,
   query: IssuanceQuery,
   contexts: UtilityContexts,
-): FactoryAnswer {
+): FactoryResult {
   const { inputHoldings: ids = [] } = query;
   const burned = Array.from(inputHoldings(context, ids), ([contractId, holding]) => {
     if (holding !== "archived") return holding.owner;
@@ -63,10 +63,10 @@ function answer(
   { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
   issuers: readonly string[],
   definition: ContextDefinition<UtilitySelector>,
-): FactoryAnswer {
+): FactoryResult {
   const instruments = [instrumentId];
   notePaused(context, registrar, instruments);
   const factories = findGroupFactories(context, { registrar, instruments, inputHoldings: burned });
-  const inputs = withProvider({ instruments, roles: { holder: [...new Set(issuers)] } }, factories.group);
-  return answerWithFactory(context, { ...factories, definition, inputs });
+  const subject = withProvider({ instruments, roles: { holder: [...new Set(issuers)] } }, factories.group);
+  return answerWithFactory(context, { ...factories, definition, subject });
 }

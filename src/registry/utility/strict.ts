@@ -1,5 +1,5 @@
 /** The operations as the service answers them, and as the ledger needs them. */
-import type { ContextDefinition } from "../engine/answer.js";
+import type { ContextDefinition } from "../engine/choice-context.js";
 import type { Missing } from "../engine/grammar.js";
 import type { PackageVersions } from "../engine/versions.js";
 import { isExit } from "../operation-names.js";

@@ -1,6 +1,6 @@
 import type { View } from "../../state/port.js";
 import { allOf, type Found } from "../engine/entries.js";
-import { transferInputs } from "../engine/inputs.js";
+import { transferSubject } from "../engine/request-subject.js";
 import { answerWithFactory } from "../engine/operations.js";
 import { type Group, ofGroup } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
@@ -12,7 +12,7 @@ import type {
   FactoryQuery,
   Recorder,
   RequestContext,
-  TransferFactoryAnswer,
+  TransferFactoryResult,
   TransferKind,
 } from "../sdk/registry.js";
 import type { UtilityContexts } from "./contexts.js";
@@ -45,13 +45,13 @@ export function transferFactory(
   context: RequestContext,
   query: FactoryQuery,
   contexts: UtilityContexts,
-): TransferFactoryAnswer {
+): TransferFactoryResult {
   const { view, recorder } = context;
   const { registrar } = query;
   const given = transferArguments(query);
   const { receiver, instrumentId, inputHoldings, targetSynchronizer } = given;
-  const inputs = transferInputs(given);
-  const { instruments, isSelf = false } = inputs;
+  const subject = transferSubject(given);
+  const { instruments, isSelf = false } = subject;
   notePaused(context, registrar, instruments);
   const candidates = isSelf ? [] : preapprovals.candidates(view, registrar, [receiver.party]);
   const version2 = version2Of(query, contexts.packageVersions);
@@ -83,7 +83,7 @@ export function transferFactory(
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
     definition: contexts.factories[operations[transferKind]],
-    inputs: withProvider({ ...inputs, meta: query.meta }, group),
+    subject: withProvider({ ...subject, meta: query.meta }, group),
   });
   return { factoryId, transferKind, instrumentId, values, disclosed };
 }
@@ -91,7 +91,7 @@ export function transferFactory(
 /** See InputHoldings. */
 export function holdingsForTransfer(view: View, query: FactoryQuery): readonly string[] {
   const given = transferArguments(query);
-  const { instruments, isSelf = false } = transferInputs(given);
+  const { instruments, isSelf = false } = transferSubject(given);
   const { inputHoldings } = given;
   return holdingsForGroup(view, {
     registrar: query.registrar,

@@ -140,7 +140,7 @@ export class Database {
         return await this.query<R>(statement, values);
       } catch (error) {
         const failure = asDatabaseError(error);
-        if (failure.remedy !== "repeat" || performance.now() >= deadline) throw failure;
+        if (failure.recovery !== "repeat" || performance.now() >= deadline) throw failure;
       }
     }
   }
@@ -211,7 +211,7 @@ export class Database {
 
   /** Without a connection there is nothing to wait for, unless the server has just none to give. */
   #mayWait(failure: DatabaseError): boolean {
-    return this.#open > 0 || failure.remedy === "wait";
+    return this.#open > 0 || failure.recovery === "wait";
   }
 
   /** Opens a connection outside the pool, without time limits. The caller listens to its errors and ends it. */

@@ -16,22 +16,22 @@ export type DatabaseErrorKind =
   | "defect";
 
 /** What helps at once: to wait for a connection that others release, or to send a query again on another one. */
-type Remedy = "wait" | "repeat";
+type Recovery = "wait" | "repeat";
 
 /** A database failure. The message is for the operator and holds no SQL and no values. */
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind;
-  readonly remedy: Remedy | undefined;
+  readonly recovery: Recovery | undefined;
 
-  constructor(kind: DatabaseErrorKind, message: string, remedy?: Remedy) {
+  constructor(kind: DatabaseErrorKind, message: string, remedy?: Recovery) {
     super(message);
     this.name = "DatabaseError";
     this.kind = kind;
-    this.remedy = remedy;
+    this.recovery = remedy;
   }
 }
 
-const remedies: Readonly<Record<string, Remedy>> = {
+const remedies: Readonly<Record<string, Recovery>> = {
   // As many connections as the server, the database or the role may have.
   "53300": "wait",
   // Ended by an operator, or because the server stops or has crashed.

@@ -18,11 +18,11 @@ import { FactoryWithChoiceContextSchema as UtilityFactorySchema } from "../../..
 import { type Contract, memoizeByContract, peekBody } from "../../domain/contract.js";
 import type {
   AnyValue,
-  ContextAnswer,
-  FactoryAnswer,
+  ContextResult,
+  FactoryResult,
   NamedValue,
-  TransferFactoryAnswer,
-} from "../../registry/sdk/registry.js";
+  TransferFactoryResult,
+} from "../../domain/choice-context.js";
 import { boundedMemoize } from "../../util/memoize.js";
 import { type BinaryString, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
 import {
@@ -53,9 +53,9 @@ const etagOf = (identity: ChunkList): string =>
   `W/"${hash("sha256", identity.toBuffer(), "base64url").slice(0, ETAG_LENGTH)}"`;
 
 const contextEncoder = (variant: Variant): Encoder => ({
-  json: (result) => contextJson(result as ContextResult, variant),
-  binary: (result) => contextBinary(result as ContextResult, variant),
-  etag: (result) => etagOf(contextIdentity(result as ContextResult, variant)),
+  json: (result) => contextJson(result as EncodedResult, variant),
+  binary: (result) => contextBinary(result as EncodedResult, variant),
+  etag: (result) => etagOf(contextIdentity(result as EncodedResult, variant)),
 });
 
 /** Results are messages. */
@@ -86,7 +86,7 @@ export const hasContext = (output: DescMessage): boolean =>
   STANDARD_CONTEXTS.has(output) || UTILITY_CONTEXTS.has(output);
 
 /** The contracts whose bodies a choice context is encoded from. */
-export const disclosedOf = (result: object): ContextResult["disclosed"] => (result as ContextResult).disclosed;
+export const disclosedOf = (result: object): EncodedResult["disclosed"] => (result as EncodedResult).disclosed;
 
 /** Selects the encoder for the results of an operation by its request. */
 export function encoderOf(output: DescMessage): (request: Message) => Encoder {
@@ -105,8 +105,8 @@ export const createMessage = (output: DescMessage, init: object): Message =>
   create<DescMessage>(output, init as Record<string, unknown>);
 
 /** The result of a rule. A factory and its kind of transfer are there if the operation has them. */
-export type ContextResult = ContextAnswer &
-  Partial<Pick<FactoryAnswer, "factoryId"> & Pick<TransferFactoryAnswer, "transferKind">>;
+export type EncodedResult = ContextResult &
+  Partial<Pick<FactoryResult, "factoryId"> & Pick<TransferFactoryResult, "transferKind">>;
 
 // Bytes copy faster than strings encode.
 const bytes = (binary: BinaryString): Uint8Array => Buffer.from(binary, "latin1");
@@ -117,7 +117,7 @@ const LIST_JSON = bytes('{"tag":"AV_List","value":[');
 const MAP_JSON = bytes('{"tag":"AV_Map","value":{');
 const VALUE_END_JSON = bytes("},");
 
-export function contextJson(result: ContextResult, variant: Variant): ChunkList {
+export function contextJson(result: EncodedResult, variant: Variant): ChunkList {
   const { disclosed, factoryId } = result;
   const chunks = headJson(result);
   for (const contract of disclosed) chunks.add(jsonElement[variant](contract));
@@ -127,7 +127,7 @@ export function contextJson(result: ContextResult, variant: Variant): ChunkList 
 }
 
 /** All before the first contract. */
-function headJson({ values, factoryId, transferKind }: ContextResult): ChunkList {
+function headJson({ values, factoryId, transferKind }: EncodedResult): ChunkList {
   const chunks = new ChunkList();
   if (factoryId !== undefined) {
     const kind = transferKind === undefined ? "" : `"transferKind":"${transferKind}",`;
@@ -140,7 +140,7 @@ function headJson({ values, factoryId, transferKind }: ContextResult): ChunkList
 }
 
 /** What tells a response from every other of its operation: a contract never changes but for its synchronizer. */
-function contextIdentity(result: ContextResult, variant: Variant): ChunkList {
+function contextIdentity(result: EncodedResult, variant: Variant): ChunkList {
   const chunks = headJson(result);
   chunks.add(variant);
   for (const { contractId, synchronizerId } of result.disclosed)
@@ -193,7 +193,7 @@ const VALUES = 1;
 const TAG = 1;
 const PAYLOAD = 2;
 
-function contextBinary({ values, disclosed, factoryId, transferKind }: ContextResult, variant: Variant): ChunkList {
+function contextBinary({ values, disclosed, factoryId, transferKind }: EncodedResult, variant: Variant): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
     chunks.addDelimited(CHOICE_CONTEXT_DATA, () => addFieldsBinary(chunks, VALUES, values, addContextValue));

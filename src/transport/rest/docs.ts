@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { OpenAPIV3 } from "openapi-types";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { compressResponses } from "../compress.js";
-import type { Operation } from "../operations.js";
+import type { Rpc } from "../rpcs.js";
 import { bindingOf } from "./bindings.js";
 
 const DOCS_PATH = "/docs";
@@ -57,7 +57,7 @@ export interface Documentation {
 }
 
 /** Neither path is an operation, so neither needs a token. */
-export function docs({ openApi, version }: Documentation, operations: readonly Operation[], compresses: boolean) {
+export function docs({ openApi, version }: Documentation, operations: readonly Rpc[], compresses: boolean) {
   // A process that only mirrors does not serve the document: JSON leaves undefined fields out.
   const document = operations.find(({ method }) => method === OperatorService.method.getOpenApiSpec);
   const openapi = document && bindingOf(document.method)?.route;

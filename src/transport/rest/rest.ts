@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js"
 import { acceptJson } from "../bodies.js";
 import { fromJsonValue } from "../decoding/decode.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
-import type { Operation } from "../operations.js";
+import type { Rpc } from "../rpcs.js";
 import { pathOf, sendRestError } from "../reject.js";
 import { answer, httpCarrier } from "../send.js";
 import { type Binding, servedBindings } from "./bindings.js";
@@ -25,7 +25,7 @@ interface RestOptions {
 }
 
 /** A plugin of its own: its body parsers and error handler are for REST only. */
-export function rest(operations: readonly Operation[], options: RestOptions) {
+export function rest(rpcs: readonly Rpc[], options: RestOptions) {
   const { maxBodyBytes, compresses, rootRegistrar, report, addStream } = options;
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
@@ -38,16 +38,16 @@ export function rest(operations: readonly Operation[], options: RestOptions) {
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     addStream?.(server);
-    for (const { operation, binding, read } of restRoutes(operations, rootRegistrar)) {
+    for (const { rpc, binding, read } of restRoutes(rpcs, rootRegistrar)) {
       server.route({
         method: binding.httpMethod,
         url: binding.route,
-        config: { operation: operation.name },
+        config: { operation: rpc.name },
         handler(request, reply) {
           // acceptJson gives a JSON value, which may be null; undefined where there was no body.
           const body = request.body === undefined ? {} : (request.body as JsonValue);
           const message = read(request.params as Parameters, body, request.query as Query);
-          return answer({ operation, request, reply, carrier, compresses }, message)?.then(() => reply);
+          return answer({ rpc, request, reply, carrier, compresses }, message)?.then(() => reply);
         },
       });
     }
@@ -55,18 +55,18 @@ export function rest(operations: readonly Operation[], options: RestOptions) {
 }
 
 export interface RestRoute {
-  readonly operation: Operation;
+  readonly rpc: Rpc;
   readonly binding: Binding;
   readonly read: RequestReader;
 }
 
 /** What REST serves, and explanations run. */
-export const restRoutes = (operations: readonly Operation[], rootRegistrar: string | undefined): RestRoute[] =>
-  operations.flatMap((operation) =>
-    servedBindings(operation.method, rootRegistrar).map((binding) => ({
-      operation,
+export const restRoutes = (rpcs: readonly Rpc[], rootRegistrar: string | undefined): RestRoute[] =>
+  rpcs.flatMap((rpc) =>
+    servedBindings(rpc.method, rootRegistrar).map((binding) => ({
+      rpc,
       binding,
-      read: requestReader(operation.method.input, binding),
+      read: requestReader(rpc.method.input, binding),
     })),
   );
 

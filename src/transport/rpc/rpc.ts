@@ -19,7 +19,7 @@ import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
 import { STREAM_UNITS } from "../limits.js";
-import type { Operation } from "../operations.js";
+import type { Rpc } from "../rpcs.js";
 import { reject } from "../reject.js";
 import { encodedOnce, type WatchCalls } from "../watch/watch-calls.js";
 import { boundForGrpc, FRAME_HEADER_BYTES, sendRpcError } from "./errors.js";
@@ -40,7 +40,7 @@ declare module "fastify" {
 }
 
 interface RpcOptions {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Rpc[];
   readonly standard: StandardServices | undefined;
   readonly watch: WatchCalls | undefined;
   readonly maxBodyBytes: number;

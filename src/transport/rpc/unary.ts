@@ -10,7 +10,7 @@ import { readBody, tooManyBodies } from "../bodies.js";
 import { GZIP, rpcGzip } from "../compress.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import { recordRefusal, rejection } from "../errors.js";
-import type { Encoding, Operation } from "../operations.js";
+import type { Encoding, Rpc } from "../rpcs.js";
 import { answer, type Carrier, httpCarrier } from "../send.js";
 import { FRAME_HEADER_BYTES, sendRpcError, trailerFrame } from "./errors.js";
 import { rejectMediaType } from "./media-types.js";
@@ -96,16 +96,16 @@ interface UnaryOptions {
 }
 
 interface Call extends UnaryOptions {
-  readonly operation: Operation;
+  readonly rpc: Rpc;
   readonly form: Form;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
 /** Adds a route for each operation: POST, and GET for Connect where the operation has no side effects. */
-export function unaryRoutes(server: FastifyInstance, operations: readonly Operation[], options: UnaryOptions): void {
-  for (const operation of operations) {
-    const { name, method } = operation;
+export function unaryRoutes(server: FastifyInstance, rpcs: readonly Rpc[], options: UnaryOptions): void {
+  for (const rpc of rpcs) {
+    const { name, method } = rpc;
     const methods = method.idempotency === Idempotency.NO_SIDE_EFFECTS ? ["POST", "GET"] : ["POST"];
     server.route({
       method: methods,
@@ -118,7 +118,7 @@ export function unaryRoutes(server: FastifyInstance, operations: readonly Operat
         const form = isGet ? formOfQuery(request) : formOf(raw.headers["content-type"] ?? "");
         if (form === null) return rejectMediaType(request, reply, UNARY_TYPES);
         record.protocol = form.protocol;
-        const call = { operation, form, request, reply, ...options };
+        const call = { rpc, form, request, reply, ...options };
         if (isGet) void respond(call, messageOfQuery(request));
         else receive(call);
       },
@@ -140,13 +140,13 @@ function receive(call: Call): void {
 
 /** Synchronous where the operation is. Never rejects. */
 function respond(call: Call, body: Buffer): void | Promise<void> {
-  const { operation, form, request, reply, compresses } = call;
+  const { rpc, form, request, reply, compresses } = call;
   const fail = (error: unknown) => {
     recordRefusal(request.record, error);
     sendRpcError(request, reply, ConnectError.from(error));
   };
   try {
-    const unary = { operation, request, reply, carrier: form.carrier, compresses, deadline: deadlineOf(request, form) };
+    const unary = { rpc, request, reply, carrier: form.carrier, compresses, deadline: deadlineOf(request, form) };
     const message = readMessage(call, body);
     const done = message instanceof Promise ? message.then((one) => answer(unary, one)) : answer(unary, message);
     return done?.catch(fail);
@@ -155,8 +155,8 @@ function respond(call: Call, body: Buffer): void | Promise<void> {
   }
 }
 
-function readMessage({ operation, form, request, maxBodyBytes }: Call, body: Buffer): Message | Promise<Message> {
-  const { input } = operation.method;
+function readMessage({ rpc, form, request, maxBodyBytes }: Call, body: Buffer): Message | Promise<Message> {
+  const { input } = rpc.method;
   const decode = (bytes: Buffer): Message =>
     form.carrier.encoding === "json" ? fromJsonBytes(input, bytes) : fromBinaryBytes(input, bytes);
   const coding = codingOf(request, form);

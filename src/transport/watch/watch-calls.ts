@@ -6,7 +6,7 @@ import { memoizeLast } from "../../util/memoize.js";
 import { ruleCheck } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
 import type { Budget } from "../limits.js";
-import type { Report } from "../operations.js";
+import type { Report } from "../rpcs.js";
 import { Streams } from "./streams.js";
 
 export type WatchResponse = MessageShape<typeof WatchResponseSchema>;

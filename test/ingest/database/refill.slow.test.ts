@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
 import type { JsonObject } from "../../../src/domain/json.js";
-import type { Roles } from "../../../src/ingest/database-source.js";
+import type { ProcessRoles } from "../../../src/ingest/database-source.js";
 import { contextsFile, elementOf } from "../../fixtures/contexts.js";
 import { parties } from "../../fixtures/elements.js";
 import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
@@ -117,7 +117,7 @@ async function fileOf(extension: string, content: string): Promise<string> {
 async function onDatabase(source: Partial<AppConfig>) {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  const start = async (config: Partial<AppConfig>, roles?: Roles): Promise<App> => {
+  const start = async (config: Partial<AppConfig>, roles?: ProcessRoles): Promise<App> => {
     const app = await startApp(
       { ...quiet(), databaseUrl: databaseAt(database.url), ...source, ...config },
       Date.now,

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import { migrateDatabase } from "../../../src/cli/migrate.js";
 import type { AppConfig } from "../../../src/config/limits.js";
-import type { Roles } from "../../../src/ingest/database-source.js";
+import type { ProcessRoles } from "../../../src/ingest/database-source.js";
 import { parties } from "../../fixtures/elements.js";
 import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
 import { main, Program } from "../../fixtures/program.js";
@@ -38,7 +38,7 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
   if (database !== undefined) await migrateDatabase(database);
   const settings = { databaseUrl: database ?? (await newDatabase()), ledgerUrl: participant.url };
   /** Starts a service in this process. It ends with the test, or before. */
-  const start = async (roles: Roles, more: Partial<AppConfig> = {}): Promise<App> => {
+  const start = async (roles: ProcessRoles, more: Partial<AppConfig> = {}): Promise<App> => {
     const given = { databaseUrl: databaseAt(settings.databaseUrl), ledgerUrl: new URL(settings.ledgerUrl) };
     const config = {
       ...quiet(),
@@ -55,8 +55,8 @@ export async function onLedger({ ledger }: { readonly ledger: ScriptedLedger }, 
   };
   return { participant, settings, start };
 }
-export const MIRROR: Roles = { mirrors: true, answers: false };
-export const REPLICA: Roles = { mirrors: false, answers: true };
+export const MIRROR: ProcessRoles = { mirrors: true, answers: false };
+export const REPLICA: ProcessRoles = { mirrors: false, answers: true };
 
 /** Starts a command of a release without waiting for it. */
 export function command(

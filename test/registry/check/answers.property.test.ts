@@ -1,6 +1,6 @@
 /** On random registries: what is refused is named by a warning, and what a warning names is refused. */
 import { scanWarnings } from "../../../src/registry/check/scan.js";
-import { backgroundContext } from "../../../src/registry/recorder.js";
+import { backgroundContext } from "../../../src/registry/background.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RegistryError } from "../../../src/domain/errors.js";

@@ -4,8 +4,8 @@ import type { InputHolding } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../state/lookup-hash.js";
 import type { TemplateCount, View } from "../state/port.js";
-import { AnswerRecorder } from "./explain.js";
-import type { Recorder, RequestContext } from "./sdk/registry.js";
+import { ExplanationRecorder } from "./explanation.js";
+import type { Recorder, RequestContext } from "../registry/sdk/registry.js";
 
 export type { Tag } from "../state/lookup-hash.js";
 
@@ -26,7 +26,7 @@ export class Recording {
 
   /** Begins a run at `now`, in milliseconds since 1970. */
   begin(view: View, now: number): QueryRecorder {
-    return (this.#last = new QueryRecorder(view, now, this.explains ? new AnswerRecorder() : undefined));
+    return (this.#last = new QueryRecorder(view, now, this.explains ? new ExplanationRecorder() : undefined));
   }
 }
 
@@ -45,7 +45,7 @@ export class QueryRecorder implements View {
     view: View,
     now: number,
     /** Undefined unless the request is explained. */
-    readonly explanation: AnswerRecorder | undefined,
+    readonly explanation: ExplanationRecorder | undefined,
   ) {
     this.#view = view;
     this.#nowMicros = now * 1000;
@@ -166,12 +166,3 @@ export class QueryContext implements RequestContext {
     this.#recorder?.mayChangeAt(times);
   }
 }
-
-/** For rules that run beside requests: nothing is read from the ledger, and what is not in the store does not exist. */
-export const backgroundContext = (view: View, now: number): RequestContext => ({
-  view,
-  now,
-  hasReachedEnd: true,
-  inputHolding: () => undefined,
-  mayChangeAt: () => undefined,
-});

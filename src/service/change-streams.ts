@@ -1,14 +1,14 @@
-import { unavailable } from "../../domain/errors.js";
-import type { Freshness } from "../../domain/ledger.js";
-import type { Tag } from "../../state/lookup-hash.js";
-import type { ChangeFeed } from "../../state/port.js";
+import { unavailable } from "../domain/errors.js";
+import type { Freshness } from "../domain/ledger.js";
+import type { Tag } from "../state/lookup-hash.js";
+import type { ChangeFeed } from "../state/port.js";
 import {
   createFilter,
   type Filter,
   matches,
   parseResumeToken,
   ReleasedChanges,
-  ReleaseSchedule,
+  Coalescing,
   type StreamPosition,
   type WatchEvent,
 } from "./released-changes.js";
@@ -131,7 +131,7 @@ export class ChangeStreams {
   readonly #heartbeatMs: number;
   readonly #heartbeats: Heartbeats;
   readonly #released: ReleasedChanges;
-  readonly #schedule: ReleaseSchedule;
+  readonly #schedule: Coalescing;
   readonly #waiters = new Waiters<StreamWaiter>();
   readonly #unsubscribe: () => void;
   #checkTimer: NodeJS.Timeout | undefined;
@@ -143,7 +143,7 @@ export class ChangeStreams {
     this.#heartbeatMs = heartbeatMs;
     this.#heartbeats = new Heartbeats(clock, mergeMs, options.age);
     this.#released = new ReleasedChanges(changes, options.configurationId);
-    this.#schedule = new ReleaseSchedule({
+    this.#schedule = new Coalescing({
       release: () => this.#wakeDue(this.#released.release()),
       isBehind: () => this.#released.isBehind,
       clock,

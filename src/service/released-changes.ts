@@ -1,12 +1,12 @@
-import { invalidField } from "../../domain/errors.js";
-import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../state/lookup-hash.js";
-import type { ChangeFeed, LoggedChange, Position } from "../../state/port.js";
-import { memoizeLast } from "../../util/memoize.js";
-import { generationName } from "../executor.js";
+import { invalidField } from "../domain/errors.js";
+import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../state/lookup-hash.js";
+import type { ChangeFeed, LoggedChange, Position } from "../state/port.js";
+import { memoizeLast } from "../util/memoize.js";
+import { generationName } from "./executor.js";
 
 /** Where a stream is: its client knows all changes up to here. */
 export interface StreamPosition {
-  /** As in Basis: with the configuration. */
+  /** As in ReadVersion: with the configuration. */
   readonly generation: string;
   readonly offset: number;
 }
@@ -131,7 +131,7 @@ function unionOf(changes: readonly LoggedChange[]): ReadonlySet<Tag> {
 }
 
 /** When changes are released to the streams. */
-export interface ReleaseScheduleOptions {
+export interface CoalescingOptions {
   /** Releases what has changed, and returns how many milliseconds the streams were busy with it. */
   readonly release: () => Promise<number>;
   /** Whether there is more to release after that. */
@@ -143,8 +143,8 @@ export interface ReleaseScheduleOptions {
 }
 
 /** Releases the first change at once, and those of the next `mergeMs` together, or of longer while the streams are busy. */
-export class ReleaseSchedule {
-  readonly #options: ReleaseScheduleOptions;
+export class Coalescing {
+  readonly #options: CoalescingOptions;
   #timer: NodeJS.Timeout | undefined;
   #isReleasing = false;
   /** When the first change was made that is not released yet. */
@@ -154,7 +154,7 @@ export class ReleaseSchedule {
   #lagMs = 0;
   #isClosed = false;
 
-  constructor(options: ReleaseScheduleOptions) {
+  constructor(options: CoalescingOptions) {
     this.#options = options;
   }
 

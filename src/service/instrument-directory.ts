@@ -1,8 +1,8 @@
 import { invalidField, refuse } from "../domain/errors.js";
-import type { Answer, QueryExecutor } from "./executor.js";
+import type { Result, QueryExecutor } from "./executor.js";
 import type { Recording } from "./recorder.js";
-import { withoutVersion2, withPackages } from "./sdk/apis.js";
-import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
+import { withoutVersion2, withPackages } from "../registry/sdk/apis.js";
+import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "../registry/sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
 export interface InstrumentOverrides
@@ -76,7 +76,7 @@ export class InstrumentDirectory {
   }
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
-  page(registrar: string, size?: number, token = "", recording?: Recording): Answer<Page> | Promise<Answer<Page>> {
+  page(registrar: string, size?: number, token = "", recording?: Recording): Result<Page> | Promise<Result<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     const paged = (registry: Registry, context: RequestContext, { sorted: all }: Listed): Page => {
       const rest = after === undefined ? all : all.filter(({ id }) => id > after);
@@ -92,7 +92,7 @@ export class InstrumentDirectory {
   }
 
   /** The APIs that wallets may use of a registrar. Throws "not-found" if it is not served. */
-  info(registrar: string, recording?: Recording): Answer<SupportedApis> | Promise<Answer<SupportedApis>> {
+  info(registrar: string, recording?: Recording): Result<SupportedApis> | Promise<Result<SupportedApis>> {
     const apis = (registry: Registry, context: RequestContext) => this.#supportedApis(registry, context, registrar);
     return this.#execute(registrar, apis, recording);
   }
@@ -102,7 +102,7 @@ export class InstrumentDirectory {
     registrar: string,
     id: string,
     recording?: Recording,
-  ): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
+  ): Result<ListedInstrument> | Promise<Result<ListedInstrument>> {
     const find = (registry: Registry, context: RequestContext, { instruments: all }: Listed): ListedInstrument => {
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
@@ -121,7 +121,7 @@ export class InstrumentDirectory {
     registrar: string,
     use: (registry: Registry, context: RequestContext, listed: Listed) => T,
     recording: Recording | undefined,
-  ): Answer<T> | Promise<Answer<T>> {
+  ): Result<T> | Promise<Result<T>> {
     let listed: Listed | undefined;
     const answer = this.#executor.execute((registry, context) => {
       // What is recorded is looked up.
@@ -130,7 +130,7 @@ export class InstrumentDirectory {
       return use(registry, context, listed);
     }, recording);
     // Not in the query, which may run on a part of the contracts.
-    const keep = (answered: Answer<T>): Answer<T> => {
+    const keep = (answered: Result<T>): Result<T> => {
       if (listed !== undefined) this.#keep(registrar, listed);
       return answered;
     };

@@ -1,7 +1,7 @@
 /** How an answer is found: what an explanation tells, and the recorder that collects it while the rules run. */
 import type { Contract } from "../domain/contract.js";
-import type { CredentialSearch, Recorder, Search } from "./sdk/recorder.js";
-import type { Claim } from "./sdk/registry.js";
+import type { CredentialSearch, Recorder, Search } from "../registry/sdk/recorder.js";
+import type { Claim } from "../registry/sdk/registry.js";
 
 export interface Explanation {
   /** In the order in which they were made. */
@@ -74,7 +74,7 @@ class Findings {
 }
 
 /** Records one run of a query. */
-export class AnswerRecorder implements Recorder, Explanation {
+export class ExplanationRecorder implements Recorder, Explanation {
   readonly #before = new Findings(undefined);
   readonly #byContract = new Map<Contract, Findings>();
   #current = this.#before;

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Account } from "../account.js";
-import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
+import type { AnyValue, ContextResult, FactoryResult, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
 import type { ContractSelector, Group } from "./selector.js";
 import type { Named, TableFields } from "./templates.js";
 
@@ -17,7 +17,7 @@ export interface Holder {
  * What the entries of one request are about. A field is undefined if the operation has no such thing. Parties are never
  * those of special accounts (the source of a mint, the target of a burn).
  */
-export interface EntryInputs {
+export interface RequestSubject {
   /**
    * Ids of the instruments, each once. One for most operations, several for a settlement or an allocation with several
    * legs, none for a committed allocation whose legs are given later.
@@ -47,11 +47,11 @@ export interface EntryInputs {
   /** The known allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
   readonly allocations?: readonly Contract<TableFields>[] | undefined;
   /** The contract on which the choice is exercised: the factory or the instruction. */
-  readonly subject?: Contract | undefined;
+  readonly contract?: Contract | undefined;
 }
 
 /** What a choice on an instruction is about. */
-export const inputsOf = (instruction: Contract<TableFields>, meta?: JsonObject): EntryInputs => {
+export const subjectOf = (instruction: Contract<TableFields>, meta?: JsonObject): RequestSubject => {
   const { instruments, roles, refs, accounts } = instruction.fields;
   return {
     instruments: instruments.length < 2 ? instruments : [...new Set(instruments)],
@@ -59,7 +59,7 @@ export const inputsOf = (instruction: Contract<TableFields>, meta?: JsonObject):
     accounts,
     refs,
     meta,
-    subject: instruction,
+    contract: instruction,
   };
 };
 
@@ -79,13 +79,13 @@ export interface ContextEntry<S extends ContractSelector = ContractSelector> {
    *
    * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
    */
-  value(builder: ChoiceContextBuilder, selector: S, inputs: EntryInputs, required: boolean): AnyValue | undefined;
+  value(builder: ChoiceContextBuilder, selector: S, subject: RequestSubject, required: boolean): AnyValue | undefined;
 }
 
 /** Contracts that a choice needs although no entry refers to them. */
 export interface Disclosure<S extends ContractSelector = ContractSelector> {
   /** Finds the contracts and passes each to `builder.disclose`. Throws as `ContextEntry.value` does. */
-  disclose(builder: ChoiceContextBuilder, selector: S, inputs: EntryInputs, required: boolean): void;
+  disclose(builder: ChoiceContextBuilder, selector: S, subject: RequestSubject, required: boolean): void;
 }
 
 /** What lines of a table ask of an entry: what it lacks, they cannot ask. */
@@ -94,7 +94,7 @@ export interface EntryPart<S extends ContractSelector> {
   value?(
     builder: ChoiceContextBuilder,
     selector: S,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of?: readonly string[],
   ): AnyValue | undefined;
@@ -102,20 +102,20 @@ export interface EntryPart<S extends ContractSelector> {
   disclose?(
     builder: ChoiceContextBuilder,
     selector: S,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
     of?: readonly string[],
   ): void;
   /** The answer fails without its contracts, wherever they are. */
-  require?(selector: S, inputs: EntryInputs): void;
+  require?(selector: S, subject: RequestSubject): void;
   /** Whether there is a contract, which is disclosed unless there is no builder. */
-  exists?(builder: ChoiceContextBuilder | undefined, selector: S, inputs: EntryInputs): AnyValue;
+  exists?(builder: ChoiceContextBuilder | undefined, selector: S, subject: RequestSubject): AnyValue;
   /** Whether there is a contract. */
-  has?(selector: S, inputs: EntryInputs): boolean;
+  has?(selector: S, subject: RequestSubject): boolean;
 }
 
 /** Whether a line applies to a request. */
-export type LineCondition<S extends ContractSelector> = (selector: S, inputs: EntryInputs) => boolean;
+export type LineCondition<S extends ContractSelector> = (selector: S, subject: RequestSubject) => boolean;
 
 /** One line of an operation. */
 export interface ContextLine<S extends ContractSelector = ContractSelector> {
@@ -127,7 +127,7 @@ export interface ContextLine<S extends ContractSelector = ContractSelector> {
   readonly write: (
     builder: ChoiceContextBuilder,
     selector: S,
-    inputs: EntryInputs,
+    subject: RequestSubject,
     required: boolean,
   ) => AnyValue | undefined | void;
   readonly required: boolean;
@@ -155,7 +155,7 @@ export function writeContext<S extends ContractSelector>(
   { lines, selector: selectorOf }: ContextDefinition<S>,
   group: Group,
   synchronizer: string,
-  inputs: EntryInputs,
+  subject: RequestSubject,
 ): ChoiceContextBuilder {
   const { recorder } = context;
   const builder = new ChoiceContextBuilder(recorder);
@@ -164,8 +164,8 @@ export function writeContext<S extends ContractSelector>(
     recorder?.entry(keys.length === 0 ? [name] : keys);
     selector.allowsMissing = allowsMissing;
     try {
-      if (when !== undefined && !when(selector, inputs)) continue;
-      const value = write(builder, selector, inputs, required);
+      if (when !== undefined && !when(selector, subject)) continue;
+      const value = write(builder, selector, subject, required);
       if (value !== undefined) builder.set(keys, value);
     } catch (error) {
       // The part of a module may throw; the others are asked all the same.
@@ -218,12 +218,12 @@ export class ChoiceContextBuilder {
   }
 
   /** Builds the answer for a choice on an instruction. */
-  build(): ContextAnswer {
+  build(): ContextResult {
     return { values: this.#values, disclosed: [...this.#disclosed] };
   }
 
   /** Builds the answer for a choice on a factory, which must be disclosed. */
-  buildForFactory(factory: Contract): FactoryAnswer {
+  buildForFactory(factory: Contract): FactoryResult {
     return { factoryId: factory.contractId, values: this.#values, disclosed: [...this.#disclosed] };
   }
 }

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
 import type { CatchUpProgress, HoldingSource } from "../../src/domain/ledger.js";
-import { QueryExecutor } from "../../src/registry/executor.js";
-import { Recording } from "../../src/registry/recorder.js";
+import { QueryExecutor } from "../../src/service/executor.js";
+import { Recording } from "../../src/service/recorder.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
@@ -205,7 +205,7 @@ test("all runs of a query have the time at which it came, and the last of them k
 
 test("execution is synchronous, errors too, unless there is a wait", async () => {
   const { executor } = await setUp({ contracts: [offer] });
-  expect(executor.execute(byId("offer"))).toMatchObject({ value: "offer", basis: { offset: 10 } });
+  expect(executor.execute(byId("offer"))).toMatchObject({ value: "offer", readVersion: { offset: 10 } });
   expect(executor.executeUtility((_utility, { view }) => view.offset)).toMatchObject({ value: 10 });
   expect(() => executor.execute(byKey)).toThrow("no such key");
   const answer = (await setUp({ catchUp: arriving(offer) })).executor.execute(byId("offer"));

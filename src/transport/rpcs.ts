@@ -1,7 +1,7 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { Answer } from "../registry/executor.js";
-import type { Recording } from "../registry/recorder.js";
+import { Result } from "../service/executor.js";
+import type { Recording } from "../service/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
 import type { ChunkList } from "./encoding/chunks.js";
@@ -11,7 +11,7 @@ import { noteRefusal, toConnectError } from "./errors.js";
 export type Encoding = "json" | "binary";
 
 /** One rpc, ready to be called by any protocol. Throws ConnectError only. */
-export interface Operation {
+export interface Rpc {
   readonly service: DescService;
   readonly method: DescMethodUnary;
   /** Full name of the rpc: its path without the leading slash. */
@@ -20,30 +20,30 @@ export interface Operation {
    * Validates and executes a request, mostly synchronously; records what the result rests on where there is a recording.
    * Rejects with ConnectError only.
    */
-  readonly call: (request: Message, recording?: Recording) => Answer<object> | Promise<Answer<object>>;
+  readonly call: (request: Message, recording?: Recording) => Result<object> | Promise<Result<object>>;
   /**
    * Fetches the bodies of the contracts of a result; undefined if they are in memory. The function that it resolves with gives them
-   * to the contracts and returns the answer to encode, a later one if the state has moved on. Rejects with ConnectError.
+   * to the contracts and returns the result to encode, a later one if the state has moved on. Rejects with ConnectError.
    */
-  readonly takeBodies: (answer: Answer<object>, request: Message) => Promise<() => Answer<object>> | undefined;
+  readonly takeBodies: (result: Result<object>, request: Message) => Promise<() => Result<object>> | undefined;
   /** The contracts must have their bodies. */
-  readonly encode: (answer: Answer<object>, request: Message, encoding: Encoding) => ChunkList;
+  readonly encode: (result: Result<object>, request: Message, encoding: Encoding) => ChunkList;
   /** The entity tag of a result, which is the same in all encodings. */
-  readonly etag: (answer: Answer<object>, request: Message) => string;
+  readonly etag: (result: Result<object>, request: Message) => string;
 }
 
 /** Logs an error that is a defect of the service, with the rpc in which it happened. */
 export type Report = (defect: unknown, rpc?: string) => void;
 
 /** Validation, limits and load shedding sit here, where REST and RPC both pass. Streaming rpcs are left out. */
-export function operations(
+export function rpcs(
   bindings: readonly ServiceBinding[],
   report: Report,
   limits: ArgumentLimits,
   overload: () => ConnectError | undefined = () => undefined,
-): Operation[] {
+): Rpc[] {
   return bindings.flatMap(({ service, handlerOf }) =>
-    service.methods.filter(isUnary).map((method): Operation => {
+    service.methods.filter(isUnary).map((method): Rpc => {
       const { input, output } = method;
       const name = `${service.typeName}/${method.name}`;
       // Protocols decode the request type of the method, which is what its handler takes.
@@ -52,9 +52,9 @@ export function operations(
       const isContext = hasContext(output);
       const contractsOf = isContext ? disclosedOf : () => [];
       const toMessage = (value: object) => createMessage(output, value);
-      const toAnswer = (returned: object): Answer<object> => {
-        const answer = returned instanceof Answer ? (returned as Answer<object>) : new Answer(returned, undefined);
-        return isContext ? answer : answer.convert(toMessage);
+      const toAnswer = (returned: object): Result<object> => {
+        const result = returned instanceof Result ? (returned as Result<object>) : new Result(returned, undefined);
+        return isContext ? result : result.convert(toMessage);
       };
       const checkRules = ruleCheck(input);
       const checkArguments = argumentLimitCheck(input, limits);
@@ -87,12 +87,12 @@ export function operations(
             throw noteRefusal(toError(error), input, request);
           }
         },
-        takeBodies(answer, request) {
-          if (answer.hasBodies(contractsOf(answer.value))) return undefined;
+        takeBodies(result, request) {
+          if (result.hasBodies(contractsOf(result.value))) return undefined;
           const refuse = (error: unknown): never => {
             throw noteRefusal(toError(error), input, request);
           };
-          return answer.takeBodies(contractsOf).then(
+          return result.takeBodies(contractsOf).then(
             // Checked again right before they are encoded: many requests may have waited for their bodies.
             (give) => () => {
               const refusal = shed();
@@ -101,10 +101,10 @@ export function operations(
             refuse,
           );
         },
-        encode: (answer, request, encoding) =>
+        encode: (result, request, encoding) =>
           orError(() => {
-            const encoded = encoderFor(request)[encoding](answer.value);
-            answer.usedBodies(contractsOf(answer.value));
+            const encoded = encoderFor(request)[encoding](result.value);
+            result.usedBodies(contractsOf(result.value));
             return encoded;
           }),
         etag: ({ value }, request) => orError(() => encoderFor(request).etag(value)),

@@ -1,7 +1,7 @@
 /** Streams of changes: what is merged, resumed, filtered and reset. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { ChangeStreams, type ChangeStreamsOptions } from "../../src/registry/watch/change-streams.js";
-import type { WatchEvent } from "../../src/registry/watch/released-changes.js";
+import { ChangeStreams, type ChangeStreamsOptions } from "../../src/service/change-streams.js";
+import type { WatchEvent } from "../../src/service/released-changes.js";
 import { ChangeLog } from "../../src/state/change-log.js";
 import { registrarHash } from "../../src/state/lookup-hash.js";
 import { MAX_WAIT_MS, within } from "../fixtures/wait.js";

@@ -10,12 +10,12 @@ import {
   StoreUnavailable,
   type View,
 } from "../state/port.js";
-import type { History } from "./sdk/lookup.js";
-import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
+import type { History } from "../registry/sdk/lookup.js";
+import type { Registry, RequestContext, UtilityOperations } from "../registry/sdk/registry.js";
 import { type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
 
-/** The state of the store that an answer rests on. */
-export interface Basis {
+/** The version of the state on which a result rests. */
+export interface ReadVersion {
   /** The snapshot of the state, and the configuration of the service. Offsets of others are not comparable. */
   readonly generation: string;
   readonly offset: number;
@@ -31,25 +31,25 @@ export const generationName = (generation: string, configurationId: string): str
 const MAX_MOVES = 2;
 
 /** The result of a query with what it rests on. */
-export class Answer<T> {
-  readonly #origin: AnswerOrigin<T> | undefined;
+export class Result<T> {
+  readonly #origin: ResultOrigin<T> | undefined;
 
   constructor(
     readonly value: T,
     /** Undefined for a result that rests on no state, such as that of a health check. */
-    readonly basis: Basis | undefined,
-    origin?: AnswerOrigin<T>,
+    readonly readVersion: ReadVersion | undefined,
+    origin?: ResultOrigin<T>,
   ) {
     this.#origin = origin;
   }
 
-  /** The answer with a result made of this one. `convert` must depend on nothing else. */
-  convert<U>(convert: (value: T) => U): Answer<U> {
-    const again = async (run: () => Promise<Answer<T>>) => (await run()).convert(convert);
+  /** The result with a value made of this one. `convert` must depend on nothing else. */
+  convert<U>(convert: (value: T) => U): Result<U> {
+    const again = async (run: () => Promise<Result<T>>) => (await run()).convert(convert);
     const origin = this.#origin;
-    return new Answer(
+    return new Result(
       convert(this.value),
-      this.basis,
+      this.readVersion,
       origin && { bodies: origin.bodies, state: origin.state, again: () => again(origin.again) },
     );
   }
@@ -61,9 +61,9 @@ export class Answer<T> {
 
   /**
    * Fetches the bodies of the contracts that the result discloses. Resolves with a function that gives them to the contracts and
-   * returns the answer, a later one if the state has moved on; call it right before they are used. Rejects with RegistryError.
+   * returns the result, a later one if the state has moved on; call it right before they are used. Rejects with RegistryError.
    */
-  async takeBodies(contractsOf: (value: T) => readonly Contract[], moves = 0): Promise<() => Answer<T>> {
+  async takeBodies(contractsOf: (value: T) => readonly Contract[], moves = 0): Promise<() => Result<T>> {
     const origin = this.#origin;
     if (origin === undefined) return () => this;
     try {
@@ -88,10 +88,10 @@ export class Answer<T> {
 }
 
 /** Where the bodies of a result come from, and how to get a result of a later state. */
-interface AnswerOrigin<T> {
+interface ResultOrigin<T> {
   readonly bodies: BodySource;
   readonly state: Pick<Position, "generation" | "offset">;
-  readonly again: () => Promise<Answer<T>>;
+  readonly again: () => Promise<Result<T>>;
 }
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
@@ -110,7 +110,7 @@ interface Run<T> {
 
 /** What a run on one state has come to. */
 type Outcome<T> =
-  | { readonly answer: Answer<T> }
+  | { readonly result: Result<T> }
   /** It was not run: these holdings have to be read first. */
   | { readonly unread: readonly string[] }
   /** A contract id was not found that the ledger may have: how to run it again. */
@@ -132,7 +132,7 @@ export class QueryExecutor {
   readonly #history: History | undefined;
   readonly #holdings: HoldingSource | undefined;
   readonly #configurationId: string;
-  #latest: { readonly snapshot: string; readonly basis: Basis } | undefined;
+  #latest: { readonly snapshot: string; readonly version: ReadVersion } | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` and `holdings` are undefined if the source has no updates. `configurationId`
@@ -161,18 +161,18 @@ export class QueryExecutor {
    * where it is refused for a contract id that the ledger may have, it runs again when the store has caught up. Otherwise it is
    * synchronous: a promise costs more than most queries. Without `recording` nothing is recorded but what a refused query misses.
    */
-  execute<T>(query: Query<T>, recording?: Recording, named?: NamedHoldings): Answer<T> | Promise<Answer<T>> {
+  execute<T>(query: Query<T>, recording?: Recording, named?: NamedHoldings): Result<T> | Promise<Result<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
     // All runs of a request have one time.
     const run = { query, recording, now: recording?.now ?? this.#now(), named: this.#holdings && named };
     const hasReachedEnd = this.#freshness.catchUp === undefined;
     const outcome = this.#run(run, { hasReachedEnd, holdings: NONE_READ });
-    return "answer" in outcome ? outcome.answer : this.#goOn(run, outcome, hasReachedEnd);
+    return "result" in outcome ? outcome.result : this.#goOn(run, outcome, hasReachedEnd);
   }
 
-  /** Gets what the run lacks and runs the query again, until there is an answer. */
-  async #goOn<T>(first: Run<T>, firstOutcome: Outcome<T>, isComplete: boolean): Promise<Answer<T>> {
+  /** Gets what the run lacks and runs the query again, until there is a result. */
+  async #goOn<T>(first: Run<T>, firstOutcome: Outcome<T>, isComplete: boolean): Promise<Result<T>> {
     let run = first;
     let outcome = firstOutcome;
     let hasReachedEnd = isComplete;
@@ -181,7 +181,7 @@ export class QueryExecutor {
     let catchUp: AsyncIterator<CatchUpProgress> | undefined;
     try {
       for (;;) {
-        if ("answer" in outcome) return outcome.answer;
+        if ("result" in outcome) return outcome.result;
         if ("unread" in outcome) {
           holdings = new Map([...holdings, ...(await this.#readHoldings(outcome.unread, ++reads))]);
         } else {
@@ -210,7 +210,7 @@ export class QueryExecutor {
     query: (utility: UtilityOperations, context: RequestContext) => T,
     recording?: Recording,
     named?: NamedHoldings,
-  ): Answer<T> | Promise<Answer<T>> {
+  ): Result<T> | Promise<Result<T>> {
     const utility = this.#utility();
     return this.execute((_registry, context) => query(utility, context), recording, named);
   }
@@ -243,7 +243,7 @@ export class QueryExecutor {
         const unread = named?.(this.#registry, recorder ?? view)?.filter((id) => !holdings.has(id));
         if (unread !== undefined && unread.length > 0) return { unread };
         const value = this.#valueOf(query, new QueryContext(view, { now, hasReachedEnd, holdings }, recorder));
-        return { answer: new Answer(value, this.#basisOf(view), this.#originOf(run, view)) };
+        return { result: new Result(value, this.#versionOf(view), this.#originOf(run, view)) };
       });
     } catch (error) {
       if (hasReachedEnd || !isNotFound(error)) throw asUnavailable(error);
@@ -254,21 +254,21 @@ export class QueryExecutor {
     }
   }
 
-  #originOf<T>({ query, recording, named }: Run<T>, { generation, offset }: View): AnswerOrigin<T> | undefined {
+  #originOf<T>({ query, recording, named }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
     const { bodies } = this.#reader;
     if (bodies === undefined) return undefined;
     return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording, named) };
   }
 
   /** One object for each state, mostly. */
-  #basisOf({ generation: snapshot, offset, asOf }: View): Basis {
+  #versionOf({ generation: snapshot, offset, asOf }: View): ReadVersion {
     if (this.#latest?.snapshot === snapshot) {
-      const { basis } = this.#latest;
-      if (basis.offset === offset && basis.asOf === asOf) return basis;
+      const { version } = this.#latest;
+      if (version.offset === offset && version.asOf === asOf) return version;
     }
-    const basis = { generation: generationName(snapshot, this.#configurationId), offset, asOf };
-    this.#latest = { snapshot, basis };
-    return basis;
+    const version = { generation: generationName(snapshot, this.#configurationId), offset, asOf };
+    this.#latest = { snapshot, version };
+    return version;
   }
 
   #valueOf<T>(query: Query<T>, context: RequestContext): T {

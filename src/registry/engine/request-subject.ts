@@ -7,9 +7,14 @@ import {
 } from "../factory-arguments.js";
 import type { Account } from "../account.js";
 import type { FactoryQuery } from "../sdk/registry.js";
-import type { EntryInputs } from "./answer.js";
+import type { RequestSubject } from "./choice-context.js";
 
-export const transferInputs = ({ sender, receiver, instrumentId, inputHoldings }: TransferArguments): EntryInputs => ({
+export const transferSubject = ({
+  sender,
+  receiver,
+  instrumentId,
+  inputHoldings,
+}: TransferArguments): RequestSubject => ({
   instruments: [instrumentId],
   roles: { sender: sender.isSpecial ? [] : [sender.party], receiver: receiver.isSpecial ? [] : [receiver.party] },
   accounts: { own: [sender, receiver] },
@@ -18,7 +23,7 @@ export const transferInputs = ({ sender, receiver, instrumentId, inputHoldings }
   isSelf: sender.party === receiver.party,
 });
 
-export function allocationInputs(query: FactoryQuery): EntryInputs {
+export function allocationSubject(query: FactoryQuery): RequestSubject {
   const { sender, others: readOthers, executors, instruments, inputHoldings } = allocationArguments(query);
   const others = readOthers();
   return {
@@ -30,7 +35,7 @@ export function allocationInputs(query: FactoryQuery): EntryInputs {
   };
 }
 
-export function settlementInputs(query: FactoryQuery): EntryInputs {
+export function settlementSubject(query: FactoryQuery): RequestSubject {
   const settlement = settlementArguments(query);
   const { legs, allocations, executors } = settlement;
   const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];
