@@ -32,27 +32,21 @@ export const templateForm = z
     package: text.optional().describe("its package, where it is not that of the file"),
     at: path
       .optional()
-      .describe("a field with the payload that the other paths are in, of a contract that wraps another"),
-    registrar: path
-      .optional()
-      .describe("the party whose contract it is; without it, answers of every registrar use it"),
+      .describe("of a contract that wraps another: the field with the payload that the other paths are in"),
+    registrar: path.optional().describe("the party whose contract it is; default: every registrar"),
     choices: z.enum(KINDS).optional().describe("the operations that are made on it, by the beginning of their names"),
     roles: z.record(name, paths).optional().describe("parties by their role, such as sender, receiver, executor"),
     accounts: z
       .record(name, paths)
       .optional()
-      .describe("accounts of version 2 of the token standard, or parties; `own` are those of the parties who act"),
+      .describe("accounts of version 2, or parties; `own` are those of the parties who act"),
     refs: z.record(name, paths).optional().describe("contract ids, by what they are of"),
     flags: z.record(name, path).optional().describe("fields that are true or false"),
-    instrument: paths
-      .optional()
-      .describe("its instruments; by default that of the standard's transfer or transfer leg"),
+    instrument: paths.optional().describe("its instruments; default: that of the standard's transfer or transfer leg"),
     from: path.optional().describe("when it begins: before, it is not found"),
     until: path.optional().describe("when it ends: from then on it is not found"),
     margin: integer(0, 86_400).optional().describe("seconds before its end in which it is not used any more"),
-    deadline: path
-      .optional()
-      .describe("when an instruction can no longer be completed: `check` warns, it is still found"),
+    deadline: path.optional().describe("when an instruction can no longer be completed: `check` warns"),
     newest: path
       .optional()
       .describe(
@@ -214,8 +208,8 @@ export const changeForm = z
       .min(1, "must have at least one operation")
       .optional()
       .describe("by their names; `*` stands for any characters; default: all"),
-    if: conditions.optional().describe("the change is one for requests for which all of these hold"),
-    unless: conditions.optional().describe("the change is none for requests for which one of these holds"),
+    if: conditions.optional().describe("for requests for which all of these hold"),
+    unless: conditions.optional().describe("not for requests for which one of these holds"),
     remove: z.array(text).optional().describe("names of entries whose lines go; `*` stands for any characters"),
     add: z
       .array(lineForm)
