@@ -127,17 +127,21 @@ describe("a small token", () => {
   });
 
   test("has an inventory", async () => {
-    const store = await storeOf([elementOf("tea-v1#Tea:Rules", "rules", { admin: "a", leaf: "OOLONG" })], answered);
+    const rulesOf = (admin: string, end?: string) =>
+      elementOf("tea-v1#Tea:Rules", `rules of ${admin}`, { admin, leaf: "OOLONG", ...(end !== undefined && { end }) });
+    // The rules of b have ended.
+    const store = await storeOf([rulesOf("a"), rulesOf("b", "1969-01-01T00:00:00Z")], answered);
     const inventory = store.read((view) => answered.inventory(view, { now: 0, credentialDays: 0 }));
     expect(inventory).toMatchObject({
       registrars: [{ party: "a", instruments: [{ source: "a", id: "OOLONG", scheme: "tea" }] }],
-      counts: [{ qualifiedName: "Tea:Rules", count: 1 }],
+      counts: [{ qualifiedName: "Tea:Rules", count: 2 }],
     });
   });
 });
 
 describe("its context", () => {
   const text = (value: string): AnyValue => ({ tag: "AV_Text", value });
+  const ofFriend = contract("Licence", "licence of a friend", { holder: "friend", grade: "fine" });
   const ofAnn = { grade: text("fine"), licence: { tag: "AV_ContractId", value: "licence of ann" } };
 
   test("has what it finds, and discloses what it refers to", async () => {
@@ -145,6 +149,10 @@ describe("its context", () => {
     expect(asked).toMatchObject({ transferKind: "direct" });
     expect(asked.values).toEqual({ ...ofAnn, asked: text("transfer-factory rules") });
     expect(asked.disclosed.map(({ contractId }) => contractId)).toEqual(["rules", "licence of ann"]);
+    // To oneself it is at once, whoever approves.
+    expect(await ask(registry, "transfer-factory", transfer("friend", "friend"), [...given, ofFriend])).toMatchObject({
+      transferKind: "self",
+    });
     const accept = await ask(registry, "transfer-instruction/accept", { contractId: "offer" });
     const values = { ...ofAnn, pot: { tag: "AV_ContractId", value: "pot" } };
     expect(accept.values).toEqual({ ...values, asked: text("transfer-instruction/accept offer") });

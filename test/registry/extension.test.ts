@@ -1,8 +1,11 @@
 /** What a module gives to `extendUtility` is checked: each kind of problem has a reason. */
 import { describe, expect, test } from "vitest";
+import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { checkContexts, compileContexts, ExtensionError } from "../../src/registry/utility/contexts.js";
 import { dvpLegAllocation } from "../../src/registry/utility/templates.js";
+import { element, parties, payload } from "../fixtures/elements.js";
+import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
 
 const value = () => undefined;
 const later = async () => undefined;
@@ -110,5 +113,35 @@ describe("accepted are", () => {
     const table = tableOf({ changes }, { entries: { licence: value }, changes: [{ add: [{ entry: "licence" }] }] });
     expect(namesOf(table, "settlement-factory")).not.toContain("entry licence");
     expect(namesOf(table, "mint-offer/accept")).toContain("entry licence");
+  });
+});
+
+describe("what an entry throws", () => {
+  const changes = [{ on: ["mint-offer/create"], add: [{ entry: "licence" }, { entry: "seal" }] }];
+  const elements = [
+    element("AllocationFactory", "factory", payload.service()),
+    element("InstrumentConfiguration", "usd", payload.configuration("USD")),
+  ];
+  async function ask(error: Error) {
+    const licence = () => {
+      throw error;
+    };
+    const seal = () => {
+      throw notFound("no seal");
+    };
+    const registry = utilityWith({}, { entries: { licence, seal }, changes });
+    const query = { registrar: parties.registrar, instrumentId: "USD", holders: ["alice"] };
+    return executorOn(await storeOf(elements, registry), registry).execute((served, context) =>
+      served.utility?.issuanceFactory(context, "mint-offer", query),
+    );
+  }
+
+  test("is a cause of the refusal, beside those of others, if it is a refusal", async () => {
+    await expect(ask(notFound("no licence"))).rejects.toThrow(/^no licence; no seal$/);
+  });
+
+  test("else is thrown as it is", async () => {
+    const defect = new TypeError("broken");
+    await expect(ask(defect)).rejects.toBe(defect);
   });
 });
