@@ -123,13 +123,13 @@ describe("what an entry throws", () => {
     element("InstrumentConfiguration", "usd", payload.configuration("USD")),
   ];
   async function ask(error: Error) {
-    const licence = () => {
+    const failing = () => {
       throw error;
     };
     const seal = () => {
       throw notFound("no seal");
     };
-    const registry = utilityWith({}, { entries: { licence, seal }, changes });
+    const registry = utilityWith({}, { entries: { licence: failing, seal }, changes });
     const query = { registrar: parties.registrar, instrumentId: "USD", holders: ["alice"] };
     return executorOn(await storeOf(elements, registry), registry).execute((served, context) =>
       served.utility?.issuanceFactory(context, "mint-offer", query),
