@@ -15,7 +15,7 @@ export interface Result {
 
 export function tableOf(results: readonly Result[]): string {
   return results
-    .map(({ client, stack, checks }) => `${key(client, stack)} ${checks.filter(({ ok }) => ok).length} checks`)
+    .map(({ client, stack, checks }) => `${key(client, stack)} ${checks.filter(({ ok }) => ok).length}`)
     .join("\n");
 }
 

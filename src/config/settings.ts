@@ -36,7 +36,7 @@ export const settings = {
   }),
   snapshot: optional("snapshot", nonEmpty, {
     accepts: "the path of a file of active contracts",
-    description: "file of active contracts to serve",
+    description: "contracts to serve",
     defaultLabel: "the demo registry",
   }),
   rootRegistrar: optional("root-registrar", party, {
@@ -46,14 +46,10 @@ export const settings = {
   instruments: text(
     "instruments",
     "the path of a YAML file",
-    "file with names, symbols, decimals, descriptions and hints for wallets of instruments",
+    "names, symbols, decimals and descriptions of instruments, and hints for wallets",
   ),
-  contexts: text(
-    "contexts",
-    "the path of a YAML file",
-    "file that changes the choice contexts of the Registry Utility",
-  ),
-  totalSupply: boolean("total-supply", false, "whether to count holdings and report the total supply of instruments"),
+  contexts: text("contexts", "the path of a YAML file", "changes of the choice contexts of the Registry Utility"),
+  totalSupply: boolean("total-supply", false, "whether to report the total supply of instruments"),
   keepHoldings: boolean("keep-holdings", false, "whether to keep unlocked holdings too, to know their owners"),
   maxLegs: count(
     "max-legs",
@@ -65,7 +61,7 @@ export const settings = {
     "unknown-allocations",
     ["leave-out", "reject"],
     "leave-out",
-    "what a settlement with an allocation that was never seen gets: an answer without it, or 404",
+    "whether a settlement with an allocation that was never seen is answered without it, or 404",
   ),
 
   // Where it listens.
@@ -108,7 +104,7 @@ export const settings = {
   ledgerTokenFile: text(
     "ledger-token-file",
     "the path of a file",
-    "file with the token for the participant; read again for each connection",
+    "token for the participant; read again for each connection",
   ),
   ledgerCaFile: text(
     "ledger-ca-file",
@@ -117,7 +113,7 @@ export const settings = {
   ),
   oidcIssuer: url("oidc-issuer", "issuer of tokens for the participant (OAuth2 client credentials)"),
   oidcClientId: text("oidc-client-id", "a client id", "client id at the issuer"),
-  oidcClientSecretFile: text("oidc-client-secret-file", "the path of a file", "file with the client secret"),
+  oidcClientSecretFile: text("oidc-client-secret-file", "the path of a file", "client secret"),
   oidcAudience: text("oidc-audience", "an audience", "audience of the tokens"),
   oidcScope: text("oidc-scope", "space-separated scopes", "scope of the tokens"),
   prepareUserId: text(
@@ -125,11 +121,7 @@ export const settings = {
     "a user id",
     "user of the participant as whom operators try commands; nothing is submitted",
   ),
-  prepareTokenFile: text(
-    "prepare-token-file",
-    "the path of a file",
-    "file with the token of that user; read again for each command",
-  ),
+  prepareTokenFile: text("prepare-token-file", "the path of a file", "token of that user; read again for each command"),
   staleSeconds: seconds(
     "stale-seconds",
     300,
@@ -145,12 +137,12 @@ export const settings = {
   databasePasswordFile: text(
     "database-password-file",
     "the path of a file",
-    "file with the password of the database, instead of one in the URL; read again for each connection",
+    "password of the database, instead of one in the URL; read again for each connection",
   ),
   databaseConnections: count(
     "database-connections",
     { min: 2, max: 500, default: 10 },
-    "maximum database connections for queries; each process uses 2 more that are long-lived, and 1 more while it loads contracts",
+    "maximum connections for queries; each process uses 2 more, and 1 more while it loads contracts",
   ),
 
   // Tokens of callers.
@@ -184,7 +176,7 @@ export const settings = {
   operatorTokenFile: text(
     "operator-token-file",
     "the path of a file",
-    "file with the token that every request to the operator's port needs; read again when it changes",
+    "token that every request to the operator's port needs; read again when it changes",
   ),
 };
 

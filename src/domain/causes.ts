@@ -70,10 +70,14 @@ export const rejections = {
   "protocol-error": invalid`the request violates its protocol, which may prescribe \`unimplemented\` or \`internal\``,
   "token-missing": cause("unauthenticated")`no bearer token`,
   "token-invalid": cause("unauthenticated")`the [token](browsers-and-tokens.md#tokens) is wrong: the message says why`,
-  "access-denied": cause("denied")`without a token [the operator's port](security.md#the-operators-port) answers this machine only`,
+  "access-denied": cause(
+    "denied",
+  )`without a token [the operator's port](security.md#the-operators-port) answers this machine only`,
   "not-found": notFound`something is unknown`,
   conflict: conflict`contracts are in reassignment, or on different synchronizers`,
-  unsupported: cause("unsupported")`no [commands](participant.md#try-a-command) can be prepared | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
+  unsupported: cause(
+    "unsupported",
+  )`no [commands](participant.md#try-a-command) can be prepared | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
   "unknown-operation": cause("unknown-operation")`gRPC alone: the path is not served`,
   "too-many-streams": exhausted`too many open streams of changes, health or reflection`,
   "too-many-messages": exhausted`too many requests on one stream of reflection`,
@@ -89,8 +93,8 @@ export const rejections = {
 
 /** Of what only a request shows. */
 export const refusals = {
-  "limit-exceeded": invalid`the request has more than a [limit](security.md#limits) allows; the operator may raise \`OFFLEDGER_MAX_LEGS\` | Send at most {maximum} {limit} | limit (\`legs\`, \`allocations\`, \`instruments\`, \`accounts\`, \`parties\`), maximum`,
-  "transfer-not-verified": invalid`it is no transfer that failed ([participant.md](participant.md#transfer-proofs)) | Check the update id and every value of the transfer`,
+  "limit-exceeded": invalid`the request exceeds a [limit](security.md#limits); see \`OFFLEDGER_MAX_LEGS\` | Send at most {maximum} {limit} | limit (\`legs\`, \`allocations\`, \`instruments\`, \`accounts\`, \`parties\`), maximum`,
+  "transfer-not-verified": invalid`the transfer is [not proven](participant.md#transfer-proofs) | Check the update id and every value of the transfer`,
   "several-groups": invalid`a settlement has allocations of several groups | Settle the allocations of each operator and provider apart | registrar, contractId`,
   "instruction-never-pending": invalid`an allocation instruction: none is ever pending |  | registrar, contractId`,
   "operation-not-supported": notFound`the registry does not have the operation |  | registrar`,
@@ -102,7 +106,7 @@ export const refusals = {
   "history-unavailable": notFound`transfer proofs need a service that reads a participant itself`,
   "request-unknown": notFound`this process does not keep that request | Pass the request itself`,
   "request-too-large": notFound`the request was too large to keep | Pass the request itself`,
-  "holding-unread": unavailable`the participant has not told in time an input holding that the answer depends on |  | contractId`,
+  "holding-unread": unavailable`the participant has not told an input holding in time |  | contractId`,
 } satisfies Readonly<Record<string, CauseDefinition>>;
 
 /** Of what checks find too, in the order of reports. */
@@ -115,16 +119,16 @@ export const findings = {
   "factory-missing": notFound`a group of the registrar has no AllocationFactory | Create an AllocationFactory of registrar {registrar} with the operator and provider of the instrument, ${SEE} | registrar, template`,
   "configuration-missing": notFound`an instrument has no InstrumentConfiguration | Create the InstrumentConfiguration, ${SEE} | registrar, instrument, template`,
   "rule-missing": notFound`a registrar, or a group of it, has no TransferRule | Create a TransferRule of registrar {registrar}, ${SEE} | registrar, template`,
-  "credential-missing": notFound`a party lacks credentials ([tables.md](tables.md#changes)) | Have {issuer} issue a credential with {claims} for {party}, valid {at}, unless the wallet adds one that is not stored here | party, issuer, claims, template`,
+  "credential-missing": notFound`a party lacks credentials that the [table](tables.md#changes) requires | Have {issuer} issue a credential with {claims} for {party}, valid {at}, unless the wallet adds one that is not stored here | party, issuer, claims, template`,
   "holding-missing": notFound`the holding that an instruction has locked does not exist | Reject, withdraw or cancel the instruction: it can no longer be executed | contractId, template`,
   "contract-missing": notFound`a contract of another entry does not exist | Create the {template}, ${SEE}, or change the entry | party, template`,
-  "factory-moving": conflict`a factory is between synchronizers | ${ARRIVE} | registrar, template, contractId`,
-  "configuration-moving": conflict`the configuration of an instrument is between synchronizers | ${ARRIVE} | registrar, instrument, template, contractId`,
-  "rule-moving": conflict`a rule is between synchronizers | ${ARRIVE} | registrar, template, contractId`,
-  "credential-moving": conflict`a credential is between synchronizers | ${ARRIVE} | party, issuer, claims, template, contractId`,
-  "holding-moving": conflict`a locked holding is between synchronizers | ${ARRIVE} | template, contractId`,
-  "contract-moving": conflict`a contract of another entry is between synchronizers | ${ARRIVE} | party, template, contractId`,
-  "instruction-moving": conflict`a pending instruction is between synchronizers | ${ARRIVE} | registrar, template, contractId`,
+  "factory-moving": conflict`a factory in reassignment | ${ARRIVE} | registrar, template, contractId`,
+  "configuration-moving": conflict`a configuration in reassignment | ${ARRIVE} | registrar, instrument, template, contractId`,
+  "rule-moving": conflict`a rule in reassignment | ${ARRIVE} | registrar, template, contractId`,
+  "credential-moving": conflict`a credential in reassignment | ${ARRIVE} | party, issuer, claims, template, contractId`,
+  "holding-moving": conflict`a locked holding in reassignment | ${ARRIVE} | template, contractId`,
+  "contract-moving": conflict`a contract of another entry in reassignment | ${ARRIVE} | party, template, contractId`,
+  "instruction-moving": conflict`a pending instruction in reassignment | ${ARRIVE} | registrar, template, contractId`,
   "no-common-synchronizer": conflict`the contracts are on different synchronizers | Reassign contract {contractId} to synchronizer {synchronizers} | as of \`-moving\`; synchronizers: where the others are, then this one`,
   "several-contracts": conflict`there are several contracts where one may exist | Archive all but one`,
   "contract-unreadable": unavailable`a contract that may matter could not be parsed: see the log | Install a release, or correct the registry file, that can read the contract | template, contractId`,
@@ -134,7 +138,7 @@ export const findings = {
   "requirement-unmet": notFound`no valid credential meets a requirement of an instrument, for any party | Have the issuer issue such a credential, or correct the requirement, unless wallets add credentials that are not stored here`,
   "credentials-split": notFound`a party has the claims of one requirement in several credentials | Have the issuer issue one credential with all of these claims`,
   "credential-expires": notFound`a credential ends within 30 days, and no other one replaces it | Have the issuer issue a new credential before then |  | Will fail on the ledger`,
-  "version-not-supported": notFound`the factories of a group are of a package before 0.9.0, without version 2 of the token standard | Use version 1 of the token standard, or create an AllocationFactory of a newer package | registrar, template, contractId`,
+  "version-not-supported": notFound`the factories of a group, of a package before 0.9.0, lack version 2 of the token standard | Use version 1 of the token standard, or create an AllocationFactory of a newer package | registrar, template, contractId`,
 } satisfies Readonly<Record<string, CauseDefinition>>;
 
 /** For information: nothing has to be done about it, and `offledger check` succeeds. */

@@ -1,6 +1,6 @@
 /** Dependencies are pinned, their licences are listed and allowed; CONTRIBUTING.md is short. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -102,10 +102,13 @@ describe("docs/licenses.md", () => {
   });
 });
 
-test("CONTRIBUTING.md is short, and names existing scripts", () => {
+test("CONTRIBUTING.md is short, and names existing scripts and files", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
   expect(text.match(/\S+/g)?.length).toBeLessThanOrEqual(900);
   const named = [...text.matchAll(/npm run (\w+)/g)].map(([, name = ""]) => name);
   expect(named.length).toBeGreaterThan(4);
   expect(named.filter((name) => !(name in own.scripts))).toEqual([]);
+  const files = [...text.matchAll(/`((?:deploy|docs|src|test)\/[\w./-]+)`/g)].map(([, name = ""]) => name);
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((name) => !existsSync(name))).toEqual([]);
 });

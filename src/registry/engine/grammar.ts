@@ -46,7 +46,9 @@ export const templateForm = z
     from: path.optional().describe("when it begins: before, it is not found"),
     until: path.optional().describe("when it ends: from then on it is not found"),
     margin: integer(0, 86_400).optional().describe("seconds before its end in which it is not used any more"),
-    deadline: path.optional().describe("when an instruction can no longer be completed: `check` warns"),
+    deadline: path
+      .optional()
+      .describe("when an instruction can no longer be completed: `check` warns, it is still found"),
     newest: path
       .optional()
       .describe(
@@ -281,7 +283,7 @@ export const registryFile = z.strictObject({
     .describe(
       "by the names of operations; `*` stands for any characters. An operation has the lines of all that name it, in the order of the file",
     ),
-  packages: packages.optional().describe("versions by package id, for conditions, where nobody else knows them"),
+  packages: packages.optional().describe("by package id, for conditions"),
 });
 
 /** The table of the Registry Utility, whose factories and instruments are functions. */
@@ -294,7 +296,7 @@ export const extensionForm = z.strictObject({
     .describe("`utility`, or the path of a registry file, from this file; absent in a contexts file"),
   package: text.optional().describe("the package of its templates"),
   module: z.string().optional().describe("what the names of its templates begin with"),
-  packages: packages.nullish().describe("versions by package id, for conditions, where nobody else knows them"),
+  packages: packages.nullish().describe("by package id, for conditions"),
   templates: z.record(name, templateForm).nullish().describe("further templates"),
   entries: z.record(name, entryForm).nullish().describe("further entries"),
   changes: z.array(changeForm).nullish().describe("changes of the operations, in order"),
