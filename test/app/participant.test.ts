@@ -65,10 +65,10 @@ async function contextFrom(config: Config): Promise<CallContext> {
   await store.replace(snapshot.contracts, snapshot.offset);
   const freshness = { staleReason: () => undefined };
   const executor = new QueryExecutor(await loadRegistry(config), store, freshness, () => NOW);
-  const { value, readVersion: basis } = await executor.execute((registry, context) =>
+  const { value, readVersion } = await executor.execute((registry, context) =>
     registry.transferFactory(context, { registrar: parties.registrar, choiceArguments }),
   );
-  return { ...value, offset: basis?.offset ?? 0 };
+  return { ...value, offset: readVersion?.offset ?? 0 };
 }
 
 const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };
