@@ -2,7 +2,7 @@ import type { Contract } from "../domain/contract.js";
 import { refuse, unavailable } from "../domain/errors.js";
 import { NotReady, type StoreReader } from "../state/port.js";
 import { abortablePause, abortAfter } from "../util/async.js";
-import { backgroundContext, StoreSteps } from "./background.js";
+import { backgroundContext, type StepLimits, StoreSteps } from "./background.js";
 import type {
   ChoiceCall,
   FoundCredential,
@@ -38,15 +38,6 @@ export class PartyResults {
   }
 }
 
-interface SearchOptions {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Waits for some milliseconds; resolves early when the signal is aborted. */
-  readonly pause: (milliseconds: number) => Promise<void>;
-  /** Ends the search early. */
-  readonly signal: AbortSignal;
-}
-
 const MAX_STEP = 200;
 /** A search uses at most a quarter of a processor: an operator waits for it. */
 const REST_PER_CPU = 3;
@@ -56,15 +47,10 @@ async function searchParty(
   store: StoreReader,
   searches: readonly PartySearch[],
   party: string,
-  { now, pause, signal }: SearchOptions,
+  times: Pick<StepLimits, "now" | "pause" | "signal">,
 ): Promise<PartyResults> {
-  const steps = new StoreSteps(store, {
-    maxStep: MAX_STEP,
-    restPerCpu: REST_PER_CPU,
-    now,
-    pause,
-    signal,
-  });
+  const { signal } = times;
+  const steps = new StoreSteps(store, { ...times, maxStep: MAX_STEP, restPerCpu: REST_PER_CPU });
   const results = new PartyResults();
   for (const search of searches) {
     if (signal.aborted) break;

@@ -167,9 +167,7 @@ function factoryHandler(
   apiVersion: ApiVersion | undefined,
 ) {
   return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
-    const common = factoryQuery(request, apiVersion);
-    const query =
-      factory === "settlementFactory" ? { ...common, executors: executorsIn(common.choiceArguments) } : common;
+    const query = factoryQuery(request, apiVersion);
     return executor.execute(
       (registry, context) => registry[factory](context, query),
       recording,
@@ -203,12 +201,6 @@ function factoryQuery(
     choiceArguments: choiceArgumentsOf(typedArguments),
     argumentsName: typedArguments.case,
   };
-}
-
-/** The rules say what is wrong with arguments of another form. */
-function executorsIn(choiceArguments: JsonObject): readonly string[] | undefined {
-  const executors = valueAt(choiceArguments, "settlement", "executors");
-  return Array.isArray(executors) && executors.every((one) => typeof one === "string") ? executors : undefined;
 }
 
 function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {

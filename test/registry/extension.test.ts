@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { notFound } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { checkContexts, compileContexts, ExtensionError } from "../../src/registry/utility/contexts.js";
+import { compileContexts, ExtensionError } from "../../src/registry/utility/contexts.js";
 import { dvpLegAllocation } from "../../src/registry/utility/templates.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
@@ -17,7 +17,7 @@ const change = (given: unknown, more: object = {}) => ({ changes: [given], ...mo
 
 function problemsOf(extension: unknown): readonly string[] {
   try {
-    checkContexts({}, extension);
+    compileContexts({}, extension);
   } catch (error) {
     if (error instanceof ExtensionError) return error.problems;
     throw error;
@@ -81,8 +81,7 @@ test.each<[unknown, path: string, reason: string]>([
 test("refused is an entry of the file that has the name of one of the module: in the file", () => {
   const templates = { own: { package: "p", name: "M:T" } };
   const file: JsonObject = { templates, entries: { licence: { template: "own", find: { a: "registrar" } } } };
-  const mistake = { path: ["entries", "licence"], message: TAKEN };
-  expect(checkContexts(file, licence(value)).mistakes).toEqual([mistake]);
+  expect(() => compileContexts(file, licence(value))).toThrow(`entries.licence: ${TAKEN}`);
 });
 
 describe("accepted are", () => {

@@ -3,7 +3,7 @@ import { type CauseCode, findings } from "../../domain/causes.js";
 import type { StoreReader, View } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
-import { backgroundContext, StoreSteps } from "../background.js";
+import { backgroundContext, type StepLimits, StoreSteps } from "../background.js";
 import type { CheckContext, Inventory, Registry } from "../sdk/registry.js";
 import { type Check, type Warning, warningOf } from "../sdk/warnings.js";
 
@@ -47,14 +47,9 @@ export class WarningCollector {
   }
 }
 
-export interface ScanOptions {
+/** `pause` is absent if nothing else has to be done. */
+export interface ScanOptions extends Pick<StepLimits, "now">, Partial<Pick<StepLimits, "pause" | "signal">> {
   readonly credentialDays: number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Waits for some milliseconds; resolves early when the signal is aborted. Absent if nothing else has to be done. */
-  readonly pause?: ((milliseconds: number) => Promise<void>) | undefined;
-  /** Ends the scan early. */
-  readonly signal?: AbortSignal | undefined;
   /** Checks so many contracts of each template; all if absent. */
   readonly maxContracts?: number | undefined;
 }
@@ -151,20 +146,15 @@ const partyWarning = (code: CauseCode, problem: string): readonly Warning[] => [
   warningOf({ code, message: `OFFLEDGER_LEDGER_PARTIES: ${problem}` }, { operations: [] }),
 ];
 
-export interface FirstInventoryOptions {
+export interface FirstInventoryOptions extends Pick<ScanOptions, "credentialDays" | "maxContracts" | "now"> {
   readonly registry: Registry;
   readonly source: {
     /** Undefined if the store is current. */
     notReadyReason(): string | undefined;
     readonly reader: StoreReader;
   };
-  readonly credentialDays: number;
   /** The parties whose contracts a ledger is read for; undefined for another source. */
   readonly parties: readonly string[] | undefined;
-  /** How many contracts of each template are checked. */
-  readonly maxContracts: number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   readonly log: Logger;
 }
 

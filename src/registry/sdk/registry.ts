@@ -135,8 +135,6 @@ export interface FactoryQuery {
   readonly meta?: JsonObject | undefined;
   /** The version of the token standard whose path, or service, was called; absent if that is not known. */
   readonly apiVersion?: ApiVersion | undefined;
-  /** Of a settlement: the parties that settle it. Absent for other factories, and if the arguments have no list of texts. */
-  readonly executors?: readonly string[] | undefined;
 }
 
 /** A version of the token standard. */

@@ -47,7 +47,7 @@ export function allocationFactory(
   const roles = { sender: sender.isSpecial ? [] : [sender.party] };
   return answerWithFactory(context, {
     ...factories,
-    definition: contexts.factories["allocation-factory"],
+    definition: contexts.factories["allocation-factory"].answered,
     subject: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
   });
 }
@@ -106,7 +106,7 @@ export function settlementFactory(
   }
   return answerWithFactory(context, {
     ...factories,
-    definition: contexts.factories["settlement-factory"],
+    definition: contexts.factories["settlement-factory"].answered,
     subject: withProvider(
       {
         instruments,

@@ -7,7 +7,7 @@ import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/w
 import { chooseCredentials, includesClaim, meets, requirementsFor, type Role, whyInvalid } from "./credentials.js";
 import { newestBy } from "./instruments.js";
 import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";
-import type { CheckedOperations } from "./strict.js";
+import type { UtilityContexts } from "./contexts.js";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_MS = 1_000;
@@ -33,16 +33,16 @@ interface SharedRequirement {
 type Requirements = ReadonlyMap<string, readonly SharedRequirement[]>;
 
 /** Warns of credentials that end soon, of claims spread over several, and of requirements that none meets. */
-export const checkCredentials = (checked: CheckedOperations): Check<Credential, ReadonlySet<string>> => ({
+export const checkCredentials = (contexts: UtilityContexts): Check<Credential, ReadonlySet<string>> => ({
   template: credential,
   warnings(context, credentials) {
     const requirements = allRequirements(context.view);
     return credentials.flatMap((one) => {
       const ofIssuer = requirements.get(one.fields.issuer) ?? [];
       const split = partialClaims(one.fields, ofIssuer).flatMap(({ party, shared }) =>
-        checkSplit(context, checked, one, party, shared),
+        checkSplit(context, contexts, one, party, shared),
       );
-      return checkEnd(context, checked, one, ofIssuer).concat(split);
+      return checkEnd(context, contexts, one, ofIssuer).concat(split);
     });
   },
   overall: {
@@ -64,7 +64,7 @@ export const checkCredentials = (checked: CheckedOperations): Check<Credential, 
       return [...allRequirements(view).values()]
         .flat()
         .filter(({ name }) => !met.has(name))
-        .flatMap((shared) => unmet(checked, shared));
+        .flatMap((shared) => unmet(contexts, shared));
     },
   },
 });
@@ -96,13 +96,13 @@ function allRequirements(view: View): Requirements {
 
 /** A warning for the operations that need the credentials: those that refuse a request without them, and the others. */
 function warningsFor(
-  { factories, choices }: CheckedOperations,
+  { factories, choices }: UtilityContexts,
   { first, others }: Pick<SharedRequirement, "first" | "others">,
   cause: Pick<Warning, "contractId" | "party"> & { readonly code: CauseCode; readonly message: string },
 ): readonly Warning[] {
   const { registrar, defaultIdentifier } = first.configuration;
   const roles = new Set([first, ...others].map(({ role }) => role));
-  const needing = [...factories.values(), ...choices.values()].filter((one) =>
+  const needing = [...Object.values(factories), ...Object.values(choices)].filter((one) =>
     one.roles.some((role) => roles.has(role)),
   );
   return [undefined, "not-found" as const].flatMap((refusal) => {
@@ -128,13 +128,13 @@ const isMetForAnyone = ({ subjects }: Credential, { requiredClaims }: Requiremen
   requiredClaims.length === 0 ||
   subjects.some(({ claims }) => requiredClaims.every((claim) => includesClaim(claims, claim)));
 
-function unmet(checked: CheckedOperations, shared: SharedRequirement): readonly Warning[] {
+function unmet(contexts: UtilityContexts, shared: SharedRequirement): readonly Warning[] {
   const { requirement, first, others } = shared;
   const { issuer, requiredClaims } = requirement;
   const lacking =
     requiredClaims.length === 0 ? "exists" : `makes the claims ${describeClaims(requirement)} for any party`;
   const message = `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(first, others)}`;
-  return warningsFor(checked, shared, { code: "requirement-unmet", message });
+  return warningsFor(contexts, shared, { code: "requirement-unmet", message });
 }
 
 /** The parties of whom it makes some, but not all, of the claims that a requirement asks for. */
@@ -156,7 +156,7 @@ function partialClaims(
 /** Whether only several credentials together make the claims on the party. The newest of them warns. */
 function checkSplit(
   { view, now }: CheckContext,
-  checked: CheckedOperations,
+  contexts: UtilityContexts,
   { contractId }: Contract<Credential>,
   party: string,
   shared: SharedRequirement,
@@ -178,7 +178,7 @@ function checkSplit(
   const message =
     `${making.length} credentials of issuer ${issuer} together make the claims ${describeClaims(requirement)} on ${party}, ` +
     `but the requirement on ${describeUses(first, others)} asks for one credential that makes all`;
-  return warningsFor(checked, shared, { code: "credentials-split", contractId, party, message });
+  return warningsFor(contexts, shared, { code: "credentials-split", contractId, party, message });
 }
 
 const subjectsOf = ({ subjects }: Credential): readonly string[] =>
@@ -193,7 +193,7 @@ function endsSoon({ fields, synchronizerId }: Contract<Credential>, { now, crede
 /** Requirements that parties no longer meet when the credential has ended. */
 function checkEnd(
   context: CheckContext,
-  checked: CheckedOperations,
+  contexts: UtilityContexts,
   ending: Contract<Credential>,
   ofIssuer: readonly SharedRequirement[],
 ): readonly Warning[] {
@@ -216,7 +216,7 @@ function checkEnd(
     `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
     `the requirements on ${describeUses(first, others)}`;
   const found = warningsFor(
-    checked,
+    contexts,
     { first, others },
     { code: "credential-expires", contractId, party: parties[0], message },
   );

@@ -6,7 +6,7 @@ import type { TableFields } from "../engine/templates.js";
 import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
 import { attempt, checkInstrument } from "./checks.js";
 import { candidateConfigurations, distinctGroups, findFactories, groupOf } from "./factory.js";
-import type { CheckedOperations } from "./strict.js";
+import type { UtilityContexts } from "./contexts.js";
 import { allocationFactory, type ConfigurationFields, indexKeys, instrumentConfiguration } from "./templates.js";
 
 type Configuration = Contract<ConfigurationFields>;
@@ -17,7 +17,7 @@ const MAX_IDENTIFIERS = 100;
 const MAX_NAMED = 5;
 
 /** Registrars that have a factory, but no instrument. */
-export const checkRegistrars = (operations: CheckedOperations): Check<TableFields> => ({
+export const checkRegistrars = (contexts: UtilityContexts): Check<TableFields> => ({
   template: allocationFactory,
   warnings: (context, factories) =>
     factories.flatMap((factory) => {
@@ -26,8 +26,8 @@ export const checkRegistrars = (operations: CheckedOperations): Check<TableField
       const hasInstrument = view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length > 0;
       if (hasInstrument || !isFirst(factory, findFactories(view, registrar))) return [];
       const subject = { instruments: ["any"], roles: {} };
-      const failing = [...operations.factories.values()].filter((one) => {
-        const error = errorIn(() => attempt(context, operations, groupOf(factory), one, subject));
+      const failing = Object.values(contexts.factories).filter((one) => {
+        const error = errorIn(() => attempt(context, contexts, groupOf(factory), one, subject));
         return error !== undefined && causesOf(error).some(({ code }) => code === "configuration-missing");
       });
       if (failing.length === 0) return [];
@@ -48,7 +48,7 @@ const isFirst = ({ contractId }: Contract, [first]: readonly Contract[]): boolea
  * Instruments for which an operation cannot be answered for any party, or not for certain. The newest configuration of an
  * instrument in each group is checked: the others are not used.
  */
-export const checkInstruments = (operations: CheckedOperations): Check<ConfigurationFields> => ({
+export const checkInstruments = (contexts: UtilityContexts): Check<ConfigurationFields> => ({
   template: instrumentConfiguration,
   warnings: (context, configurations) =>
     configurations.flatMap((configuration) => {
@@ -57,15 +57,15 @@ export const checkInstruments = (operations: CheckedOperations): Check<Configura
       const candidates = candidateConfigurations(context.view, registrar, defaultIdentifier.id);
       if (!isFirst(configuration, ofGroup(candidates, group))) return [];
       return [
-        ...checkInstrument(context, operations, group, defaultIdentifier),
-        ...(isFirst(configuration, candidates) ? checkGroups(operations, candidates) : []),
+        ...checkInstrument(context, contexts, group, defaultIdentifier),
+        ...(isFirst(configuration, candidates) ? checkGroups(contexts, candidates) : []),
         ...checkIdentifiers(context, configuration),
       ];
     }),
 });
 
 /** Whether several groups have the instrument. Then its name alone does not say whose factory a request needs. */
-function checkGroups({ factories }: CheckedOperations, candidates: readonly Configuration[]): readonly Warning[] {
+function checkGroups({ factories }: UtilityContexts, candidates: readonly Configuration[]): readonly Warning[] {
   const [answering, ...others] = distinctGroups(candidates);
   const [newest] = candidates;
   if (newest === undefined || answering === undefined || others.length === 0) return [];
@@ -74,7 +74,7 @@ function checkGroups({ factories }: CheckedOperations, candidates: readonly Conf
   const more = others.length > MAX_NAMED ? `, and ${others.length - MAX_NAMED} more` : "";
   const about = { registrar, instrument: defaultIdentifier.id, contractId: newest.contractId };
   // The allocations of a settlement name their group.
-  const operations = [...factories.keys()].filter((operation) => operation !== "settlement-factory");
+  const operations = Object.keys(factories).filter((operation) => operation !== "settlement-factory");
   return [
     warningOf(
       {

@@ -20,7 +20,7 @@ import {
   withProvider,
 } from "./factory.js";
 import { findConfiguration } from "./instruments.js";
-import type { CheckedOperation, CheckedOperations } from "./strict.js";
+import type { CheckedOperation, UtilityContexts } from "./contexts.js";
 import { directTransferReach } from "./transfer.js";
 
 type Definition = ContextDefinition<UtilitySelector>;
@@ -30,7 +30,7 @@ const SETTLEMENT = "settlement-factory";
 /** Answers an operation with a factory of the group. A settlement is of version 2 of the token standard. */
 export const attempt = (
   context: CheckContext,
-  { packageVersions }: CheckedOperations,
+  { packageVersions }: UtilityContexts,
   group: Group,
   { operation, answered }: CheckedOperation,
   subject: RequestSubject,
@@ -52,7 +52,7 @@ export const attempt = (
 /** Why operations on an instrument of a group fail, whoever asks. */
 export function checkInstrument(
   context: CheckContext,
-  operations: CheckedOperations,
+  contexts: UtilityContexts,
   group: Group,
   identifier: InstrumentIdentifier | string,
 ): readonly Warning[] {
@@ -63,9 +63,9 @@ export function checkInstrument(
   const write = ({ answered }: { readonly answered: Definition }, synchronizer: string) =>
     writeContext(context, answered, group, synchronizer, subject);
   const direct = directTransfers(context, group, instrument);
-  const offer = operations.factories.get("transfer-factory/offer");
-  const answer = (one: CheckedOperation | undefined) => one && attempt(context, operations, group, one, subject);
-  const factories = Array.from(operations.factories.values(), (one): Run => ({
+  const offer = contexts.factories["transfer-factory/offer"];
+  const answer = (one: CheckedOperation) => attempt(context, contexts, group, one, subject);
+  const factories = Object.values(contexts.factories).map((one): Run => ({
     operation: one.operation,
     answered() {
       if (one.operation !== "transfer-factory/direct") return answer(one);
@@ -76,10 +76,10 @@ export function checkInstrument(
     },
   }));
   let factoryId: string | undefined;
-  const refused = errorIn(() => ({ factoryId } = answer(offer) ?? {}));
+  const refused = errorIn(() => ({ factoryId } = answer(offer)));
   const created = factoriesOf(context.view, group).find((one) => one.contractId === factoryId)?.synchronizerId;
   // Those on an instruction that is created now. What prevents that is told by the factories.
-  const choices = Array.from(refused === undefined ? operations.choices.values() : [], (one): Run => ({
+  const choices = (refused === undefined ? Object.values(contexts.choices) : []).map((one): Run => ({
     operation: one.operation,
     answered: () => created && write(one, created),
   }));
@@ -100,24 +100,20 @@ function directTransfers({ view }: CheckContext, group: Group, instrument: strin
 }
 
 /** Pending instructions on which a choice fails. */
-export function checkInstructions(
-  template: Template<TableFields>,
-  operations: CheckedOperations,
-  allocationTemplates: readonly Template<TableFields>[],
-): Check<TableFields> {
-  const choices = [...operations.choices.values()].filter(({ answered }) => answered.templates.includes(template));
-  const settles = allocationTemplates.includes(template);
+export function checkInstructions(template: Template<TableFields>, contexts: UtilityContexts): Check<TableFields> {
+  const choices = Object.values(contexts.choices).filter(({ answered }) => answered.templates.includes(template));
+  const settles = contexts.allocationTemplates.includes(template);
   return {
     template,
     warnings: (context, instructions) =>
       instructions.flatMap((instruction) => [
-        ...checkUnknownInstrument(context, operations, instruction),
+        ...checkUnknownInstrument(context, contexts, instruction),
         ...checkInstruction(
           context,
           instruction,
           choices,
           groupOf(instruction),
-          settles ? settlementOf(context, operations, instruction) : [],
+          settles ? settlementOf(context, contexts, instruction) : [],
         ),
       ]),
   };
@@ -126,7 +122,7 @@ export function checkInstructions(
 /** The check of instruments does not know an instrument without a configuration. */
 function checkUnknownInstrument(
   context: CheckContext,
-  operations: CheckedOperations,
+  contexts: UtilityContexts,
   instruction: Contract<TableFields>,
 ): readonly Warning[] {
   const { view } = context;
@@ -135,17 +131,16 @@ function checkUnknownInstrument(
   if (candidateConfigurations(view, registrar, instrument).length > 0) return [];
   // A request for it is answered by the group of the newest factory.
   const [newest] = findFactories(view, registrar);
-  return checkInstrument(context, operations, groupOf(newest ?? instruction), instrument);
+  return checkInstrument(context, contexts, groupOf(newest ?? instruction), instrument);
 }
 
 /** Settles an allocation by the settlement factory, in a batch of its own leg. */
 function settlementOf(
   context: CheckContext,
-  operations: CheckedOperations,
+  contexts: UtilityContexts,
   allocation: Contract<TableFields>,
 ): readonly Run[] {
-  const settlement = operations.factories.get(SETTLEMENT);
-  if (settlement === undefined) return [];
+  const settlement = contexts.factories[SETTLEMENT];
   const { instruments, roles } = subjectOf(allocation);
   const [instrument = ""] = instruments;
   const named = groupOf(allocation);
@@ -155,6 +150,6 @@ function settlementOf(
   const parties = new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? [])]);
   const holders = [...parties].map((party) => ({ party, instruments: [instrument] }));
   const subject = { instruments: [instrument], roles: {}, holders, allocations: [allocation] };
-  const run = (definition: Definition) => () => attempt(context, operations, group, settlement, subject, definition);
+  const run = (definition: Definition) => () => attempt(context, contexts, group, settlement, subject, definition);
   return [{ operation: SETTLEMENT, answered: run(settlement.answered), strict: run(settlement.strict) }];
 }

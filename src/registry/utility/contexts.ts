@@ -15,13 +15,16 @@ import { PackageVersions } from "../engine/versions.js";
 import {
   type Choice,
   CHOICES,
+  isExit,
   ISSUANCE_CHOICES,
   ISSUANCE_FACTORIES,
   type IssuanceChoice,
   STANDARD_OPERATIONS,
+  type TableOperation,
 } from "../operation-names.js";
 import { type ContextFunction, moduleEntry } from "../sdk/request.js";
-import { facts, functions, UtilitySelector } from "./entries.js";
+import type { Role } from "./credentials.js";
+import { credentialRoles, facts, functions, UtilitySelector } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
@@ -40,11 +43,26 @@ export const choiceOperations: readonly ChoiceOperation[] = [
   ...ISSUANCE_CHOICES,
 ];
 
-export type UtilityChoice = ChoiceDefinition<UtilitySelector>;
+type Definition = ContextDefinition<UtilitySelector>;
+
+/** An operation as the service answers it, and as the ledger needs it. */
+export interface CheckedOperation<O extends string = string, D extends Definition = Definition> {
+  readonly operation: O;
+  /** What the service writes. */
+  readonly answered: D;
+  /** The same with all required that the choice on the ledger needs: credentials, and the holding that is locked. */
+  readonly strict: D;
+  /** The roles whose credentials the operation needs. */
+  readonly roles: readonly Role[];
+  /** Whether a party without these is refused. */
+  readonly requiresCredentials: boolean;
+}
+
+export type UtilityChoice = CheckedOperation<ChoiceOperation, ChoiceDefinition<UtilitySelector>>;
 
 /** The compiled contexts of all operations. */
 export interface UtilityContexts {
-  readonly factories: Readonly<Record<FactoryOperation, ContextDefinition<UtilitySelector>>>;
+  readonly factories: Readonly<Record<FactoryOperation, CheckedOperation<FactoryOperation>>>;
   readonly choices: Readonly<Record<ChoiceOperation, UtilityChoice>>;
   /** The templates of the Registry Utility, of the module, and of files. */
   readonly templates: readonly Template[];
@@ -72,21 +90,15 @@ export class ExtensionError extends Error {
   }
 }
 
-/** As `checkContexts`. Throws an Error with every mistake of the file. */
-export function compileContexts(file: unknown = {}, extension: unknown = {}): UtilityContexts {
-  const { value, mistakes } = checkContexts(file, extension);
-  if (mistakes === undefined) return value;
-  throw new Error(mistakes.map(formatMistake).join("\n"));
-}
-
 /**
  * Compiles the contexts. `file` is the parsed content of the operator's contexts file, `extension` that of a module; both
- * are checked. Throws ExtensionError with every mistake of the module.
+ * are checked. Throws an Error with every mistake of the file, and ExtensionError with those of the module.
  */
-export function checkContexts(file: unknown, extension: unknown = {}): Checked<UtilityContexts> {
+export function compileContexts(file: unknown = {}, extension: unknown = {}): UtilityContexts {
   const base = utilityTable(extension);
   const { value: table, mistakes } = checkExtension(base.table, file);
-  return table === undefined ? { mistakes } : { value: compileUtility({ ...base, table }) };
+  if (table !== undefined) return compileUtility({ ...base, table });
+  throw new Error(mistakes.map(formatMistake).join("\n"));
 }
 
 /** The table with the templates, entries and changes of a module. Throws ExtensionError with every mistake of the module. */
@@ -124,22 +136,44 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   const versions = new PackageVersions(new Map(Object.entries(table.packages)), PUBLISHED);
   const parts = { entries, facts: table.vocabulary.facts, versions };
   const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
-  const factories = factoryOperations.map(
-    (name) => [name, compileRow(table.rows[name], parts, utilitySelector)] as const,
-  );
+  const contextOf = (name: FactoryOperation | ChoiceOperation) => compileRow(table.rows[name], parts, utilitySelector);
   const ofKind = (kind: string) => (kind === "allocation" ? allocationTemplates : instructionsOf(kind));
-  const choices = choiceOperations.map(
-    (name) => [name, onInstructions(name, compileRow(table.rows[name], parts, utilitySelector), ofKind)] as const,
+  const factories = factoryOperations.map((name) => checkedOperation(table, name, contextOf(name)));
+  const choices = choiceOperations.map((name) =>
+    checkedOperation(table, name, onInstructions(name, contextOf(name), ofKind)),
   );
   const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
     // Both lists have every name of their type.
-    factories: Object.fromEntries(factories) as UtilityContexts["factories"],
-    choices: Object.fromEntries(choices) as UtilityContexts["choices"],
+    factories: byOperation(factories) as UtilityContexts["factories"],
+    choices: byOperation(choices) as UtilityContexts["choices"],
     templates: [...known, ...own.values()],
     allocationTemplates,
     packageVersions: versions,
     table,
+  };
+}
+
+const byOperation = <T extends { readonly operation: string }>(all: readonly T[]): Readonly<Record<string, T>> =>
+  Object.fromEntries(all.map((one) => [one.operation, one]));
+
+function checkedOperation<O extends TableOperation, D extends Definition>(
+  { rows }: Table<UtilitySelector>,
+  operation: O,
+  answered: D,
+): CheckedOperation<O, D> {
+  // Where what is missing is left out, the ledger needs none of it.
+  if (rows[operation]?.missing === "allow")
+    return { operation, answered, strict: answered, roles: [], requiresCredentials: false };
+  const isNeeded = (name: string) => credentialRoles.has(name) || (name === "locked-holding" && !isExit(operation));
+  const lines = answered.lines.map((line) => (isNeeded(line.name) ? { ...line, required: true } : line));
+  const requiring = answered.lines.filter(({ name }) => credentialRoles.has(name));
+  return {
+    operation,
+    answered,
+    strict: { ...answered, lines },
+    roles: [...new Set(requiring.flatMap(({ name }) => credentialRoles.get(name) ?? []))],
+    requiresCredentials: requiring.some(({ required }) => required),
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Contract } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
 import type { ChoiceContextBuilder, RequestSubject, EntryPart, LineCondition } from "../engine/choice-context.js";
-import { allOf } from "../engine/entries.js";
+import { allOf, type Found } from "../engine/entries.js";
 import { FACTS } from "../engine/file.js";
 import type { EntryFunction } from "../engine/table-types.js";
 import { ContractSelector, ofGroup, otherGroups } from "../engine/selector.js";
@@ -14,10 +14,8 @@ import { type Role, selectCredentials } from "./credentials.js";
 import { candidateConfigurations } from "./factory.js";
 import {
   entryNamed,
-  type FeaturedAppRight,
   featuredAppRight,
   holding,
-  indexKeys,
   instrumentConfiguration,
   registrarService,
   utilityFile,
@@ -164,11 +162,14 @@ const enableResultContractsEntry: UtilityEntry = {
   },
 };
 
+const allRights = entryNamed("any-featured-app-right");
+const rewards = entryNamed("app-reward-configuration");
+
 const featuredAppRightEntry: UtilityEntry = {
   value(builder, selector, subject, required) {
     const [provider] = selector.partiesOf(subject, "provider");
     if (provider === undefined) return undefined;
-    const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
+    const rights = allRights.candidates(selector.view, selector.registrar, [provider]);
     const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);
     const considered =
       candidates === rights || selector.context.recorder === undefined ? undefined : explainRights(rights, candidates);
@@ -180,16 +181,12 @@ const featuredAppRightEntry: UtilityEntry = {
 };
 
 /** Anyone can create a FeaturedAppRight. If the provider has any reward configuration, only rights of its DSO count. */
-function rightsThatCount(
-  selector: UtilitySelector,
-  rights: readonly Contract<FeaturedAppRight>[],
-  provider: string,
-): readonly Contract<FeaturedAppRight>[] {
-  const all = entryNamed("app-reward-configuration").candidates(selector.view, selector.registrar, [provider]);
-  const rewards = ofGroup(all, selector.group);
-  const reward = selector.newest(rewards) ?? rewards[0];
+function rightsThatCount(selector: UtilitySelector, rights: readonly Found[], provider: string): readonly Found[] {
+  const all = rewards.candidates(selector.view, selector.registrar, [provider]);
+  const ofProvider = ofGroup(all, selector.group);
+  const reward = selector.newest(ofProvider) ?? ofProvider[0];
   const dso = reward && roleOf(reward.fields, "dso");
-  return dso === undefined ? rights : rights.filter(({ fields }) => fields.dso === dso);
+  return dso === undefined ? rights : rights.filter(({ fields }) => roleOf(fields, "dso") === dso);
 }
 
 function explainRights(rights: readonly Contract[], candidates: readonly Contract[]): Considered {

@@ -29,7 +29,6 @@ import { checkInstructions } from "./checks.js";
 import { burnMintFactory, holdingsForBurnMint, holdingsForIssuance, issuanceFactory } from "./issuance.js";
 import { transferProof } from "./proof.js";
 import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
-import { checkedOperations } from "./strict.js";
 import { holdingsForTransfer, transferFactory } from "./transfer.js";
 
 export interface UtilityOptions {
@@ -68,7 +67,7 @@ export function utilityRegistry({
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
         return allocation.allocationInstruction(context, query);
       }
-      return choiceContext(context, contexts.choices[choice], query);
+      return choiceContext(context, contexts.choices[choice].answered, query);
     },
     inventory: (view) => inventory(view, contexts),
     checks: createChecks(contexts),
@@ -80,13 +79,17 @@ export function utilityRegistry({
       instrumentConfigurations: listConfigurations,
       issuanceFactory: (context, instruction, query) => issuanceFactory(context, instruction, query, contexts),
       burnMintFactory: (context, query) => burnMintFactory(context, query, contexts),
-      issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice], query),
+      issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice].answered, query),
       transferProof,
     },
   };
 }
 
-function choiceContext(context: RequestContext, definition: UtilityChoice, query: ChoiceQuery): ContextResult {
+function choiceContext(
+  context: RequestContext,
+  definition: UtilityChoice["answered"],
+  query: ChoiceQuery,
+): ContextResult {
   const { recorder, view } = context;
   if (recorder !== undefined)
     for (const template of definition.templates) {
@@ -98,13 +101,12 @@ function choiceContext(context: RequestContext, definition: UtilityChoice, query
 
 /** The checks of a registry with these contexts. */
 function createChecks(contexts: UtilityContexts): readonly Check[] {
-  const operations = checkedOperations(contexts);
-  const templates = new Set([...operations.choices.values()].flatMap(({ answered }) => answered.templates));
+  const templates = new Set(Object.values(contexts.choices).flatMap(({ answered }) => answered.templates));
   return [
-    checkRegistrars(operations),
-    checkInstruments(operations),
-    ...[...templates].map((template) => checkInstructions(template, operations, contexts.allocationTemplates)),
-    checkCredentials(operations),
+    checkRegistrars(contexts),
+    checkInstruments(contexts),
+    ...[...templates].map((template) => checkInstructions(template, contexts)),
+    checkCredentials(contexts),
   ];
 }
 

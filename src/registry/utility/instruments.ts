@@ -20,7 +20,6 @@ import type {
   Sought,
   Supply,
 } from "../sdk/registry.js";
-import { checkedOperations } from "./strict.js";
 import type { UtilityContexts } from "./contexts.js";
 import { groupOf, requireFactories } from "./factory.js";
 import {
@@ -212,7 +211,7 @@ const findPreapprovals: PartySearch<TableFields> = {
 
 /** What operators look up in the Registry Utility. */
 export function createLookup(contexts: UtilityContexts): RegistryLookup {
-  const choices = [...checkedOperations(contexts).choices.values()];
+  const choices = Object.values(contexts.choices);
   return {
     registrars,
     partySearches: [findCredentials, findPreapprovals, ...instructionSearches(choices, groupOf)],

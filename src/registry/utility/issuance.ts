@@ -21,7 +21,7 @@ export function issuanceFactory(
   query: IssuanceQuery,
   contexts: UtilityContexts,
 ): FactoryResult {
-  return answer(context, query, query.holders, contexts.factories[`${instruction}/create`]);
+  return answer(context, query, query.holders, contexts.factories[`${instruction}/create`].answered);
 }
 
 /**
@@ -46,7 +46,7 @@ export function burnMintFactory(
     context.recorder?.remark(
       `${unknown} of the input holdings are not known here: the credentials of their owners are not in the context.`,
     );
-  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"]);
+  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"].answered);
 }
 
 /** See InputHoldings. */

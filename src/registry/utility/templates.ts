@@ -46,6 +46,7 @@ export const allocationFactory = templateNamed("factory");
 export const registrarService = templateNamed("service");
 export const transferRule = templateNamed("rule");
 export const appRewardConfiguration = templateNamed("app-reward");
+export const featuredAppRight = templateNamed("featured-app-right");
 export const transferPreapproval = templateNamed("preapproval");
 export const transferOffer = templateNamed("transfer-offer");
 export const dvpLegAllocation = templateNamed("allocation");
@@ -72,7 +73,6 @@ export const indexKeys = {
   /** By registrar and the id of an additional identifier, which only look-ups of configurations use. */
   additionalIdentifier: (registrar: string, id: string) => indexKey("additional-identifier", registrar, id),
   instruments: (registrar: string) => indexKey("instruments", registrar),
-  featuredAppRight: (provider: string) => indexKey("featured-app-right", provider),
   /** By issuer and a party: the holder, or the subject of a claim that counts. */
   credential: (issuer: string, party: string) => indexKey("credential", issuer, party),
   supply: (registrar: string, instrument: string) => indexKey("supply", registrar, instrument),
@@ -96,18 +96,6 @@ function defineTemplate<F>(
     ...(registrarOf !== undefined && { registrarOf }),
   };
 }
-
-export interface FeaturedAppRight {
-  readonly dso: string;
-  readonly provider: string;
-}
-
-export const featuredAppRight = defineTemplate(
-  "splice-amulet",
-  "Splice.Amulet:FeaturedAppRight",
-  z.object({ dso: nonEmpty, provider: nonEmpty }),
-  ({ provider }) => [indexKeys.featuredAppRight(provider)],
-);
 
 /** A configuration, with the parties of its group as other templates have them. */
 export interface ConfigurationFields extends InstrumentConfiguration {
@@ -258,13 +246,7 @@ export const holding: Template<HoldingFields> = {
   },
 };
 
-export const templates: readonly Template[] = [
-  ...byName.values(),
-  instrumentConfiguration,
-  featuredAppRight,
-  credential,
-  holding,
-];
+export const templates: readonly Template[] = [...byName.values(), instrumentConfiguration, credential, holding];
 
 /** Published packages of the Registry Utility, of which a participant may not say the version. */
 export const PUBLISHED: Readonly<Record<string, string>> = {

@@ -78,7 +78,7 @@ export function transferFactory(
           considered: { candidates, reasons },
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
-    definition: contexts.factories[operations[transferKind]],
+    definition: contexts.factories[operations[transferKind]].answered,
     subject: withProvider({ ...subject, meta: query.meta }, group),
   });
   return { ...found, transferKind, instrumentId };
