@@ -2,7 +2,7 @@
  * Which process writes a content of the database. The states of each, and what leads from one to the next:
  * - Connecting -> standby: its session is open, and another process holds the advisory lock, for which it asks again.
  * - Connecting, standby -> leader: it gets the lock. The epoch grows, so that the writes of earlier leaders have no effect.
- * - Leader: it ingests, a heartbeat keeps the session and stores the age, and replicas have it catch up.
+ * - Leader: it ingests, a heartbeat keeps the session and stores the age, and followers have it catch up.
  * - Leader -> connecting: the session ends, another epoch has begun, a write fails, or the contracts cannot be read.
  * - Any -> connecting: the database fails; after a pause that grows.
  * A process that exits or freezes loses its session, and with it the lock. When it resumes, its epoch is outdated.

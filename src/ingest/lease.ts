@@ -33,7 +33,7 @@ export interface LeadershipTerm {
   age: () => number | undefined;
   /** Why the ledger has another history than the store; undefined if it is not known to. The heartbeat stores it. */
   otherHistory: () => string | undefined;
-  /** Called with the id of each request of a replica of the same content. */
+  /** Called with the id of each request of a follower of the same content. */
   onCatchUpRequest: (requestId: string) => void;
   /** Ends the term. Writes in progress may or may not be stored. */
   end(): void;
@@ -147,7 +147,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. The
- * replicas are told: on a quiet ledger nothing else tells them that the store is still current. `confirmed_at` and `led_at` come
+ * followers are told: on a quiet ledger nothing else tells them that the store is still current. `confirmed_at` and `led_at` come
  * from one reading of the database's clock, so that their difference is the age, whatever becomes of that clock.
  */
 export const HEARTBEAT_STATEMENT = `
