@@ -20,7 +20,7 @@ export interface Source extends Freshness {
   readonly history: History | undefined;
   /** Creates a source of holdings by contract id, given their template; undefined for a file. */
   readonly holdings: ((template: Template<HoldingFields>) => HoldingSource) | undefined;
-  /** The participant's packages, which a database has for its replicas; undefined for a file in memory. */
+  /** The participant's packages, which a database has for its followers; undefined for a file in memory. */
   readonly packages: SourcePackages | undefined;
   /**
    * Resolves when a file is loaded; reads a participant later. Throws SnapshotError, a permanent DatabaseError, or

@@ -1,15 +1,15 @@
-import { randomUUID } from "node:crypto";
 import type { CatchUpProgress } from "../domain/ledger.js";
+import { CatchUpRequests } from "./catch-up-requests.js";
 import { ChangeLog } from "./change-log.js";
-import type { Tag } from "./lookup-hash.js";
 import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
 import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
-import type { LogHead, LogStep, StateLog } from "./log.js";
+import type { LogHead, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
 import { type Heap, isNearlyFull, loadState, processHeap, StateSize, StateTooLarge } from "./load-state.js";
-import { type State, StateReader } from "./state.js";
+import type { State } from "./state.js";
+import { StateReader } from "./state-reader.js";
 
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
@@ -65,9 +65,7 @@ export class Follower extends StateReader {
   readonly #retries: Retries;
   readonly #moved = new Notifier();
   readonly #refresh = new SingleFlight(() => this.#moveToHead());
-  /** All that come while a request is being sent share the next. */
-  readonly #request = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
-  readonly #onCaughtUp = new Map<string, () => void>();
+  readonly #requests: CatchUpRequests;
   readonly #next: NextState<Loaded>;
   /** Of the state. */
   #head: LogHead | undefined;
@@ -84,6 +82,7 @@ export class Follower extends StateReader {
     super();
     this.#options = options;
     this.#retries = new Retries(options);
+    this.#requests = new CatchUpRequests(options.log);
     this.#next = new NextState((generation, signal) => this.#prepare(generation, signal));
   }
 
@@ -148,7 +147,7 @@ export class Follower extends StateReader {
         return;
       }
       if (head.offset > state.offset) {
-        const tags = stepTo(state, head, step);
+        const tags = state.step(step, head.offset, head.asOf);
         this.#changes.append({ offset: head.offset, asOf: head.asOf, tags });
       }
       this.#serve(state, head, startedAt);
@@ -169,7 +168,7 @@ export class Follower extends StateReader {
     if (next === undefined || progress === undefined || progress === "empty" || progress.step === undefined)
       return false;
     const { head, step } = progress;
-    stepTo(next.state, head, step);
+    next.state.step(step, head.offset, head.asOf);
     this.#begin({ ...next, head }, startedAt);
     return true;
   }
@@ -279,62 +278,14 @@ export class Follower extends StateReader {
           void this.#tryRefresh();
         },
         committed: () => void this.#tryRefresh(),
-        caughtUp: (id) => this.#onCaughtUp.get(id)?.(),
+        caughtUp: (id) => this.#requests.caughtUp(id),
       },
       signal,
     );
   }
 
   /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
-  async *catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
-    let timer: NodeJS.Timeout | undefined;
-    const expired = new Promise<"gave up">((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, "gave up");
-    });
-    try {
-      let moved = this.#moved.next;
-      const reached = this.#request.run(timeoutMs).then(
-        ({ caughtUp }) => caughtUp.then(() => "reached" as const),
-        // The poll reports that the log is unavailable.
-        () => "gave up" as const,
-      );
-      for (;;) {
-        const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
-        // What moves it while the caller looks at the state ends the next wait.
-        moved = this.#moved.next;
-        if (progress === "gave up") return;
-        if (progress === "reached") break;
-        yield "advanced";
-      }
-      // The mirror has committed what it has reached.
-      if (await this.#tryRefresh()) yield "reached";
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async #requestCatchUp(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
-    const id = randomUUID();
-    const forget = () => {
-      clearTimeout(timer);
-      this.#onCaughtUp.delete(id);
-    };
-    const timer = setTimeout(forget, timeoutMs);
-    const caughtUp = new Promise<void>((resolve) => {
-      this.#onCaughtUp.set(id, () => {
-        forget();
-        resolve();
-      });
-    });
-    try {
-      await this.#options.log.requestCatchUp(id);
-    } catch (error) {
-      forget();
-      throw error;
-    }
-    return { caughtUp };
+  catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
+    return this.#requests.catchUp(timeoutMs, this.#moved, () => this.#tryRefresh());
   }
 }
-
-const stepTo = (state: State, { offset, asOf }: LogHead, step: LogStep): ReadonlySet<Tag> =>
-  state.step(step, offset, asOf);

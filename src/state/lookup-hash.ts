@@ -9,7 +9,7 @@ import type { Template } from "../domain/template.js";
 export type LookupHash = string;
 
 /**
- * The public name of a lookup: the first 8 hexadecimal digits of its hash, the same on every replica. It says nothing of
+ * The public name of a lookup: the first 8 hexadecimal digits of its hash, the same on every follower. It says nothing of
  * the lookup to those who do not know it. Two lookups may share a tag: an answer is then dropped without need.
  */
 export type Tag = string;

@@ -56,7 +56,7 @@ export interface View {
   readonly asOf: number | undefined;
   /** The contract with this id. Undefined if it does not exist or belongs to another template. */
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
-  /** All contracts of the template with this index key, in the order of `newestFirst`, equal on every replica. */
+  /** All contracts of the template with this index key, in the order of `newestFirst`, equal on every follower. */
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
   /** All contracts of the template, in the same order. For start-up and checks; in requests only if there are few. */
   all<F>(template: Template<F>): readonly Contract<F>[];

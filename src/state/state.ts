@@ -7,10 +7,11 @@ import {
   type CountedOnly,
   isStored,
   newestFirst,
-  packageIdOf,
   type StoredContract,
 } from "../domain/contract.js";
-import type { SupplyContribution, Template } from "../domain/template.js";
+import type { Template } from "../domain/template.js";
+import { Aggregates } from "./aggregates.js";
+import type { LoggedState, LogStep } from "./log.js";
 import {
   anyRegistrarHash,
   idHash,
@@ -22,82 +23,7 @@ import {
   tagOf,
   touchedLookups,
 } from "./lookup-hash.js";
-import { type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreReader, type TemplateCount, type View } from "./port.js";
-import type { LoggedState, LoggedSum, LogStep } from "./log.js";
-
-/** Reads a state in memory, which who extends this replaces and moves. */
-export class StateReader implements StoreReader {
-  /** Undefined before the first. */
-  protected state: State | undefined;
-
-  read<T>(use: (view: View) => T): T {
-    return use(new StateView(this.ready()));
-  }
-
-  ids(template: Template): readonly string[] {
-    return [...this.ready().ofTemplate(template).keys()];
-  }
-
-  /** Of the contracts. Throws NotReady without a state. */
-  packageIds(): readonly string[] {
-    return [...new Set(this.read((view) => view.templateCounts().map(({ packageId }) => packageId)))];
-  }
-
-  protected ready(): State {
-    if (this.state === undefined) throw new NotReady();
-    return this.state;
-  }
-}
-
-/** Throws if it is used after the state has moved on, so that no caller reads a mix of two states. */
-class StateView implements View {
-  readonly generation: string;
-  readonly offset: number;
-  readonly asOf: number | undefined;
-  readonly #state: State;
-
-  constructor(state: State) {
-    this.#state = state;
-    this.generation = state.generation;
-    this.offset = state.offset;
-    this.asOf = state.asOf;
-  }
-
-  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
-    const contract = this.#current().byId(contractId);
-    // The fields of a contract are those of its template.
-    return contract?.template === template ? (contract as Contract<F>) : undefined;
-  }
-
-  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
-    const contracts = this.#current().byKey(key);
-    // Two templates rarely share a key: return the list itself where possible.
-    const isShared = contracts.some((contract) => contract.template !== template);
-    return (isShared ? contracts.filter((one) => one.template === template) : contracts) as readonly Contract<F>[];
-  }
-
-  all<F>(template: Template<F>): readonly Contract<F>[] {
-    return [...this.#current().ofTemplate(template).values()].toSorted(newestFirst) as Contract<F>[];
-  }
-
-  wasArchived(contractId: string, registrar?: string): boolean {
-    return this.#current().wasArchived(contractId, registrar);
-  }
-
-  templateCounts(): readonly TemplateCount[] {
-    return this.#current().aggregates.templateCounts();
-  }
-
-  sums(names: readonly string[]): readonly bigint[] {
-    const { aggregates } = this.#current();
-    return names.map((name) => aggregates.sum(name));
-  }
-
-  #current(): State {
-    if (this.#state.offset !== this.offset) throw new Error("a view of the store was used after its read had ended");
-    return this.#state;
-  }
-}
+import { type Contracts, MAX_ARCHIVED_IDS } from "./port.js";
 
 /** Contracts or keys between two pauses: some milliseconds. */
 const STEP = 2_000;
@@ -285,62 +211,4 @@ export class State {
 function addTags(contract: Contract | CountedOnly | undefined, tags: Set<Tag>): void {
   if (contract === undefined) return;
   for (const hash of touchedLookups(contract)) tags.add(tagOf(hash));
-}
-
-/** Counts and sums over the contracts of a state. */
-class Aggregates {
-  readonly #templateCounts = new Map<string, TemplateCount>();
-  readonly #sums = new Map<LookupHash, bigint>();
-  readonly #countedOnly = new Map<string, SupplyContribution>();
-
-  templateCounts(): readonly TemplateCount[] {
-    return [...this.#templateCounts.values()];
-  }
-
-  sum(name: string): bigint {
-    return this.#sums.get(sumHash(name)) ?? 0n;
-  }
-
-  set({ sum, amount }: LoggedSum): void {
-    if (amount === 0n) this.#sums.delete(sum);
-    else this.#sums.set(sum, amount);
-  }
-
-  /** Undefined if no contract with this id is only counted. */
-  countedOnly(contractId: string): SupplyContribution | undefined {
-    return this.#countedOnly.get(contractId);
-  }
-
-  /** The contract must not have been added before. */
-  add(contract: Contract | CountedOnly): void {
-    if (isStored(contract)) this.#count(contract, 1);
-    else this.#countedOnly.set(contract.contractId, contract.supply);
-    if (contract.supply !== undefined) this.#addToSum(contract.supply.sum, contract.supply.amount);
-  }
-
-  remove(contract: Contract): void {
-    this.#count(contract, -1);
-    if (contract.supply !== undefined) this.#addToSum(contract.supply.sum, -contract.supply.amount);
-  }
-
-  /** Removes a contract that was only counted. Any other id has no effect. */
-  removeCountedOnly(contractId: string): void {
-    const supply = this.#countedOnly.get(contractId);
-    if (supply === undefined) return;
-    this.#countedOnly.delete(contractId);
-    this.#addToSum(supply.sum, -supply.amount);
-  }
-
-  #addToSum(name: string, amount: bigint): void {
-    const sum = sumHash(name);
-    this.set({ sum, amount: (this.#sums.get(sum) ?? 0n) + amount });
-  }
-
-  #count({ template, templateId }: Contract, delta: 1 | -1): void {
-    const packageId = packageIdOf(templateId);
-    const name = `${packageId} ${template.packageName} ${template.qualifiedName}`;
-    const count = (this.#templateCounts.get(name)?.count ?? 0) + delta;
-    if (count === 0) this.#templateCounts.delete(name);
-    else this.#templateCounts.set(name, { template, packageId, count });
-  }
 }

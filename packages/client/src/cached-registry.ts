@@ -4,7 +4,7 @@ import { createDefaultTransport } from "./cache/default-transport.js";
 import { WatchServiceV1 } from "./services.js";
 
 export type { CachedRegistry } from "./cache/cached-registry.js";
-export type { CacheStatistics } from "./cache/statistics.js";
+export type { CacheStatistics } from "./cache/response-keeper.js";
 
 export interface CachedRegistryOptions extends CacheOptions {
   /** Any transport of Connect, in place of the default: the Connect protocol by `fetch`, with binary messages. */

@@ -9,7 +9,7 @@ import { endSession, inTransaction } from "./sessions.js";
 export const channels = {
   /** The store has moved to another offset or another snapshot, or is confirmed. The payload is the content's hash. */
   stateChanged: "offledger_state_changed",
-  /** A replica asks the mirror to catch up with the ledger. The payload is the id of the request, after the content's hash. */
+  /** A follower asks the mirror to catch up with the ledger. The payload is the id of the request, after the content's hash. */
   catchUpRequested: "offledger_catch_up_requested",
   /** The mirror has reached the ledger's end, as it was after the request. The payload is the id of the request. */
   caughtUp: "offledger_caught_up",

@@ -37,7 +37,7 @@ interface Row extends PackageVersion {
   readonly package_id: string;
 }
 
-/** The packages that a mirror has stored, for replicas. Throws DatabaseError. */
+/** The packages that a mirror has stored, for followers. Throws DatabaseError. */
 export class StoredPackages implements PackageCatalog {
   readonly #database: Database;
   readonly #contentHash: LookupHash;
@@ -67,7 +67,7 @@ export class StoredPackages implements PackageCatalog {
   }
 }
 
-/** The packages of a participant, which are stored for the replicas of its database. */
+/** The packages of a participant, which are stored for the followers of its database. */
 export const storing = (catalog: PackageCatalog, stored: StoredPackages): PackageCatalog => ({
   async versions(ids) {
     const versions = await catalog.versions(ids);

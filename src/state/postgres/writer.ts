@@ -121,17 +121,14 @@ export class PostgresWriter implements StoreWriter {
     const position = this.#position;
     if (position === undefined) throw new NotReady();
     if (offset <= position.offset) return;
+    const { epoch } = this.#scope;
     await this.#write(async () => {
       // Before the transaction, whose failures are those of the database.
-      const updates = toParameters(changes).map((parameters, index) => [
-        this.#scope.epoch,
-        position.generation,
-        index === 0 ? position.offset : offset,
-        offset,
-        asOf ?? null,
-        updateId ?? null,
-        ...parameters,
-      ]);
+      const updates = toParameters(changes).map((parameters, index) => {
+        const expected = index === 0 ? position.offset : offset;
+        const common: unknown[] = [epoch, position.generation, expected, offset, asOf ?? null, updateId ?? null];
+        return common.concat(parameters);
+      });
       const [first, ...more] = updates;
       if (first === undefined) return;
       if (more.length === 0) {

@@ -9,7 +9,7 @@ import {
   createCachedRegistry,
 } from "../../../packages/client/src/cache/cached-registry.js";
 import { createDefaultTransport } from "../../../packages/client/src/cache/default-transport.js";
-import type { WatchEvent } from "../../../packages/client/src/cache/watch-event.js";
+import type { WatchEvent } from "../../../packages/client/src/cache/change-stream.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";

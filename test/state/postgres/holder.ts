@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/state/postgres/database.js";
 import { asDatabaseError } from "../../../src/state/postgres/errors.js";
-import { Lease, type LeadershipTerm } from "../../../src/ingest/leadership.js";
+import { Lease, type LeadershipTerm } from "../../../src/ingest/lease.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/state/postgres/database.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
-import { Lease, type LeadershipTerm } from "../../../src/ingest/leadership.js";
+import { Lease, type LeadershipTerm } from "../../../src/ingest/lease.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { startCuttableProxy } from "../../fixtures/cuttable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";

@@ -1,6 +1,6 @@
 /** The log of a content in a database, and a follower of it; src/state/postgres/log.ts. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { HEARTBEAT_STATEMENT } from "../../../src/ingest/leadership.js";
+import { HEARTBEAT_STATEMENT } from "../../../src/ingest/lease.js";
 import { contentHash } from "../../../src/state/lookup-hash.js";
 import { StoreUnavailable } from "../../../src/state/port.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";

@@ -1,11 +1,9 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, type ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { CachingTransport } from "./caching-transport.js";
-import { ChangeStream } from "./change-stream.js";
+import { ChangeStream, type OpenStream } from "./change-stream.js";
 import { createClock } from "./clock.js";
-import { ResponseKeeper } from "./response-keeper.js";
-import type { CacheStatistics } from "./statistics.js";
-import type { OpenStream } from "./watch-event.js";
+import { type CacheStatistics, ResponseKeeper } from "./response-keeper.js";
 
 /** Clients of a service with a cache of its responses. */
 export interface CachedRegistry {

@@ -3,13 +3,13 @@ import {
   type DescMessage,
   type DescMethodUnary,
   fromBinary,
+  type Message,
   type MessageInitShape,
   toBinary,
 } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { ContextValues, Transport, UnaryResponse } from "@connectrpc/connect";
 import { copyOf } from "./copy.js";
-import { registrarOf } from "./registrar-of.js";
 import type { ResponseKeeper } from "./response-keeper.js";
 import { SharedRequests, throwIfAborted } from "./shared-requests.js";
 
@@ -128,4 +128,18 @@ function withoutMark(header: Headers): Headers {
   const headers = new Headers(header);
   headers.delete(NOT_MODIFIED);
   return headers;
+}
+
+/** The fields of requests that name a registrar. */
+interface RegistrarFields {
+  readonly registrarParty?: unknown;
+  readonly registrar?: unknown;
+  readonly instrumentId?: { readonly admin?: unknown } | undefined;
+}
+
+/** The registrar that a request names. Undefined if it names none: the response may rest on contracts of all registrars. */
+function registrarOf(request: Message): string | undefined {
+  const { registrarParty, registrar, instrumentId } = request as Message & RegistrarFields;
+  const named = registrarParty ?? registrar ?? instrumentId?.admin;
+  return typeof named === "string" ? named : undefined;
 }

@@ -1,6 +1,5 @@
 import type { UnaryResponse } from "@connectrpc/connect";
-import { TagIndex } from "./tag-index.js";
-import type { ResponseTags } from "./tags.js";
+import { type ResponseTags, TagIndex } from "./tags.js";
 
 /** What allows to use a response again. */
 export interface Kept {

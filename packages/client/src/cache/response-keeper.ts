@@ -2,8 +2,23 @@ import type { UnaryResponse } from "@connectrpc/connect";
 import { ChangeHistory } from "./change-history.js";
 import { type Entry, type Kept, ResponseCache } from "./response-cache.js";
 import { readBasis } from "./response-basis.js";
-import { createCounters } from "./statistics.js";
-import type { WatchEvent } from "./watch-event.js";
+import type { WatchEvent } from "./change-stream.js";
+
+/** What a registry has done since it was created. */
+export interface CacheStatistics {
+  /** Calls that were answered from the cache. */
+  readonly hits: number;
+  /** Calls that waited for the service. */
+  readonly misses: number;
+  /** Requests to the service that it answered by saying that the response is unchanged, without sending it again. */
+  readonly notModified: number;
+  /** Responses that were dropped because an event had one of their tags. */
+  readonly droppedByChanges: number;
+  /** Those of them that the service then found unchanged: they were dropped without need. */
+  readonly droppedUnchanged: number;
+  /** Events after which all responses were dropped. */
+  readonly resets: number;
+}
 
 export interface KeeperOptions {
   readonly maxResponses: number;
@@ -15,7 +30,14 @@ export interface KeeperOptions {
 
 /** The rules of a cache of docs/caching.md: which responses are kept, used and dropped. */
 export class ResponseKeeper {
-  readonly counters = createCounters();
+  readonly counters: { -readonly [name in keyof CacheStatistics]: number } = {
+    hits: 0,
+    misses: 0,
+    notModified: 0,
+    droppedByChanges: 0,
+    droppedUnchanged: 0,
+    resets: 0,
+  };
   readonly #options: KeeperOptions;
   readonly #cache: ResponseCache;
   readonly #history: ChangeHistory;
