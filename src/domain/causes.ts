@@ -70,10 +70,14 @@ export const rejections = {
   "protocol-error": invalid`the request violates its protocol, which may prescribe \`unimplemented\` or \`internal\``,
   "token-missing": cause("unauthenticated")`no bearer token`,
   "token-invalid": cause("unauthenticated")`the [token](browsers-and-tokens.md#tokens) is wrong: the message says why`,
-  "access-denied": cause("denied")`without a token [the operator's port](security.md#the-operators-port) answers this machine only`,
+  "access-denied": cause(
+    "denied",
+  )`without a token [the operator's port](security.md#the-operators-port) answers this machine only`,
   "not-found": notFound`something is unknown`,
   conflict: conflict`contracts are in reassignment, or on different synchronizers`,
-  unsupported: cause("unsupported")`no [commands](participant.md#try-a-command) can be prepared | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
+  unsupported: cause(
+    "unsupported",
+  )`no [commands](participant.md#try-a-command) can be prepared | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
   "unknown-operation": cause("unknown-operation")`gRPC alone: the path is not served`,
   "too-many-streams": exhausted`too many open streams of changes, health or reflection`,
   "too-many-messages": exhausted`too many requests on one stream of reflection`,

@@ -5,6 +5,7 @@
 import { Code } from "@connectrpc/connect";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { SourceStatus } from "../ingest/source.js";
+import type { RequestCounts } from "../service/console-data.js";
 import type { TemplateCount } from "../state/port.js";
 import { refusalCode } from "./refusals.js";
 import { type Outcome, type Protocol, type RequestObserver, statusName } from "./request-record.js";
@@ -119,14 +120,6 @@ const ALWAYS_EXPORTED = ["ok", "internal", "unavailable"];
 /** A registry module may make up codes. */
 const MAX_REFUSAL_SERIES = 2_000;
 
-interface RequestCount {
-  /** Empty for requests without an operation. */
-  readonly operation: string;
-  readonly requests: number;
-  /** By code. */
-  readonly refusals: ReadonlyMap<string, number>;
-}
-
 export class RequestMetrics {
   readonly #requests: Counter<"group" | "operation" | "protocol" | "status">;
   readonly #refusals: Counter<"operation" | "code">;
@@ -192,7 +185,7 @@ export class RequestMetrics {
   }
 
   /** The requests of each operation over all protocols, and its refusals by code. */
-  async byOperation(): Promise<RequestCount[]> {
+  async byOperation(): Promise<RequestCounts["operations"]> {
     const [requests, refusals] = await Promise.all([this.#requests.get(), this.#refusals.get()]);
     const totals = new Map<string, number>();
     for (const { labels, value } of requests.values) {
