@@ -15,7 +15,7 @@ import { type Cause, causesOf, formatValue, invalidField, refuse, type RegistryE
 import type { JsonObject } from "../domain/json.js";
 import type { Preparer } from "../domain/ledger.js";
 import { isPartyId } from "../domain/party.js";
-import type { ExplainedCandidate, ExplainedRequirement, Explanation } from "./explanation.js";
+import type { ExplainedCandidate, ExplainedRequirement, ExplainedSearch, Explanation } from "./explanation.js";
 import type { ContextResult } from "../registry/sdk/registry.js";
 import { causeMessage, timestamp } from "./messages.js";
 import { type CallContext, prepare } from "./prepare.js";
