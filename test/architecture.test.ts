@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ledger: ["domain", "util"],
   ingest: ["domain", "ledger", "state", "state/lookup-hash", "state/port", "util"],
   service: ["domain", "gen", "registry", "state/lookup-hash", "state/port", "util"],
-  telemetry: ["config", "domain", "ingest", "state/port", "util"],
+  telemetry: ["config", "domain", "ingest", "service", "state/port", "util"],
   transport: ["domain", "gen", "service", "telemetry", "util"],
   auth: ["config", "service", "transport", "util"],
   app: [

@@ -24,7 +24,8 @@ import type { Logger } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
 import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
-import { configurationId, followPackageVersions, loadRegistry, type VersionSync } from "./registry.js";
+import { followPackageVersions, type VersionSync } from "./package-versions.js";
+import { configurationId, loadRegistry } from "./registry.js";
 
 /** A running service. */
 export interface App {

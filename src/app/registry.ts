@@ -8,7 +8,6 @@ import { settlementLimits } from "../config/limits.js";
 import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { settings } from "../config/settings.js";
-import type { SourcePackages } from "../ingest/source.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkExtension } from "../registry/engine/extend.js";
 import { checkRegistryFile } from "../registry/engine/file.js";
@@ -24,9 +23,8 @@ import {
   utilityTable,
 } from "../registry/utility/contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
-import { NotReady } from "../state/port.js";
-import { abortablePause, isAsyncFunction } from "../util/async.js";
-import { errorMessage, type Logger } from "../util/logger.js";
+import { isAsyncFunction } from "../util/async.js";
+import { errorMessage } from "../util/logger.js";
 import { parseOperatorFile } from "../util/operator-file.js";
 import { packageFile, packageVersion } from "../util/package-files.js";
 
@@ -34,17 +32,50 @@ const { variable: VARIABLE, accepts: ACCEPTS } = settings.registry;
 
 const registryError = (reason: string): SettingError => new SettingError(VARIABLE, ACCEPTS, reason);
 
-/** Loads the configured registry. Throws SettingError if an operator's file or module cannot be loaded or is wrong. */
-export async function loadRegistry(config: Config): Promise<Registry> {
+/** What the configured registry is: the Registry Utility with its contexts in force, a table of a file, or a module. */
+type Loaded =
+  | { readonly kind: "utility"; readonly contexts: UtilityContexts }
+  | { readonly kind: "file"; readonly table: Table }
+  | { readonly kind: "module"; readonly registry: Registry };
+
+async function load(config: Config): Promise<Loaded> {
   const path = registryFilePath(config);
   if (path === undefined) {
-    if (config.registry === "utility") return createUtilityRegistry(config, await loadContexts(config));
-    return fromModule(config, await loadModule(config.registry));
+    const module = config.registry === "utility" ? undefined : await loadModule(config.registry);
+    if (module === undefined || isExtendedUtility(module))
+      return { kind: "utility", contexts: await loadContexts(config, module && extensionOf(module)) };
+    rejectContexts(config);
+    return { kind: "module", registry: module };
   }
-  const loaded = await loadRegistryFile(path);
-  if (loaded.kind === "utility") return createUtilityRegistry(config, await readContexts(config, loaded.base));
+  const file = await loadRegistryFile(path);
+  if (file.kind === "utility") return { kind: "utility", contexts: await readContexts(config, file.base) };
   rejectContexts(config);
-  return fromFile(config, loaded.table);
+  return file;
+}
+
+/** Loads the configured registry. Throws SettingError if an operator's file or module cannot be loaded or is wrong. */
+export async function loadRegistry(config: Config): Promise<Registry> {
+  const loaded = await load(config);
+  switch (loaded.kind) {
+    case "utility":
+      return utilityRegistry({
+        contexts: loaded.contexts,
+        rejectsUnknownAllocations: config.unknownAllocations === "reject",
+        settlementLimits: settlementLimits(config.maxLegs),
+      });
+    case "file":
+      return fromFile(config, loaded.table);
+    case "module":
+      return checkedRegistry(loaded.registry);
+  }
+}
+
+/** The rows of each operation that `offledger contexts` prints. Throws SettingError if the registry has no table. */
+export async function loadOperations(config: Config): Promise<Table["rows"]> {
+  const loaded = await load(config);
+  if (loaded.kind === "file") return loaded.table.rows;
+  if (loaded.kind === "utility") return loaded.contexts.table.rows;
+  throw registryError("only a file, the Registry Utility, or a module that extends it, has a table of operations");
 }
 
 /** Undefined for the Registry Utility and for a module. */
@@ -103,25 +134,6 @@ const extendUtilityTable = async (
   table: await readSettingFile(variable, accepts, path, (file) => checkExtension(base.table, file)),
 });
 
-/** The rows of each operation that `offledger contexts` prints. Throws SettingError if the registry has no table. */
-export async function loadOperations(config: Config): Promise<Table["rows"]> {
-  const path = registryFilePath(config);
-  const loaded = path === undefined ? undefined : await loadRegistryFile(path);
-  if (loaded?.kind === "file") return loaded.table.rows;
-  if (loaded !== undefined) return (await readContexts(config, loaded.base)).table.rows;
-  if (config.registry === "utility") return (await loadContexts(config)).table.rows;
-  const module = await loadModule(config.registry);
-  if (isExtendedUtility(module)) return (await loadContexts(config, extensionOf(module))).table.rows;
-  throw registryError("only a file, the Registry Utility, or a module that extends it, has a table of operations");
-}
-
-const createUtilityRegistry = (config: Config, contexts: UtilityContexts): Registry =>
-  utilityRegistry({
-    contexts,
-    rejectsUnknownAllocations: config.unknownAllocations === "reject",
-    settlementLimits: settlementLimits(config.maxLegs),
-  });
-
 /**
  * The choice contexts in force: those of the Registry Utility with the changes of a module and of the operator's file.
  * Throws SettingError with every problem; nothing is used of a file that has one. `extension` is what the module exports,
@@ -140,12 +152,6 @@ async function readContexts({ contexts: path }: Config, base: UtilityTable): Pro
   if (path === undefined) return compileUtility(base);
   const accepts = "the path of a YAML file of choice contexts";
   return compileUtility(await extendUtilityTable("OFFLEDGER_CONTEXTS", accepts, path, base));
-}
-
-async function fromModule(config: Config, loaded: Registry | Extended): Promise<Registry> {
-  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, await loadContexts(config, extensionOf(loaded)));
-  rejectContexts(config);
-  return checkedRegistry(loaded);
 }
 
 /** A wrong setting must not go unnoticed. */
@@ -216,88 +222,6 @@ function isTemplate(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { packageName, qualifiedName, parse } = value as Readonly<Record<string, unknown>>;
   return typeof packageName === "string" && typeof qualifiedName === "string" && typeof parse === "function";
-}
-
-/** How often the store is looked at for packages that have not been asked for: soon after the start, then rarely. */
-const FIRST_MS = 1_000;
-const INTERVAL_MS = 60_000;
-const MAX_PACKAGES = 1_000;
-/** How long a service that has contracts waits for the first versions before it is ready. */
-const MAX_WAIT_MS = 10_000;
-/** How often the store is looked at for its first contracts. */
-const POLL_MS = 100;
-
-export interface VersionSync {
-  /** Whether the participant was asked for the first versions, or did not answer in time. */
-  readonly isSettled: boolean;
-  /** No call begins after it. One that is under way ends with the source. */
-  close(): void;
-}
-
-/**
- * Tells the registry the versions of the packages of the store's contracts, as the participant knows them: package ids say
- * nothing of them. It asks once `isCurrent`, when the store has a state to answer from. Never rejects.
- */
-export function followPackageVersions(
-  registry: Pick<Registry, "learnPackages">,
-  packages: SourcePackages,
-  isCurrent: () => boolean,
-  log: Logger,
-  maxWaitMs: number = MAX_WAIT_MS,
-): VersionSync {
-  const end = new AbortController();
-  const pause = abortablePause(end.signal);
-  const known = new Map<string, string>();
-  let isSettled = false;
-  /** Whether the first wait is not over. What a mirror stores for its replicas may come a little later than the contracts. */
-  let isEarly = true;
-  /** Whether nothing is left to learn. */
-  const learnNew = async (): Promise<boolean> => {
-    const stored = new Set(await packages.ids());
-    const unknown = [...stored].filter((id) => !known.has(id)).slice(0, MAX_PACKAGES);
-    if (unknown.length === 0) return stored.size > 0;
-    const versions = await packages.catalog.versions(unknown);
-    for (const [id, { version }] of versions ?? []) known.set(id, version);
-    registry.learnPackages?.(known);
-    return unknown.every((id) => known.has(id));
-  };
-  const endFirstWait = async () => {
-    await pause(maxWaitMs);
-    isEarly = false;
-    if (isSettled || end.signal.aborted) return;
-    isSettled = true;
-    log.warn({ waitedMs: maxWaitMs }, "versions of packages not known yet: the service is ready without them");
-  };
-  const run = async () => {
-    while (!isCurrent() && !end.signal.aborted) await pause(POLL_MS);
-    // It never rejects.
-    void endFirstWait();
-    let isLogged = false;
-    for (let wait = FIRST_MS; !end.signal.aborted; await pause(wait)) {
-      try {
-        const hasAll = await learnNew();
-        isSettled = true;
-        wait = isEarly && !hasAll ? FIRST_MS : INTERVAL_MS;
-      } catch (error) {
-        // The store has no contracts yet, or the participant cannot be asked.
-        wait = isEarly || error instanceof NotReady ? FIRST_MS : INTERVAL_MS;
-        if (error instanceof NotReady || isLogged) continue;
-        isLogged = true;
-        log.warn(
-          { reason: errorMessage(error) },
-          "versions of packages not read: those that are not published count as current",
-        );
-      }
-    }
-  };
-  // It never rejects.
-  void run();
-  return {
-    get isSettled() {
-      return isSettled;
-    },
-    close: () => end.abort(),
-  };
 }
 
 /** A module, or a registry file with those that it extends, which were read before. */

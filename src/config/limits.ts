@@ -5,76 +5,59 @@
 import { getHeapStatistics } from "node:v8";
 import type { Config } from "./config.js";
 
-export interface Limits {
+const MIB = 1024 * 1024;
+
+export const LIMITS = {
   /** The request body after decompression. */
-  readonly maxBodyBytes: number;
-  readonly maxHeaderBytes: number;
+  maxBodyBytes: MIB,
+  maxHeaderBytes: 16 * 1024,
   /** The request path with its query. */
-  readonly maxPathBytes: number;
+  maxPathBytes: 12 * 1024,
   /** Nesting of objects and lists in the choice arguments. The protobuf library reads 100 levels, two for each. */
-  readonly maxArgumentDepth: number;
+  maxArgumentDepth: 48,
   /** Keys and list elements in the choice arguments. */
-  readonly maxArgumentKeys: number;
+  maxArgumentKeys: 5_000,
   /** Time to receive a request. */
-  readonly requestSeconds: number;
+  requestSeconds: 30,
   /** At most; fewer where the memory does not suffice. Further connections are closed at once. */
-  readonly maxConnections: number;
+  maxConnections: 10_000,
   /** Concurrent requests on an HTTP/2 connection: the number that RFC 9113 names as the least. */
-  readonly maxStreams: number;
+  maxStreams: 100,
   /** Concurrent streams of changes. */
-  readonly maxWatches: number;
+  maxWatches: 10_000,
   /** Wait for a contract that the ledger may have and the mirror does not have yet. */
-  readonly readWaitMs: number;
+  readWaitMs: 1_000,
   /** Since the ledger last confirmed the state: the service is not ready. At most OFFLEDGER_STALE_SECONDS. */
-  readonly unreadySeconds: number;
+  unreadySeconds: 30,
   /** Time for pending requests to finish when the service stops. */
-  readonly graceSeconds: number;
+  graceSeconds: 5,
   /** Before the end of a credential: it is warned of. */
-  readonly credentialDays: number;
+  credentialDays: 30,
   /** Content of the database's contracts that is kept in memory. */
-  readonly cacheBytes: number;
+  cacheBytes: Math.min(256 * MIB, Math.floor(getHeapStatistics().heap_size_limit / 4)),
   /** Whether responses are compressed for clients that accept it. */
-  readonly compresses: boolean;
+  compresses: true,
+  ...tracing(process.env),
+};
+
+export interface Limits extends Readonly<typeof LIMITS> {
   /** Requests under way; what fits the heap without it. */
   readonly maxRequests?: number;
   /** Memory of streams of changes, in that of one by REST; what fits the heap without it. */
   readonly maxStreamUnits?: number;
-  /** Whether traces are sent: the exporter reads where. */
-  readonly sendsTraces: boolean;
-  /** Share of the traces started here that are sent. */
-  readonly tracesRatio: number;
 }
-
-const MIB = 1024 * 1024;
-
-export const LIMITS: Limits = {
-  maxBodyBytes: MIB,
-  maxHeaderBytes: 16 * 1024,
-  maxPathBytes: 12 * 1024,
-  maxArgumentDepth: 48,
-  maxArgumentKeys: 5_000,
-  requestSeconds: 30,
-  maxConnections: 10_000,
-  maxStreams: 100,
-  maxWatches: 10_000,
-  readWaitMs: 1_000,
-  unreadySeconds: 30,
-  graceSeconds: 5,
-  credentialDays: 30,
-  cacheBytes: Math.min(256 * MIB, Math.floor(getHeapStatistics().heap_size_limit / 4)),
-  compresses: true,
-  ...tracing(process.env),
-};
 
 /** From the variables of OpenTelemetry. What is malformed counts as not set, as its specification demands. */
 function tracing({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces = "",
   OTEL_EXPORTER_OTLP_ENDPOINT: ofAll = "",
   OTEL_TRACES_SAMPLER_ARG: given = "",
-}: NodeJS.ProcessEnv): Pick<Limits, "sendsTraces" | "tracesRatio"> {
+}: NodeJS.ProcessEnv) {
   const ratio = given.trim() === "" ? 1 : Number(given);
   return {
+    /** The exporter reads where to. */
     sendsTraces: URL.canParse(ofTraces) || URL.canParse(ofAll),
+    /** Share of the traces started here that are sent. */
     tracesRatio: ratio >= 0 && ratio <= 1 ? ratio : 1,
   };
 }

@@ -40,6 +40,7 @@ export interface RequestCounts {
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly operations: readonly {
+    /** Empty for requests without an operation. */
     readonly operation: string;
     readonly requests: number;
     /** By code. */
@@ -52,8 +53,10 @@ export interface RefusedRequest {
   readonly requestId: string;
   /** Milliseconds since 1970. */
   readonly time: number;
+  /** Full name of the rpc. */
   readonly operation: string;
   readonly protocol: string;
+  /** The name of the error in snake_case. */
   readonly status: string;
   readonly message: string;
   readonly causes: readonly Cause[];

@@ -1,12 +1,10 @@
 /** Explains a request: runs it with a recorder, and tells how its answer was found. */
 import type {
   Call,
-  CandidateSchema,
   ChangeSchema,
   ContractSchema,
   ExplainRequest,
   ExplainResponseSchema,
-  RequiredClaimSchema,
   RequirementSchema,
   SearchSchema,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
@@ -17,13 +15,7 @@ import { type Cause, causesOf, formatValue, invalidField, refuse, type RegistryE
 import type { JsonObject } from "../domain/json.js";
 import type { Preparer } from "../domain/ledger.js";
 import { isPartyId } from "../domain/party.js";
-import type {
-  ExplainedCandidate,
-  ExplainedClaim,
-  ExplainedRequirement,
-  ExplainedSearch,
-  Explanation,
-} from "./explanation.js";
+import type { ExplainedCandidate, ExplainedRequirement, ExplainedSearch, Explanation } from "./explanation.js";
 import type { ContextResult } from "../registry/sdk/registry.js";
 import { causeMessage, timestamp } from "./messages.js";
 import { type CallContext, prepare } from "./prepare.js";
@@ -157,10 +149,7 @@ function explanationMessage(
     requirements: requirements.map((requirement) => requirementMessage(requirement, packageVersion)),
     disclosures:
       refusal === undefined
-        ? disclosures.map(({ contract, entries }) => ({
-            contract: contractMessage(contract, packageVersion),
-            entries: [...entries],
-          }))
+        ? disclosures.map(({ contract, entries }) => ({ contract: contractMessage(contract, packageVersion), entries }))
         : [],
     ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
   };
@@ -177,40 +166,23 @@ function changeMessage(cause: Cause, asked: number | undefined): MessageInitShap
 }
 
 const searchMessage = (
-  { name, template = "", synchronizer = "", entries, required, candidates, omitted }: ExplainedSearch,
+  search: ExplainedSearch,
   packageVersion: PackageVersion,
 ): MessageInitShape<typeof SearchSchema> => ({
-  name,
-  template,
-  synchronizer,
-  entries: [...entries],
-  required,
-  candidates: candidates.map((candidate) => candidateMessage(candidate, packageVersion)),
-  omittedCandidates: omitted,
+  ...search,
+  candidates: candidateMessages(search.candidates, packageVersion),
 });
 
 const requirementMessage = (
-  { party, issuer, instruments, synchronizer = "", required, claims }: ExplainedRequirement,
+  requirement: ExplainedRequirement,
   packageVersion: PackageVersion,
 ): MessageInitShape<typeof RequirementSchema> => ({
-  party,
-  issuer,
-  instruments: [...instruments],
-  synchronizer,
-  required,
-  claims: claims.map((claim) => claimMessage(claim, packageVersion)),
-});
-
-const claimMessage = (
-  { property, value, credential, validUntil, passedOver, omitted }: ExplainedClaim,
-  packageVersion: PackageVersion,
-): MessageInitShape<typeof RequiredClaimSchema> => ({
-  property,
-  value,
-  credential: credential?.contractId ?? "",
-  ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
-  passedOver: passedOver.map((candidate) => candidateMessage(candidate, packageVersion)),
-  omittedPassedOver: omitted,
+  ...requirement,
+  claims: requirement.claims.map(({ validUntil, passedOver, ...claim }) => ({
+    ...claim,
+    ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
+    passedOver: candidateMessages(passedOver, packageVersion),
+  })),
 });
 
 /** Versions by package id, as the operator gives them. */
@@ -233,11 +205,5 @@ export function contractMessage(
   };
 }
 
-const candidateMessage = (
-  { contract, isChosen, reason = "" }: ExplainedCandidate,
-  versionOf: PackageVersion,
-): MessageInitShape<typeof CandidateSchema> => ({
-  contract: contractMessage(contract, versionOf),
-  chosen: isChosen,
-  reason,
-});
+const candidateMessages = (candidates: readonly ExplainedCandidate[], versionOf: PackageVersion) =>
+  candidates.map(({ contract, ...candidate }) => ({ ...candidate, contract: contractMessage(contract, versionOf) }));

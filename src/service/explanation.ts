@@ -13,69 +13,70 @@ export interface Explanation {
   readonly notes: readonly string[];
 }
 
+/** As the message of the same name, with contracts that are no messages yet; so are the following. */
 export interface ExplainedSearch {
   /** What was looked for, such as `the TransferRule of registrar acme`. */
   readonly name: string;
-  /** Undefined if several templates were searched. */
-  readonly template: string | undefined;
-  /** Of the answer; undefined where it was not chosen yet. */
-  readonly synchronizer: string | undefined;
+  /** Empty if several templates were searched. */
+  readonly template: string;
+  /** Of the answer; empty where it was not chosen yet. */
+  readonly synchronizer: string;
   /** The keys of the context for which it is needed, or the disclosure. */
-  readonly entries: readonly string[];
+  readonly entries: string[];
   readonly required: boolean;
   /** Newest first. */
   readonly candidates: readonly ExplainedCandidate[];
   /** How many candidates there are beyond those listed. */
-  readonly omitted: number;
+  readonly omittedCandidates: number;
 }
 
 export interface ExplainedCandidate {
   readonly contract: Contract;
-  readonly isChosen: boolean;
-  /** Why it was passed over, as a predicate; undefined if it was chosen. */
-  readonly reason: string | undefined;
+  readonly chosen: boolean;
+  /** Why it was passed over, as a predicate; empty if it was chosen. */
+  readonly reason: string;
 }
 
 /** Claims that a party needs from one issuer. */
 export interface ExplainedRequirement {
   readonly party: string;
   readonly issuer: string;
-  readonly instruments: readonly string[];
+  readonly instruments: string[];
   /** As in a search. */
-  readonly synchronizer: string | undefined;
+  readonly synchronizer: string;
   readonly required: boolean;
   readonly claims: readonly ExplainedClaim[];
 }
 
 /** Property and value are empty for a requirement without claims, which any credential of the issuer meets. */
-export interface ExplainedClaim extends Claim {
-  /** The chosen credential that meets the whole requirement; undefined if none does. */
-  readonly credential: Contract | undefined;
+interface ExplainedClaim extends Claim {
+  /** The id of the chosen credential that meets the whole requirement; empty if none does. */
+  readonly credential: string;
   /** When that credential ends, in microseconds since 1970; undefined if it does not. */
   readonly validUntil: number | undefined;
   /** Other credentials that make it. */
   readonly passedOver: readonly ExplainedCandidate[];
   /** How many there are beyond those listed. */
-  readonly omitted: number;
+  readonly omittedPassedOver: number;
 }
 
 export interface ExplainedDisclosure {
   readonly contract: Contract;
-  readonly entries: readonly string[];
+  readonly entries: string[];
 }
 
 /** What was recorded about the answer with one factory or instruction, or before one was chosen. */
 class Findings {
-  readonly searches = new Map<string, ExplainedSearch & { readonly entries: string[] }>();
+  readonly searches = new Map<string, ExplainedSearch>();
   readonly requirements = new Map<string, ExplainedRequirement>();
   readonly disclosed = new Map<Contract, string[]>();
 
-  constructor(readonly synchronizer: string | undefined) {}
+  constructor(readonly synchronizer = "") {}
 }
 
 /** Records one run of a query. */
 export class ExplanationRecorder implements Recorder, Explanation {
-  readonly #before = new Findings(undefined);
+  readonly #before = new Findings();
   readonly #byContract = new Map<Contract, Findings>();
   #current = this.#before;
   #entries: readonly string[] = [];
@@ -98,7 +99,7 @@ export class ExplanationRecorder implements Recorder, Explanation {
 
   get notes(): readonly string[] {
     const found = this.searches.flatMap(
-      ({ candidates }) => candidates.find((one) => one.isChosen) ?? candidates[0] ?? [],
+      ({ candidates }) => candidates.find((one) => one.chosen) ?? candidates[0] ?? [],
     );
     return [...new Set([...this.#remarks, ...found.flatMap(({ contract }) => this.#notes.get(contract) ?? [])])];
   }
@@ -124,17 +125,16 @@ export class ExplanationRecorder implements Recorder, Explanation {
     const whyNot = chosen === undefined ? "does not serve" : "a newer one is chosen";
     searches.set(name, {
       name,
-      template: template ?? candidates[0]?.template.qualifiedName,
+      template: template ?? candidates[0]?.template.qualifiedName ?? "",
       synchronizer,
       entries: [...this.#entries],
       required,
       candidates: listed(candidates, chosen).map((contract) => ({
         contract,
-        isChosen: contract === chosen,
-        reason:
-          contract === chosen ? undefined : (reasons?.get(contract) ?? whyElsewhere(contract, synchronizer) ?? whyNot),
+        chosen: contract === chosen,
+        reason: contract === chosen ? "" : (reasons?.get(contract) ?? whyElsewhere(contract, synchronizer) ?? whyNot),
       })),
-      omitted: omitted(candidates),
+      omittedCandidates: omitted(candidates),
     });
   }
 
@@ -146,14 +146,14 @@ export class ExplanationRecorder implements Recorder, Explanation {
         const whyNotChosen = metBy === undefined ? "does not meet the whole requirement" : "another is preferred";
         return {
           ...claim,
-          credential: metBy,
+          credential: metBy?.contractId ?? "",
           validUntil: metBy === undefined ? undefined : describe(metBy).validUntil,
           passedOver: listed(others, undefined).map((contract) => ({
             contract,
-            isChosen: false,
+            chosen: false,
             reason: whyElsewhere(contract, synchronizer) ?? describe(contract).invalid ?? whyNotChosen,
           })),
-          omitted: omitted(others),
+          omittedPassedOver: omitted(others),
         };
       };
       const makes = ({ property, value }: Claim) =>
@@ -197,11 +197,9 @@ function addAll(list: string[], added: readonly string[]): void {
   for (const one of added) if (!list.includes(one)) list.push(one);
 }
 
-function whyElsewhere({ synchronizerId }: Contract, synchronizer: string | undefined): string | undefined {
+function whyElsewhere({ synchronizerId }: Contract, synchronizer: string): string | undefined {
   if (synchronizerId === undefined) return "is between synchronizers";
-  return synchronizer === undefined || synchronizerId === synchronizer
-    ? undefined
-    : `is on synchronizer ${synchronizerId}`;
+  return synchronizer === "" || synchronizerId === synchronizer ? undefined : `is on synchronizer ${synchronizerId}`;
 }
 
 /** As many contracts as a person can read. */

@@ -1,10 +1,11 @@
 import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { durationFromMs, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
 import type { ChangeStreams } from "./change-streams.js";
 import { resumeToken, type WatchEvent } from "./released-changes.js";
 import { memoizeLast } from "../util/memoize.js";
+import { timestamp } from "./messages.js";
 
 type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
@@ -51,6 +52,3 @@ function payloadOf(event: WatchEvent): Payload {
       };
   }
 }
-
-const timestamp = (micros: number): Timestamp =>
-  create(TimestampSchema, { seconds: BigInt(Math.floor(micros / 1_000_000)), nanos: (micros % 1_000_000) * 1000 });

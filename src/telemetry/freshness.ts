@@ -1,12 +1,7 @@
 /** How current and how ready the service was: what the console shows, and what the log says. */
 import type { SourceStatus } from "../ingest/source.js";
+import type { FreshnessPoint } from "../service/console-data.js";
 import type { Logger } from "../util/logger.js";
-
-/** How current the service was at a time. */
-export interface FreshnessPoint extends Pick<SourceStatus, "offset" | "age" | "reconnects"> {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-}
 
 const SAMPLE_MS = 5_000;
 /** Of one hour. */

@@ -2,7 +2,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import type { Cause } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
-import { type Protocol, type Refusal, type RequestObserver, statusName } from "./request-record.js";
+import type { RefusedRequest } from "../service/console-data.js";
+import { type Refusal, type RequestObserver, statusName } from "./request-record.js";
 
 /** The code of a cause. A registry module may give one of any length. */
 const boundedCode = ({ code }: Cause): string => code.slice(0, 63);
@@ -61,22 +62,6 @@ const MAX_MESSAGE_SIZE = 2 * MAX_REQUEST_BYTES;
 const MAX_MESSAGE_LENGTH = 4_000;
 /** Maximum size of the causes of one refusal: a settlement may have hundreds. */
 const MAX_CAUSES_SIZE = 8 * 1024;
-
-/** A request that the rules of the registry refused. */
-export interface RefusedRequest {
-  readonly requestId: string;
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  /** Full name of the rpc. */
-  readonly operation: string;
-  readonly protocol: Protocol;
-  /** The name of the error in snake_case. */
-  readonly status: string;
-  readonly message: string;
-  readonly causes: readonly Cause[];
-  /** The message of the request. Undefined if it was too large to keep. */
-  readonly request: JsonObject | undefined;
-}
 
 interface Entry extends Omit<RefusedRequest, "request"> {
   /** The JSON of the request: encoding it costs a twentieth of what protobuf costs for choice arguments. */

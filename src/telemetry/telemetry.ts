@@ -3,8 +3,9 @@ import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { type AppConfig, limitsOf } from "../config/limits.js";
-import type { Metrics, MetricSources, RequestMetrics } from "./metrics.js";
+import type { Metrics, MetricSources } from "./metrics.js";
 import { refusalFields, RefusalLog } from "./refusals.js";
+import type { RequestMetrics } from "./request-metrics.js";
 import {
   type CompletedRequest,
   isFailure,

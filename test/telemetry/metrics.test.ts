@@ -8,7 +8,7 @@ import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { acme } from "../../demo/registry.js";
 import { FreshnessHistory } from "../../src/telemetry/freshness.js";
-import { RequestMetrics, TransferMetrics } from "../../src/telemetry/metrics.js";
+import { RequestMetrics, TransferMetrics } from "../../src/telemetry/request-metrics.js";
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { element, payload } from "../fixtures/elements.js";

@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { Cause } from "../../src/domain/errors.js";
-import { RequestMetrics } from "../../src/telemetry/metrics.js";
+import { RequestMetrics } from "../../src/telemetry/request-metrics.js";
 import { RefusalLog } from "../../src/telemetry/refusals.js";
 import type { CompletedRequest, Refusal } from "../../src/telemetry/request-record.js";
 import { type Line, observe } from "./starting.js";

@@ -6,7 +6,8 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_de
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { RefusalSchema } from "../../gen/offledger/refusal/v1/refusal_pb.js";
 import { type Cause, RegistryError } from "../../src/domain/errors.js";
-import { cut, httpError, rejection, toConnectError, toRestError } from "../../src/transport/errors.js";
+import { cut } from "../../src/transport/error-details.js";
+import { httpError, rejection, toConnectError, toRestError } from "../../src/transport/errors.js";
 import { grpcStatus } from "../../src/transport/rpc/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { onAllocation } from "../fixtures/calls/operations.js";

@@ -19,7 +19,8 @@ import {
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { ConnectError } from "@connectrpc/connect";
 import type { JsonValue } from "../../domain/json.js";
-import { rejection, type Violation } from "../errors.js";
+import type { Violation } from "../error-details.js";
+import { rejection } from "../errors.js";
 
 const validator = createValidator();
 

@@ -8,7 +8,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Refusal, RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
-import { cut, fitRefusal, outcomeOf, rejection } from "../errors.js";
+import { cut, fitRefusal } from "../error-details.js";
+import { outcomeOf, rejection } from "../errors.js";
 
 /** Longest `grpc-message`. */
 const MAX_MESSAGE_BYTES = 2_048;
@@ -19,7 +20,7 @@ const MAX_MESSAGE_BYTES = 2_048;
 const MAX_STATUS_BYTES = 6_656;
 /**
  * Of the details in google.rpc.Status. They leave 1 KiB to the message. ErrorInfo, RetryInfo and BadRequest together never
- * have more: see ../errors.ts.
+ * have more: see ../error-details.ts.
  */
 const MAX_DETAILS_BYTES = 3_184;
 /** Tags and lengths of a detail, its type and its value, and the prefix of the type. */

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { health } from "../../../src/service/health.js";
 import { createBudgets } from "../../../src/transport/limits.js";
-import { RequestMetrics } from "../../../src/telemetry/metrics.js";
+import { RequestMetrics } from "../../../src/telemetry/request-metrics.js";
 import { createServer } from "../../../src/transport/server.js";
 import { EventLoopGuard } from "../../../src/transport/event-loop-guard.js";
 import { requestHttp2 } from "../../fixtures/http-requests.js";

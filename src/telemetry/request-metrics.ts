@@ -1,0 +1,162 @@
+/** The metrics of requests, and of the transfer factories that they are given. */
+import { Code } from "@connectrpc/connect";
+import { Counter, Histogram, Registry } from "prom-client";
+import type { RequestCounts } from "../service/console-data.js";
+import { refusalCode } from "./refusals.js";
+import { type Outcome, type Protocol, type RequestObserver, statusName } from "./request-record.js";
+
+/** Whether a series may be exported: at most `max`, which bounds memory here and in Prometheus. */
+function bounded(max: number): (series: readonly unknown[]) => boolean {
+  const known = new Set<string>();
+  return (series) => {
+    const key = JSON.stringify(series);
+    if (known.has(key)) return true;
+    if (known.size >= max) return false;
+    known.add(key);
+    return true;
+  };
+}
+
+const OTHER = "other";
+/** What requests without an operation have in its place. */
+const NONE = "none";
+
+/** What an operator judges apart: each group of operations has objectives of its own, probes and streams have none. */
+type Group = "factories" | "contexts" | "metadata" | "probes" | "streams" | typeof NONE;
+
+function groupOf(operation: string): Group {
+  if (operation === "") return NONE;
+  if (/\/(?:Watch|ServerReflectionInfo)$/.test(operation)) return "streams";
+  if (/\.health\./.test(operation)) return "probes";
+  if (/\.metadata\./.test(operation)) return "metadata";
+  return operation.endsWith("Factory") ? "factories" : "contexts";
+}
+
+/** Upper bounds in seconds. Most responses fall below the first few. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Exported at zero too, so that Prometheus sees the first failure as an increase. */
+const ALWAYS_EXPORTED = ["ok", "internal", "unavailable"];
+
+/** A registry module may make up codes. */
+const MAX_REFUSAL_SERIES = 2_000;
+
+export class RequestMetrics {
+  readonly #requests: Counter<"group" | "operation" | "protocol" | "status">;
+  readonly #refusals: Counter<"operation" | "code">;
+  readonly #notModified: Counter<"operation" | "protocol">;
+  readonly #durations: Histogram<"group" | "operation" | "protocol">;
+  readonly #known = new Set<string>();
+  readonly #hasOwnSeries = bounded(MAX_REFUSAL_SERIES);
+
+  constructor(registry = new Registry()) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: "offledger_requests_total",
+      help: "Completed requests by group of operations, operation, protocol and status",
+      labelNames: ["group", "operation", "protocol", "status"],
+      registers,
+    });
+    this.#refusals = new Counter({
+      name: "offledger_refusals_total",
+      help: "Requests that the rules of the registry refused, by operation and code of the first cause",
+      labelNames: ["operation", "code"],
+      registers,
+    });
+    this.#notModified = new Counter({
+      name: "offledger_not_modified_total",
+      help: "Conditional requests whose response the client had, by operation and protocol",
+      labelNames: ["operation", "protocol"],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: "offledger_request_duration_seconds",
+      help: "Time from the arrival of a request to its response; of streams there is none",
+      labelNames: ["group", "operation", "protocol"],
+      buckets: BUCKETS,
+      registers,
+    });
+  }
+
+  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
+    const labels = { operation: operation === "" ? NONE : operation, protocol };
+    const group = groupOf(operation);
+    const grouped = { group, ...labels };
+    this.#count(operation, protocol, outcome);
+    if (group !== "streams") this.#durations.observe(grouped, durationMs / 1000);
+    if (isNotModified) this.#notModified.inc(labels);
+    if (refusal === undefined) return;
+    const code = refusalCode(refusal);
+    this.#refusals.inc({ operation, code: this.#hasOwnSeries([operation, code]) ? code : OTHER });
+  };
+
+  /** Counts a request that was refused before its operation was known. */
+  readonly countRefused = (protocol: Protocol): void => this.#count("", protocol, Code.Unavailable);
+
+  #count(operation: string, protocol: Protocol, outcome: Outcome): void {
+    const labels = { operation: operation === "" ? NONE : operation, protocol };
+    const grouped = { group: groupOf(operation), ...labels };
+    const key = `${protocol} ${operation}`;
+    if (!this.#known.has(key)) {
+      this.#known.add(key);
+      for (const status of ALWAYS_EXPORTED) this.#requests.inc({ ...grouped, status }, 0);
+      this.#notModified.inc(labels, 0);
+    }
+    this.#requests.inc({ ...grouped, status: statusName(outcome) });
+  }
+
+  /** The requests of each operation over all protocols, and its refusals by code. */
+  async byOperation(): Promise<RequestCounts["operations"]> {
+    const [requests, refusals] = await Promise.all([this.#requests.get(), this.#refusals.get()]);
+    const totals = new Map<string, number>();
+    for (const { labels, value } of requests.values) {
+      const { operation = "" } = labels;
+      totals.set(String(operation), (totals.get(String(operation)) ?? 0) + value);
+    }
+    return [...totals].map(([operation, total]) => ({
+      operation: operation === NONE ? "" : operation,
+      requests: total,
+      refusals: new Map(
+        refusals.values
+          .filter(({ labels }) => labels.operation === operation)
+          .map(({ labels, value }) => [String(labels.code), value]),
+      ),
+    }));
+  }
+}
+
+const KINDS = ["self", "direct", "offer"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** The series of "other" are three of the 1,000 for each process. */
+const MAX_TRANSFER_SERIES = 1_000 - KINDS.length;
+const MAX_LABEL_LENGTH = 300;
+
+export class TransferMetrics {
+  readonly #factories: Counter<"registrar" | "instrument" | "transfer_kind">;
+  readonly #hasOwnSeries = bounded(MAX_TRANSFER_SERIES);
+
+  constructor(registry = new Registry()) {
+    this.#factories = new Counter({
+      name: "offledger_transfer_factories_total",
+      help: "Transfer factories given, by registrar, instrument and kind of the transfer",
+      labelNames: ["registrar", "instrument", "transfer_kind"],
+      registers: [registry],
+    });
+  }
+
+  /** Counts an answer that was given. Never throws. */
+  count(registrar: string, instrumentId: string | undefined, kind: Kind): void {
+    // A registry module may be plain JavaScript.
+    if (!KINDS.includes(kind)) return;
+    const series = [labelOf(registrar), labelOf(instrumentId), kind];
+    const [party = "", instrument = ""] = this.#hasOwnSeries(series) ? series : [OTHER, OTHER];
+    this.#factories.inc({ registrar: party, instrument, transfer_kind: kind });
+  }
+}
+
+function labelOf(value: unknown): string {
+  // Of a registry that does not say which instrument a transfer is of.
+  if (typeof value !== "string") return "unknown";
+  return value.length > MAX_LABEL_LENGTH ? OTHER : value;
+}
