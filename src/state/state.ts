@@ -10,7 +10,7 @@ import {
   packageIdOf,
   type StoredContract,
 } from "../domain/contract.js";
-import type { SupplyContribution, Template } from "../domain/template.js";
+import { isOf, partsOf, type SupplyContribution, type Template } from "../domain/template.js";
 import {
   anyRegistrarHash,
   idHash,
@@ -66,14 +66,14 @@ class StateView implements View {
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const contract = this.#current().byId(contractId);
     // The fields of a contract are those of its template.
-    return contract?.template === template ? (contract as Contract<F>) : undefined;
+    return contract !== undefined && isOf(contract.template, template) ? (contract as Contract<F>) : undefined;
   }
 
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
     const contracts = this.#current().byKey(key);
     // Two templates rarely share a key: return the list itself where possible.
-    const isShared = contracts.some((contract) => contract.template !== template);
-    return (isShared ? contracts.filter((one) => one.template === template) : contracts) as readonly Contract<F>[];
+    const isShared = contracts.some((contract) => !isOf(contract.template, template));
+    return (isShared ? contracts.filter((one) => isOf(one.template, template)) : contracts) as readonly Contract<F>[];
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
@@ -255,16 +255,18 @@ export class State {
 
   #store(contract: Contract): void {
     this.#contracts.set(contract.contractId, contract);
-    const ofTemplate = this.#byTemplate.get(contract.template);
-    if (ofTemplate === undefined) this.#byTemplate.set(contract.template, new Map([[contract.contractId, contract]]));
-    else ofTemplate.set(contract.contractId, contract);
+    for (const template of partsOf(contract.template)) {
+      const ofTemplate = this.#byTemplate.get(template);
+      if (ofTemplate === undefined) this.#byTemplate.set(template, new Map([[contract.contractId, contract]]));
+      else ofTemplate.set(contract.contractId, contract);
+    }
   }
 
   #remove(stored: Contract | undefined): void {
     if (stored === undefined) return;
     this.#contracts.delete(stored.contractId);
     this.aggregates.remove(stored);
-    this.#byTemplate.get(stored.template)?.delete(stored.contractId);
+    for (const template of partsOf(stored.template)) this.#byTemplate.get(template)?.delete(stored.contractId);
     for (const key of stored.indexKeys) {
       const list = this.byKey(key).filter((contract) => contract !== stored);
       if (list.length === 0) this.#byKey.delete(key);

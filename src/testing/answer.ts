@@ -259,7 +259,10 @@ async function executorOf(
 ): Promise<QueryExecutor> {
   const elements = typeof given === "string" ? given : given.map((one, index) => elementOf(one, index, registry));
   const file = typeof elements === "string" ? elements : JSON.stringify(elements);
-  const { contracts, offset, problems } = await parseSnapshot([file], new Decoder(registry.templates, true));
+  const { contracts, offset, problems } = await parseSnapshot(
+    [file],
+    new Decoder(registry.templates, { countsSupply: true }),
+  );
   if (problems.length > 0) throw new Error(`the contracts cannot be read:\n${formatProblems("contracts", problems)}`);
   const created = contracts.map((contract) => (isStored(contract) ? contract.createdMicros : 0));
   const now = at === undefined ? created.reduce((a, b) => Math.max(a, b), 0) : parseLedgerTime(at);

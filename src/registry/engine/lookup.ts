@@ -1,6 +1,7 @@
 /** What operators look up in a registry file: its registrars, the choices on a contract, and a party's instructions. */
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
+import { isOf } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import type {
   Choice,
@@ -27,7 +28,7 @@ export const choicesOn = <S extends ContractSelector>(
   contract: Contract,
 ): readonly ChoiceCall[] =>
   choices
-    .filter(({ strict }) => strict.templates.some((template) => template === contract.template))
+    .filter(({ strict }) => strict.templates.some((template) => isOf(contract.template, template)))
     // Only instructions have these templates.
     .map(({ choice }) => callOn(choice, contract as Contract<TableFields>));
 
