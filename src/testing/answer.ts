@@ -205,7 +205,7 @@ interface Response extends ResponseContext, Partial<InstrumentsAnswer> {
 
 /** With the checks that the service makes of registries that are not its own. */
 export const asServed = (registry: Registry | RegistryFile): Registry =>
-  checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
+  checkedRegistry("transferFactory" in registry ? registry : tableRegistry(registry));
 
 /** The JSON with which the service answers a registry as it was loaded, without debug fields. Rejects as `answer`. */
 export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {

@@ -11,6 +11,7 @@ import {
   type TemplateDefinition,
   type UtilityFile,
 } from "./grammar.js";
+import { choicesOf } from "./views.js";
 import { missingOf, Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
 import type { Row, Table, Vocabulary } from "./table-types.js";
@@ -155,6 +156,10 @@ export const fullNames = (
   Object.fromEntries(
     Object.entries(templates).map(([name, one]) => [
       name,
-      { ...one, package: one.package ?? packageName, name: `${module}${one.name}` },
+      {
+        ...one,
+        choices: choicesOf(one),
+        ...(one.name !== undefined && { package: one.package ?? packageName, name: `${module}${one.name}` }),
+      },
     ]),
   );

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
+import { INTERFACE_KINDS, TOKEN_INTERFACES } from "../../domain/token-interfaces.js";
 import { OPERATIONS, operationsNamed } from "../operation-names.js";
 import { PATH } from "./paths.js";
 import { compareVersions, VERSION } from "./versions.js";
@@ -23,8 +24,20 @@ const KINDS = [...new Set(OPERATIONS.flatMap((operation) => operation.split("/",
   (kind) => !kind.endsWith("-factory"),
 );
 
-export const templateForm = z.strictObject({
-  name: text.describe("`Module:Entity`, behind the `module` of the file"),
+const INTERFACES = INTERFACE_KINDS.flatMap((kind) => [
+  kind,
+  ...TOKEN_INTERFACES.filter((one) => one.kind === kind).map(({ version }) => `${kind}/${version}`),
+]);
+const implemented = z.enum(INTERFACES);
+
+const templateFields = z.strictObject({
+  name: text.optional().describe("`Module:Entity`, behind the `module` of the file"),
+  implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
+    .optional()
+    .describe(
+      "interfaces of the token standard, in any version or in one, as `allocation/2`. Registrar, parties, accounts, instruments, `holdings` and deadline come from the view, in which paths begin with `view.`. Without `name`, contracts of every package count, if their registrar has signed them",
+    ),
+  signed: z.literal("registrar").optional().describe("only contracts that their registrar has signed count"),
   package: text.optional().describe("its package, where it is not that of the file"),
   at: path
     .optional()
@@ -57,6 +70,13 @@ export const templateForm = z.strictObject({
     .optional()
     .describe("what a contract adds to the total supply of an instrument, stored or not"),
   kind: name.optional().describe("the beginning of the codes of errors about it: `contract`, as in `contract-missing`"),
+});
+
+export const templateForm = templateFields.superRefine((template, context) => {
+  if (template.name === undefined && template.implements === undefined)
+    context.addIssue("must have a name or implements");
+  if (template.signed !== undefined && template.registrar === undefined && template.implements === undefined)
+    report(context, ["signed"], "must not stand without registrar");
 });
 
 /** Where contracts are looked for. */
@@ -239,7 +259,7 @@ const packages = z.record(text, version);
 
 export const registryFile = z.strictObject({
   name: text.describe("what the registry is called"),
-  package: text.describe("the package of the templates"),
+  package: text.optional().describe("the package of the templates that have a name"),
   module: z.string().optional().describe("what the names of the templates begin with"),
   versions: z
     .array(z.enum(["v1", "v2"]))
