@@ -7,7 +7,7 @@ const PAGE = "docs/errors.md";
 
 const rejected = Object.entries(rejections).map(
   ([code, { reason, words }]) =>
-    `- \`${code.toUpperCase().replaceAll("-", "_")}\`, \`${reasons[reason][1]}\`: ${words}`,
+    `- \`${code.toUpperCase().replaceAll("-", "_")}\`, ${reasons[reason][0]}, \`${reasons[reason][1]}\`: ${words}`,
 );
 
 const refused = Object.entries({ ...refusals, ...findings }).map(

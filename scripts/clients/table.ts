@@ -1,4 +1,4 @@
-/** The table of tested clients in docs/clients.md, between two markers. */
+/** The list of tested clients in docs/clients.md, between two markers. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Client, Stack } from "./folders.js";
 import type { Check } from "./run-client.js";
@@ -14,11 +14,9 @@ export interface Result {
 }
 
 export function tableOf(results: readonly Result[]): string {
-  const rows = results.map(({ client, stack, checks }) => {
-    const passed = checks.filter(({ ok }) => ok);
-    return `| ${client.language} | ${stack.name} ${stack.version} | ${passed.length} |`;
-  });
-  return ["| language | stack | checks that pass |", "|---|---|---|", ...rows].join("\n");
+  return results
+    .map(({ client, stack, checks }) => `${key(client, stack)} ${checks.filter(({ ok }) => ok).length} checks`)
+    .join("\n");
 }
 
 export function writeTable(results: readonly Result[]): void {
@@ -26,9 +24,8 @@ export function writeTable(results: readonly Result[]): void {
   const tested = new Set(results.map(({ client, stack }) => key(client, stack)));
   // A client that this machine could not run keeps its row.
   const kept = rows.filter((row) => ![...tested].some((one) => row.startsWith(one)));
-  const [head = "", line = "", ...written] = tableOf(results).split("\n");
-  const sorted = [...kept, ...written].toSorted();
-  writeFileSync(document, `${before}${BEGIN}\n${[head, line, ...sorted].join("\n")}\n${END}${after}`);
+  const sorted = [...kept, ...tableOf(results).split("\n")].toSorted();
+  writeFileSync(document, `${before}${BEGIN}\n\n${sorted.join("\n")}\n\n${END}${after}`);
 }
 
 /** What is wrong with the document: clients without a row, and rows without a client. */
@@ -43,7 +40,7 @@ export function tableErrors(clients: readonly Client[]): string[] {
   ];
 }
 
-const key = ({ language }: Client, { name, version }: Stack): string => `| ${language} | ${name} ${version} |`;
+const key = ({ language }: Client, { name, version }: Stack): string => `- ${language}, ${name} ${version}:`;
 
 function readDocument(): { before: string; rows: string[]; after: string } {
   const text = readFileSync(document, "utf8");
@@ -52,5 +49,5 @@ function readDocument(): { before: string; rows: string[]; after: string } {
   if (before === undefined || table === undefined || after === undefined) {
     throw new Error(`${document} must have the markers "${BEGIN}" and "${END}"`);
   }
-  return { before, rows: table.trim().split("\n").slice(2), after };
+  return { before, rows: table.trim().split("\n"), after };
 }

@@ -104,13 +104,13 @@ export async function operatorServices(options: OperatorOptions): Promise<Operat
   };
 }
 
-export interface Console {
+interface Console {
   readonly binding: ServiceBinding;
   close(): void;
 }
 
 /** Creates the console's service. It samples the state of the source until it is closed. */
-export function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
+function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
   const freshness = new FreshnessHistory(() => source.status());
   const parties = new PartySearcher({
     searches: registry.lookup?.partySearches ?? [],

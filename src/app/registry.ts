@@ -48,7 +48,7 @@ export async function loadRegistry(config: Config): Promise<Registry> {
 }
 
 /** Undefined for the Registry Utility and for a module. */
-export function registryFilePath({ registry }: Config): string | undefined {
+function registryFilePath({ registry }: Config): string | undefined {
   if (registry === "minimal") return packageFile("#registries/minimal.yaml");
   return /\.ya?ml$/.test(registry) ? registry : undefined;
 }

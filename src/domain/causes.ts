@@ -56,7 +56,7 @@ const cause =
 const [invalid, notFound, conflict] = [cause("invalid"), cause("not-found"), cause("conflict")];
 const [unavailable, exhausted] = [cause("unavailable"), cause("exhausted")];
 
-const SEE = "or let a party whose contracts are read see it";
+const SEE = "or read as a party that sees it";
 const ARRIVE = "Complete the reassignment of contract {contractId}, or wait until it has arrived";
 
 /** Causes without fields, by code: of rejections before the rules, and of refusals that have no code of their own. */
@@ -64,27 +64,31 @@ export const rejections = {
   "malformed-message": invalid`the bytes are no message of the operation, or a field has the wrong type`,
   "invalid-field": invalid`a field violates the proto files`,
   "arguments-too-complex": invalid`choice arguments have [too many levels or keys](security.md#limits)`,
-  "invalid-argument": invalid`a refusal without its own code: correct the field, which \`BadRequest\` names`,
+  "invalid-argument": invalid`a wrong or missing field, such as an admin other than the registrar of the path`,
   "malformed-url": invalid`Host and path are no URL`,
-  "path-too-long": cause("path-too-long")`see 414`,
+  "path-too-long": cause("path-too-long")`the path with its query exceeds 12 KiB`,
   "protocol-error": invalid`the request violates its protocol, which may prescribe \`unimplemented\` or \`internal\``,
   "token-missing": cause("unauthenticated")`no bearer token`,
-  "token-invalid": cause("unauthenticated")`the message says why`,
-  "access-denied": cause("denied")`see 403`,
-  "not-found": notFound`a refusal without its own code`,
-  conflict: conflict`the same`,
-  unsupported: cause("unsupported")`see 501 | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
+  "token-invalid": cause("unauthenticated")`the [token](browsers-and-tokens.md#tokens) is wrong: the message says why`,
+  "access-denied": cause(
+    "denied",
+  )`without a token [the operator's port](security.md#the-operators-port) answers this machine only`,
+  "not-found": notFound`something is unknown`,
+  conflict: conflict`contracts are in reassignment, or on different synchronizers`,
+  unsupported: cause(
+    "unsupported",
+  )`no [commands](participant.md#try-a-command) can be prepared | Set OFFLEDGER_LEDGER_URL and OFFLEDGER_PREPARE_USER_ID`,
   "unknown-operation": cause("unknown-operation")`gRPC alone: the path is not served`,
   "too-many-streams": exhausted`too many open streams of changes, health or reflection`,
   "too-many-messages": exhausted`too many requests on one stream of reflection`,
-  "body-too-large": cause("too-large")`see 413`,
+  "body-too-large": cause("too-large")`the body exceeds 1 MiB, also after decompression; Connect answers 429`,
   "deadline-exceeded": cause("late")`the client's deadline, or the next message of a stream`,
   "not-ready": unavailable`no current snapshot, or its source cannot be asked`,
   overloaded: unavailable`the service sheds load, or too many searches wait`,
   "shutting-down": unavailable`the service is stopping`,
   "stream-expired": unavailable`a stream is too old`,
   "issuer-unavailable": unavailable`the keys of the token's issuer cannot be fetched`,
-  internal: cause("defect")`a defect of the service`,
+  internal: cause("defect")`a defect; only the log has details`,
 } satisfies Readonly<Record<string, CauseDefinition>>;
 
 /** Of what only a request shows. */

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { unwatchFile, watchFile } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
+import { codeOf, type FileWatch, watchFiles } from "../util/reloaded-files.js";
 import type { Decoder } from "../ledger/decode.js";
 import { formatProblems, holdSnapshot, type IndexedSnapshot, indexSnapshot } from "../ledger/file/snapshot.js";
 import type { StoreWriter } from "../state/port.js";
 import type { Ingestor } from "./source.js";
-
-const POLL_MS = 1_000;
 
 /** `isHeld`: whether the writer keeps all contracts in memory; otherwise the file is read twice, so that they are not. */
 export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): Ingestor {
@@ -21,7 +19,7 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
     start(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer, isHeld);
       let isLoaded = false;
-      const loaded = file.start(POLL_MS, {
+      const loaded = file.start({
         onReplaced: (contracts) => log.info({ path, contracts }, "changed snapshot file loaded"),
         onRejected: (reason) =>
           log.error({ path, reason }, "changed snapshot file rejected; the previous contracts are still served"),
@@ -62,14 +60,13 @@ export class SnapshotError extends Error {
   }
 }
 
-/** Loads a file into the store, again whenever it changes. Polling also detects a rename and a moved symbolic link. */
+/** Loads a file into the store, again whenever it changes. */
 export class SnapshotFile {
   readonly #path: string;
   readonly #decoder: Decoder;
   readonly #writer: Pick<StoreWriter, "replace">;
   readonly #read: (...of: Parameters<typeof indexSnapshot>) => Promise<IndexedSnapshot>;
-  #loading: Promise<void> = Promise.resolve();
-  #listener: (() => void) | undefined;
+  #watch: FileWatch<number> | undefined;
 
   constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">, isHeld: boolean) {
     this.#path = path;
@@ -102,17 +99,19 @@ export class SnapshotFile {
     }
   }
 
-  /** Loads the file and watches it until `close`. Throws SnapshotError, and does not watch, if the first load fails. */
-  async start(intervalMs: number, events: SnapshotFileEvents): Promise<number> {
-    // Watch from before the first load: a change during it must not be missed, and must be loaded after it.
-    const first = this.load();
-    this.#loading = first.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#watch(intervalMs, events);
+  /**
+   * Loads the file and watches it until `close`, every second if `intervalMs` is not given. Throws SnapshotError, and does not
+   * watch, if the first load fails.
+   */
+  async start(events: SnapshotFileEvents, intervalMs?: number): Promise<number> {
+    const again = () =>
+      this.load().then(
+        (contracts) => events.onReplaced(contracts),
+        (error: unknown) => events.onRejected(errorMessage(error)),
+      );
+    this.#watch = watchFiles([this.#path], () => this.load(), again, intervalMs);
     try {
-      return await first;
+      return await this.#watch.first;
     } catch (error) {
       await this.close();
       throw error;
@@ -121,26 +120,7 @@ export class SnapshotFile {
 
   /** Stops watching. Resolves when a load in progress has ended. */
   async close(): Promise<void> {
-    if (this.#listener !== undefined) unwatchFile(this.#path, this.#listener);
-    await this.#loading;
-  }
-
-  #watch(intervalMs: number, events: SnapshotFileEvents): void {
-    let isPending = false;
-    this.#listener = () => {
-      // One pending load covers every change that happens before it starts.
-      if (isPending) return;
-      isPending = true;
-      this.#loading = this.#loading.then(async () => {
-        isPending = false;
-        try {
-          events.onReplaced(await this.load());
-        } catch (error) {
-          events.onRejected(errorMessage(error));
-        }
-      });
-    };
-    watchFile(this.#path, { interval: intervalMs }, this.#listener);
+    await this.#watch?.close();
   }
 
   /** Throws SnapshotError where the file cannot be read. */
@@ -149,7 +129,7 @@ export class SnapshotFile {
       return await read();
     } catch (error) {
       if (!(error instanceof Error && "syscall" in error)) throw error;
-      throw new SnapshotError(`${this.#path} cannot be read (${"code" in error ? String(error.code) : "unknown"})`);
+      throw new SnapshotError(`${this.#path} cannot be read (${codeOf(error)})`);
     }
   }
 }

@@ -8,14 +8,8 @@
  * A process that exits or freezes loses its session, and with it the lock. When it resumes, its epoch is outdated.
  */
 import type { Client } from "pg";
-import {
-  channels,
-  type Database,
-  endSession,
-  SESSION_TIMEOUT_MS,
-  type Statement,
-  withSessionTimeout,
-} from "../state/postgres/database.js";
+import { channels, type Database, type Statement } from "../state/postgres/database.js";
+import { endSession, SESSION_TIMEOUT_MS, withSessionTimeout } from "../state/postgres/sessions.js";
 import { contentHash } from "../state/lookup-hash.js";
 import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
 import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";

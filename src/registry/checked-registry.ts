@@ -103,7 +103,7 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with an answer; undefined for a good one. */
-export function problemOf({ values, disclosed, visible = [] }: ContextResult): string | undefined {
+function problemOf({ values, disclosed, visible = [] }: ContextResult): string | undefined {
   const ids = new Set<string>();
   const synchronizers = new Set<string>();
   for (const { contractId, synchronizerId } of disclosed) {

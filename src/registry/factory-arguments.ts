@@ -42,13 +42,13 @@ export interface SettlementArguments {
   readonly executors: () => readonly string[];
 }
 
-export interface Leg {
+interface Leg {
   readonly sender: Account;
   readonly receiver: Account;
   readonly instrumentId: string;
 }
 
-export interface SettledAllocation {
+interface SettledAllocation {
   readonly contractId: string;
   /** Sides of legs that the allocation itself does not have. */
   readonly extraSides: readonly { readonly otherSide: Account; readonly instrumentId: string }[];

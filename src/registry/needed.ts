@@ -1,6 +1,7 @@
 /** What an answer needs on one synchronizer, and the errors that say what is missing, elsewhere or between two. */
 import { type CauseFields, conflict, notFound, refuse, RegistryError } from "../domain/errors.js";
 import type { Contract } from "../domain/contract.js";
+import type { Template } from "../domain/template.js";
 import type { View } from "../state/port.js";
 import type { Considered, Recorder } from "./sdk/recorder.js";
 
@@ -19,6 +20,17 @@ export const neededContract = (name: string, about: CauseFields = {}): Needed =>
 export function missing({ name, kind, ...about }: Needed): RegistryError {
   return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
 }
+
+/** The "not-found" for a registrar without a factory, by the `name` of its template. */
+export const notServed = (
+  registrar: string,
+  { qualifiedName: template }: Pick<Template, "qualifiedName">,
+  name = template,
+): RegistryError =>
+  refuse("registrar-not-served", `registrar ${registrar} is not served here: no ${name} of that party is known`, {
+    registrar,
+    template,
+  });
 
 /** The "not-found" for an instruction that was archived, or that is not known. */
 export function unknownInstruction(

@@ -15,7 +15,7 @@ export const CHOICES = [
 export type Choice = (typeof CHOICES)[number];
 
 /** The instructions to mint and burn. */
-export const ISSUANCE_INSTRUCTIONS = ["mint-offer", "mint-request", "burn-offer", "burn-request"] as const;
+const ISSUANCE_INSTRUCTIONS = ["mint-offer", "mint-request", "burn-offer", "burn-request"] as const;
 export type IssuanceInstruction = (typeof ISSUANCE_INSTRUCTIONS)[number];
 
 export const ISSUANCE_CHOICES = ISSUANCE_INSTRUCTIONS.flatMap((instruction) =>

@@ -38,7 +38,7 @@ export class PartyResults {
   }
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Waits for some milliseconds; resolves early when the signal is aborted. */

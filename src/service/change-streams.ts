@@ -18,7 +18,7 @@ const WAKES_AT_ONCE = 5;
 /** Then requests get a turn of the event loop. */
 const MAX_TURN_MS = 5;
 
-export interface Waiter {
+interface Waiter {
   readonly wake: () => void;
   /** When it has to send a heartbeat, by the clock of its owner. */
   readonly deadline: number;

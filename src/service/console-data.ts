@@ -1,15 +1,12 @@
 /** What the console shows, beside the contracts. The composition root has it. */
-import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import type { WarningSchema } from "../../gen/offledger/console/v1/console_pb.js";
 import type { CallSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
-import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
-import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { httpStatus } from "../domain/causes.js";
 import type { Cause } from "../domain/errors.js";
 import type { JsonObject } from "../domain/json.js";
-import type { Choice, ChoiceCall, IssuanceChoice, Warning } from "../registry/sdk/registry.js";
-import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import type { ChoiceCall, Warning } from "../registry/sdk/registry.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { contractFieldOf, OPERATION_RPCS } from "./operations.js";
 
 export interface ConsoleData {
   readonly version: string;
@@ -25,7 +22,7 @@ export interface ConsoleData {
   readonly refusals: () => readonly RefusedRequest[];
 }
 
-export interface FoundWarnings {
+interface FoundWarnings {
   readonly total: number;
   readonly warnings: readonly Warning[];
 }
@@ -64,48 +61,17 @@ export interface RefusedRequest {
   readonly request: JsonObject | undefined;
 }
 
-/** The rpc of a choice, and the field of its request for the contract. */
-type ChoiceRpc = readonly [method: DescMethodUnary, contractField: string];
-
-const { method: transfer } = TransferInstructionService;
-const { method: allocation } = AllocationService;
-const { method: mint } = MintService;
-const { method: burn } = BurnService;
-
-const rpcs: Readonly<Record<Choice | IssuanceChoice, ChoiceRpc | undefined>> = {
-  "transfer-instruction/accept": [transfer.getTransferInstructionAcceptContext, "transferInstructionId"],
-  "transfer-instruction/reject": [transfer.getTransferInstructionRejectContext, "transferInstructionId"],
-  "transfer-instruction/withdraw": [transfer.getTransferInstructionWithdrawContext, "transferInstructionId"],
-  // They have operations in version 2 only, and this service none that answers.
-  "allocation-instruction/accept": undefined,
-  "allocation-instruction/withdraw": undefined,
-  "allocation/execute-transfer": [allocation.getAllocationTransferContext, "allocationId"],
-  "allocation/withdraw": [allocation.getAllocationWithdrawContext, "allocationId"],
-  "allocation/cancel": [allocation.getAllocationCancelContext, "allocationId"],
-  "mint-offer/accept": [mint.getMintOfferAcceptContext, "mintOfferId"],
-  "mint-offer/reject": [mint.getMintOfferRejectContext, "mintOfferId"],
-  "mint-offer/cancel": [mint.getMintOfferCancelContext, "mintOfferId"],
-  "mint-request/accept": [mint.getMintRequestAcceptContext, "mintRequestId"],
-  "mint-request/reject": [mint.getMintRequestRejectContext, "mintRequestId"],
-  "mint-request/cancel": [mint.getMintRequestCancelContext, "mintRequestId"],
-  "burn-offer/accept": [burn.getBurnOfferAcceptContext, "burnOfferId"],
-  "burn-offer/reject": [burn.getBurnOfferRejectContext, "burnOfferId"],
-  "burn-offer/cancel": [burn.getBurnOfferCancelContext, "burnOfferId"],
-  "burn-request/accept": [burn.getBurnRequestAcceptContext, "burnRequestId"],
-  "burn-request/reject": [burn.getBurnRequestRejectContext, "burnRequestId"],
-  "burn-request/cancel": [burn.getBurnRequestCancelContext, "burnRequestId"],
-};
-
 /** The request for the context of a choice; undefined if there is no operation for it. */
 export function choiceCallMessage({ choice, query }: ChoiceCall): MessageInitShape<typeof CallSchema> | undefined {
-  const rpc = rpcs[choice];
+  // Version 1 alone: what version 2 adds, nothing that the console shows can answer.
+  const rpc = OPERATION_RPCS.find(({ operation, version }) => operation === choice && version !== "v2");
   if (rpc === undefined) return undefined;
-  const [method, contractField] = rpc;
+  const { parent, name, input } = rpc.method;
   // Only the token standard's requests name the registrar.
-  const hasRegistrar = query.registrar !== undefined && "registrarParty" in method.input.field;
+  const hasRegistrar = query.registrar !== undefined && "registrarParty" in input.field;
   return {
-    operation: `${method.parent.typeName}/${method.name}`,
-    request: { ...(hasRegistrar && { registrarParty: query.registrar }), [contractField]: query.contractId },
+    operation: `${parent.typeName}/${name}`,
+    request: { ...(hasRegistrar && { registrarParty: query.registrar }), [contractFieldOf(rpc)]: query.contractId },
   };
 }
 

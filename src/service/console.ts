@@ -61,7 +61,7 @@ export function consoleService({ executor, data, parties, packageVersion }: Cons
   });
 }
 
-export const freshnessMessage = (
+const freshnessMessage = (
   notReadyReason: string | undefined,
   points: readonly FreshnessPoint[],
 ): MessageInitShape<typeof GetFreshnessResponseSchema> => ({
@@ -74,10 +74,7 @@ export const freshnessMessage = (
   })),
 });
 
-export const requestsMessage = ({
-  since,
-  operations,
-}: RequestCounts): MessageInitShape<typeof GetRequestsResponseSchema> => ({
+const requestsMessage = ({ since, operations }: RequestCounts): MessageInitShape<typeof GetRequestsResponseSchema> => ({
   since: timestampFromMs(since),
   operations: operations
     .toSorted((a, b) => (a.operation < b.operation ? -1 : 1))
@@ -114,7 +111,7 @@ function refusalMessage(refused: RefusedRequest): MessageInitShape<typeof Refuse
 
 const MAX_WARNINGS = 1_000;
 
-export async function getInventory(
+async function getInventory(
   executor: QueryExecutor,
   { warnings, source, version }: ConsoleData,
   packageVersion: PackageVersion,
@@ -148,7 +145,7 @@ function listRegistrars(registry: Registry, { view, now }: RequestContext): read
 }
 
 /** A contract of any template of the registry. */
-export async function getContract(
+async function getContract(
   executor: QueryExecutor,
   contractId: string,
   packageVersion: PackageVersion,

@@ -126,7 +126,7 @@ export interface Explainer {
 }
 
 /** The refused requests that are kept. */
-export interface KeptRefusals {
+interface KeptRefusals {
   /** Undefined for an id that is not kept. `request` is undefined if it was too large to keep. */
   find(requestId: string): { readonly operation: string; readonly request: JsonObject | undefined } | undefined;
 }
@@ -134,7 +134,7 @@ export interface KeptRefusals {
 const MICROS_PER_MS = 1_000;
 
 /** `asked` is the time for which the explanation was asked, in milliseconds since 1970; undefined for now. */
-export function explanationMessage(
+function explanationMessage(
   { operation, request, at, offset = 0, answer, refusal, validUntil, explanation }: Explained,
   packageVersion: PackageVersion,
   asked: number | undefined,
@@ -233,7 +233,7 @@ export function contractMessage(
   };
 }
 
-export const candidateMessage = (
+const candidateMessage = (
   { contract, isChosen, reason = "" }: ExplainedCandidate,
   versionOf: PackageVersion,
 ): MessageInitShape<typeof CandidateSchema> => ({

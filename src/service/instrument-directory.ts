@@ -5,8 +5,7 @@ import { withoutVersion2, withPackages } from "../registry/sdk/apis.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "../registry/sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
-export interface InstrumentOverrides
-  extends Pick<Instrument, "name" | "symbol" | "decimals" | "description">, WalletHints {
+interface InstrumentOverrides extends Pick<Instrument, "name" | "symbol" | "decimals" | "description">, WalletHints {
   /** Whether version 2 of the token standard is not listed. */
   readonly hideVersion2?: boolean | undefined;
 }
@@ -20,7 +19,7 @@ interface WalletHints {
   readonly accountInputFieldsToShow?: readonly ("provider" | "accountId")[] | undefined;
 }
 
-export interface PauseInfo {
+interface PauseInfo {
   readonly reason?: string | undefined;
   /** RFC 3339 in UTC. */
   readonly until?: string | undefined;
@@ -225,7 +224,7 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
 }
 
 /** The APIs that a registry serves for one of its registrars. */
-export function supportedApisOf(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
+function supportedApisOf(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
   return withPackages(registry.supportedApisOf?.(context, registrar) ?? registry.supportedApis);
 }
 

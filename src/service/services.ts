@@ -1,13 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { InstrumentDirectory, type OverridesByInstrument } from "./instrument-directory.js";
 import type { QueryExecutor } from "./executor.js";
-import { burnMintInstructions, burns, mints } from "./issuance.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
 import { metadata } from "./metadata.js";
+import { operations, type TransferCounter } from "./operations.js";
 import { operators } from "./operator.js";
-import { allocationInstructions, allocations, type TransferCounter, transferInstructions } from "./token-standard.js";
 import { transferProofs } from "./transfer-proof.js";
 
 export interface ServiceOptions {
@@ -25,13 +24,8 @@ export function services(
   { overrides, countsHoldings, openApi, notReadyReason, transfers }: ServiceOptions,
 ): ServiceBinding[] {
   return [
-    ...transferInstructions(executor, transfers),
-    ...allocationInstructions(executor),
-    ...allocations(executor),
+    ...operations(executor, transfers),
     ...metadata(new InstrumentDirectory(executor, overrides, countsHoldings)),
-    ...mints(executor),
-    ...burns(executor),
-    ...burnMintInstructions(executor),
     ...instrumentConfigurations(executor),
     ...transferProofs(executor),
     ...operators(executor, openApi),

@@ -24,7 +24,7 @@ export const templateHash = ({ packageName, qualifiedName }: Template): LookupHa
 export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
 export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
 
-/** Identifies a content id among the states of a database; see content-id.ts. A migration computes it in SQL. */
+/** Identifies a content id among the states of a database; see content-id.ts. */
 export const contentHash = (contentId: string): LookupHash => hashText(`content ${contentId}`);
 
 /** Stands for all lookups that find contracts of a registrar. No result has this hash; streams select changes by it. */

@@ -1,13 +1,7 @@
 /** Answers a request as the service does over REST, from contracts of a test: without a ledger, a network or a port. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { AllocationService as AllocationV1 } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { AllocationService as AllocationV2 } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
-import { AllocationInstructionService as InstructionV1 } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
-import { AllocationInstructionService as InstructionV2 } from "../../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
-import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { LIMITS } from "../config/limits.js";
 import { isStored } from "../domain/contract.js";
 import type { JsonObject } from "../domain/json.js";
@@ -18,9 +12,10 @@ import { formatProblems, parseSnapshot } from "../ledger/file/snapshot.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import type { RegistryFile } from "../registry/engine/grammar.js";
 import { tableRegistry } from "../registry/engine/table-registry.js";
-import type { Choice, Factory } from "../registry/operation-names.js";
+import { type Choice, CHOICES, FACTORIES, type Factory } from "../registry/operation-names.js";
 import { QueryExecutor } from "../service/executor.js";
 import type { AnyValue, Registry, TransferKind } from "../registry/sdk/registry.js";
+import { OPERATION_RPCS } from "../service/operations.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
@@ -79,41 +74,15 @@ export class RefusedRequest extends Error {
   }
 }
 
-const METHODS: Readonly<Record<TestOperation, Partial<Record<"v1" | "v2", DescMethod>>>> = {
-  instruments: { v1: MetadataService.method.listInstruments },
-  "transfer-factory": { v1: TransferV1.method.getTransferFactory, v2: TransferV2.method.getTransferFactory },
-  "allocation-factory": {
-    v1: InstructionV1.method.getAllocationFactory,
-    v2: InstructionV2.method.getAllocationFactory,
-  },
-  "settlement-factory": { v2: AllocationV2.method.getSettlementFactory },
-  "transfer-instruction/accept": {
-    v1: TransferV1.method.getTransferInstructionAcceptContext,
-    v2: TransferV2.method.getTransferInstructionAcceptContext,
-  },
-  "transfer-instruction/reject": {
-    v1: TransferV1.method.getTransferInstructionRejectContext,
-    v2: TransferV2.method.getTransferInstructionRejectContext,
-  },
-  "transfer-instruction/withdraw": {
-    v1: TransferV1.method.getTransferInstructionWithdrawContext,
-    v2: TransferV2.method.getTransferInstructionWithdrawContext,
-  },
-  "allocation-instruction/accept": { v2: InstructionV2.method.getAllocationInstructionAcceptContext },
-  "allocation-instruction/withdraw": { v2: InstructionV2.method.getAllocationInstructionWithdrawContext },
-  "allocation/execute-transfer": { v1: AllocationV1.method.getAllocationTransferContext },
-  "allocation/withdraw": {
-    v1: AllocationV1.method.getAllocationWithdrawContext,
-    v2: AllocationV2.method.getAllocationWithdrawContext,
-  },
-  "allocation/cancel": {
-    v1: AllocationV1.method.getAllocationCancelContext,
-    v2: AllocationV2.method.getAllocationCancelContext,
-  },
-};
-
 /** The names of all operations. */
-export const TEST_OPERATIONS = Object.keys(METHODS) as readonly TestOperation[];
+export const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
+
+/** The methods of an operation by their versions. */
+function methodsOf(name: TestOperation): Partial<Record<"v1" | "v2", DescMethod>> {
+  if (name === "instruments") return { v1: MetadataService.method.listInstruments };
+  const named = OPERATION_RPCS.filter(({ operation }) => operation === name);
+  return Object.fromEntries(named.map(({ version, method }) => [version, method]));
+}
 
 const ARGUMENT_LIMITS = { depth: LIMITS.maxArgumentDepth, keys: LIMITS.maxArgumentKeys };
 const SERVICE_OPTIONS = { overrides: new Map(), countsHoldings: true, openApi: {}, notReadyReason: () => undefined };
@@ -209,9 +178,11 @@ export const asServed = (registry: Registry | RegistryFile): Registry =>
 
 /** The JSON with which the service answers a registry as it was loaded, without debug fields. Rejects as `answer`. */
 export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
-  const { operation, version = METHODS[operation].v1 === undefined ? "v2" : "v1" } = request;
+  const { operation } = request;
+  const methods = methodsOf(operation);
+  const { version = methods.v1 === undefined ? "v2" : "v1" } = request;
   const { registrar, contractId = "", choiceArguments, meta } = request;
-  const method = METHODS[operation][version];
+  const method = methods[version];
   if (method === undefined) throw new Error(`${operation} is not an operation of ${version} of the token standard`);
   const respond = overRest(services(await executorOf(registry, contracts, request), SERVICE_OPTIONS), method);
   const body = { ...(choiceArguments !== undefined && { choiceArguments }), ...(meta !== undefined && { meta }) };

@@ -116,14 +116,14 @@ const OWN_CONDITION = "offledger-if-none-match";
 /** Asks by GET, for which HTTP has 304. */
 const CONDITION = "if-none-match";
 /** The response is empty because the client has it. */
-export const NOT_MODIFIED = "offledger-not-modified";
+const NOT_MODIFIED = "offledger-not-modified";
 
 type Request = Pick<IncomingMessage, "headers" | "method">;
 
 const isGet = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 /** What to record for the validators of a response; undefined if the request does not ask for them. */
-export const recordingFor = (request: Request): Recording | undefined =>
+const recordingFor = (request: Request): Recording | undefined =>
   request.headers[OWN_CONDITION] !== undefined || (isGet(request) && request.headers[CONDITION] !== undefined)
     ? new Recording()
     : undefined;
@@ -132,7 +132,7 @@ export const recordingFor = (request: Request): Recording | undefined =>
 type Known = "304" | "empty" | undefined;
 
 /** The headers that say what a response rests on, and whether the client has it already. */
-export function validate(
+function validate(
   rpc: Rpc,
   message: Message,
   result: Result<object>,

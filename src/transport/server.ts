@@ -181,10 +181,9 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       isDraining = true;
     },
     async close(graceMs) {
-      certificate?.close();
       const timer = setTimeout(() => sockets.destroy(), graceMs);
       try {
-        await server.close();
+        await Promise.all([certificate?.close(), server.close()]);
         log.info({ url }, "the listener and all connections are closed");
       } finally {
         clearTimeout(timer);

@@ -24,6 +24,48 @@ export async function readTextFile(path: string): Promise<string> {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unknown";
 
+export interface FileWatch<T> {
+  /** What the first read gives. */
+  readonly first: Promise<T>;
+  /** Stops the watch. Resolves when a read under way has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Polls files until `close`, which also notices a rename and a moved symbolic link. Reads them at once, and again whenever they
+ * change: one read after the other, of which one that is yet to begin covers all changes until then. `again` must not reject.
+ */
+export function watchFiles<T>(
+  paths: readonly string[],
+  first: () => Promise<T>,
+  again: () => Promise<void>,
+  intervalMs = POLL_MS,
+): FileWatch<T> {
+  let isPending = false;
+  const onChange = () => {
+    if (isPending) return;
+    isPending = true;
+    reading = reading.then(() => {
+      isPending = false;
+      return again();
+    });
+  };
+  // From before the first read: a change during it must not be missed.
+  for (const path of paths) watchFile(path, { interval: intervalMs }, onChange);
+  const read = first();
+  let reading: Promise<void> = read.then(
+    () => undefined,
+    () => undefined,
+  );
+  return {
+    first: read,
+    async close() {
+      for (const path of paths) unwatchFile(path, onChange);
+      await reading;
+    },
+  };
+}
+
 /** A value that was read from files. While they cannot be used, the previous value stays. */
 export class ReloadedFiles<T> {
   readonly #what: string;
@@ -31,7 +73,7 @@ export class ReloadedFiles<T> {
   readonly #read: () => Promise<T>;
   readonly #listeners: ((value: T) => void)[] = [];
   #value: T;
-  #onFileChange: (() => void) | undefined;
+  #watch: FileWatch<void> | undefined;
 
   /** Reads the files with `read`, whose error it throws. The log calls the value `what`. */
   static async load<T>(what: string, paths: readonly string[], read: () => Promise<T>): Promise<ReloadedFiles<T>> {
@@ -55,29 +97,27 @@ export class ReloadedFiles<T> {
 
   /** Polls the files until `close`. Several servers may share them: further calls do nothing. */
   watch(log: Logger): void {
-    if (this.#onFileChange !== undefined) return;
-    const reload = () => {
-      this.#read().then(
-        (value) => {
-          if (isDeepStrictEqual(value, this.#value)) return;
-          this.#value = value;
-          for (const listener of this.#listeners) listener(value);
-          log.info({ path: this.#paths[0] }, `${this.#what} reloaded`);
-        },
-        (error: unknown) => {
-          const message = `${this.#what} reload failed; still using the previous one`;
-          log.error({ reason: errorMessage(error) }, message);
-        },
-      );
-    };
-    this.#onFileChange = reload;
-    for (const path of this.#paths) watchFile(path, { interval: POLL_MS }, reload);
     // They may have changed since they were read.
-    reload();
+    this.#watch ??= watchFiles(
+      this.#paths,
+      () => this.#reload(log),
+      () => this.#reload(log),
+    );
   }
 
-  close(): void {
-    if (this.#onFileChange === undefined) return;
-    for (const path of this.#paths) unwatchFile(path, this.#onFileChange);
+  async close(): Promise<void> {
+    await this.#watch?.close();
+  }
+
+  async #reload(log: Logger): Promise<void> {
+    try {
+      const value = await this.#read();
+      if (isDeepStrictEqual(value, this.#value)) return;
+      this.#value = value;
+      for (const listener of this.#listeners) listener(value);
+      log.info({ path: this.#paths[0] }, `${this.#what} reloaded`);
+    } catch (error) {
+      log.error({ reason: errorMessage(error) }, `${this.#what} reload failed; still using the previous one`);
+    }
   }
 }

@@ -210,19 +210,6 @@ changes: [{ remove: [transfer-rule, transfer-rules] }]
                                     ^ changes[0].remove[1]: must be that of a line of any of the operations of the change: "transfer-rules" is not
 changes: [{ on: [mint-offer/*], remove: [issuer-credentials, transfer-rule] }]
                                                              ^ changes[0].remove[1]: must be that of a line of any of the operations of the change: "transfer-rule" is not
-
-changes: [{ operations: [settlement-factory], remove: [factory] }]
-            ^ changes[0].operations: is not a known field: write ${"`on`"}
-changes: [{ rewards: true, remove: [factory] }]
-            ^ changes[0].rewards: is not a known field: write ${"`add`"} with app-reward-configuration and featured-app-right
-changes: [{ credentials: required, remove: [factory] }]
-            ^ changes[0].credentials: is not a known field: write ${'`set: { entry: "*-credentials", missing: refuse }`'}
-changes: [{ remove: [factory], when: self }]
-                               ^ changes[0].when: is not a known field: write ${"`if`"}
-changes: [{ add: [{ entry: transfer-rule, required: true }] }]
-                                          ^ changes[0].add[0].required: is not a known field: write ${"`missing: refuse`"} in the line
-changes: [{ add: [{ entry: transfer-rule, keys: [a] }] }]
-                                          ^ changes[0].add[0].keys: is not a known field: write ${"`key`"}
 `);
 
 describe("a mistake is reported with its line and column", () => {

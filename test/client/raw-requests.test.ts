@@ -41,7 +41,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** Sends over HTTP/2 only: conformance.slow.test.ts shows that HTTP/1.1 does not differ. */
+/** Sends over HTTP/2 only: media-types.test.ts and bodies.test.ts have HTTP/1.1. */
 const send = ({ method = "POST", to = path, headers = {}, body }: Sent) =>
   sendHttp2(client, { method, path: to, headers, ...(body !== undefined && { body: Buffer.from(body) }) });
 
@@ -111,20 +111,6 @@ describe("Connect rejects", () => {
 });
 
 describe("every protocol rejects", () => {
-  test.each(["text/plain", "application/connect+json", "application/grpc-web-text", "application/grpc+thrift", ""])(
-    "the content type %o with 415",
-    async (type) => {
-      const headers = type === "" ? {} : { "content-type": type };
-      expect((await send({ headers, body: requestBody })).status).toBe(415);
-    },
-  );
-
-  test.each(["PUT", "DELETE", "PATCH"])("%s with 405", async (method) => {
-    for (const type of ["application/json", "application/grpc-web+proto"]) {
-      expect((await send({ method, headers: { "content-type": type }, body: requestBody })).status).toBe(405);
-    }
-  });
-
   test.each<[string, Sent]>([
     ["JSON", { headers: json, body: requestBody }],
     ["truncated JSON", { headers: json, body: "{" }],

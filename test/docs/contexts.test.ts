@@ -71,9 +71,21 @@ test("a wrong file ends the program with all its errors, each with line and colu
   ]);
 });
 
-test("docs/tables.md has the fields of the schema, as the schema describes them", () => {
+test("docs/tables.md has the fields of the schema, each with its form, as the schema describes them", () => {
   const { text } = Page.read("docs/tables.md");
   expect(withTables(text)).toBe(text);
+  for (const form of [
+    "`name`, text, required: what",
+    "`versions`, list of `v1` or `v2`: ",
+    "`templates`, map of templates, required: ",
+    "`instruments`, list of text, `file` or map, required: ",
+    "`roles`, map of paths or lists of paths: ",
+    "`margin`, 0 to 86400: ",
+    "`empty`, boolean: ",
+    "`entries`, map of entries: ",
+    "`on`, list of operations: ",
+  ])
+    expect(text).toContain(`\n- ${form}`);
 });
 
 const own = Page.read("docs/your-own-registry.md");

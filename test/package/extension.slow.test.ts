@@ -15,7 +15,7 @@ import {
   cancel,
   allocationChoice,
 } from "../fixtures/requests.js";
-import { registryWithInstructions } from "../fixtures/utility-calls.js";
+import { completeElements } from "../fixtures/operation-calls.js";
 import { Project } from "./project.js";
 
 const { registrar } = parties;
@@ -39,7 +39,7 @@ const basket = (id: string, ...instruments: string[]) =>
   });
 const instruments = ["EUR", "GBP"];
 const elements: JsonObject[] = [
-  ...registryWithInstructions(),
+  ...completeElements(),
   ...instruments.map((id) => element("InstrumentConfiguration", id, payload.configuration(id))),
   ...["USD", ...instruments].map((id) => element("Holding", `locked-${id}`, payload.lockedHolding("alice", id))),
   basket("basket", "USD", ...instruments),

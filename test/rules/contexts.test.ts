@@ -8,7 +8,7 @@ import { element, parties, payload, requirement } from "../fixtures/elements.js"
 import type { Call } from "../fixtures/protocols.js";
 import { account, allocationV2, leg, legSide, settlement } from "../fixtures/requests.js";
 import { ask } from "../fixtures/rules.js";
-import { registryWithInstructions } from "../fixtures/utility-calls.js";
+import { completeElements } from "../fixtures/operation-calls.js";
 import { type Answer, changes, contexts, contextsOn, isExit, ofEach, operations } from "./every-context.js";
 import { complete, without } from "./table.js";
 
@@ -114,10 +114,9 @@ describe("rewards", () => {
     const old = { if: { package: "utility-registry-app-v0", before: "0.7.0" } };
     const file = JSON.stringify({ packages: { "pkg-1": "0.6.0", "pkg-2": "0.7.0" }, changes: rewardChanges(old) });
     const offer = element("MintOffer", "mint-offer", payload.mint("alice", "USD"), { packageId });
-    const { values = {} } = await contextsOn(file, [
-      ...without("mint-offer", registryWithInstructions()),
-      offer,
-    ]).askFor("mint-offer/accept");
+    const { values = {} } = await contextsOn(file, [...without("mint-offer", completeElements()), offer]).askFor(
+      "mint-offer/accept",
+    );
     expect("utility.digitalasset.com/featured-app-right" in values).toBe(isThere);
   });
 });

@@ -3,7 +3,8 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { lines } from "../fixtures/contexts.js";
 import type { Call } from "../fixtures/protocols.js";
 import { rulesOn } from "../fixtures/rules.js";
-import { registryWithInstructions, utilityCalls } from "../fixtures/utility-calls.js";
+import { completeElements, contextCalls } from "../fixtures/operation-calls.js";
+import type { registryOf } from "../fixtures/registries.js";
 
 /** The values and disclosed contracts of an answer, or its refusal. */
 export interface Answer {
@@ -33,28 +34,29 @@ export function contextsOn(contexts: string, elements: readonly JsonObject[]): C
   return {
     ask: askOf,
     askFor(operation) {
-      const call = utilityCalls[operation];
+      const call = contextCalls.get(operation);
       if (call === undefined) throw new Error(`no call of ${operation}`);
       return askOf(call);
     },
     async askAll(read) {
-      const answers = Object.entries(utilityCalls).map(
-        async ([name, call]) => [name, read(await askOf(call))] as const,
-      );
+      const answers = [...contextCalls].map(async ([name, call]) => [name, read(await askOf(call))] as const);
       return Object.fromEntries(await Promise.all(answers));
     },
   };
 }
 
 /** The small registry with an instruction of every template. */
-export const contexts = (file: string, ...args: Parameters<typeof registryWithInstructions>): Contexts =>
-  contextsOn(file, registryWithInstructions(...args));
+export const contexts = (
+  file: string,
+  registry?: Parameters<typeof registryOf>[0],
+  ...added: readonly JsonObject[]
+): Contexts => contextsOn(file, completeElements({ registry, added }));
 
 /** A file of changes, one a line. */
 export const changes = (...texts: readonly string[]): string =>
   lines("changes:", ...texts.map((text) => `  - ${text}`));
 
-export const operations: readonly string[] = Object.keys(utilityCalls);
+export const operations: readonly string[] = [...contextCalls.keys()];
 
 /** Reject, withdraw and cancel, which never fail for a missing contract. */
 export const isExit = (operation: string): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);

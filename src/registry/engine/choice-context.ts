@@ -63,49 +63,36 @@ export const subjectOf = (instruction: Contract<TableFields>, meta?: JsonObject)
   };
 };
 
+/** What a line is written with. */
+export type LineArguments<S extends ContractSelector = ContractSelector> = [
+  builder: ChoiceContextBuilder,
+  selector: S,
+  subject: RequestSubject,
+  required: boolean,
+];
+
+/** `of`: the accounts that count. */
+export type EntryArguments<S extends ContractSelector = ContractSelector> = [
+  ...line: LineArguments<S>,
+  of?: readonly string[],
+];
+
 /**
- * An entry of a choice context: how its contracts are found and written. The table of operations has the keys
- * under which the value stands. Methods are synchronous and keep no state.
+ * An entry of a choice context: how its contracts are found and written. What it lacks, the lines of a table cannot ask of it.
+ * Methods are synchronous and keep no state. `builder` makes values that refer to contracts, and discloses these. `selector`
+ * has the contracts, and chooses among candidates. The rules that every entry should follow:
+ *
+ * - Found on the synchronizer of the answer: the newest (`selector.newest`).
+ * - Otherwise `selector.missing` decides: "conflict" (409) for a candidate in reassignment; if the entry is `required`,
+ *   "not-found" (404) without candidates and "conflict" with candidates elsewhere. Else it returns undefined.
+ *
+ * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
  */
-export interface ContextEntry<S extends ContractSelector = ContractSelector> {
-  /**
-   * Finds the contracts and returns the value; undefined leaves the entry out. `builder` makes values that refer to
-   * contracts, and discloses these. `selector` has the contracts, and chooses among candidates. The rules that every
-   * entry should follow:
-   *
-   * - Found on the synchronizer of the answer: the newest (`selector.newest`).
-   * - Otherwise `selector.missing` decides: "conflict" (409) for a candidate in reassignment; if the entry is `required`,
-   *   "not-found" (404) without candidates and "conflict" with candidates elsewhere. Else it returns undefined.
-   *
-   * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
-   */
-  value(builder: ChoiceContextBuilder, selector: S, subject: RequestSubject, required: boolean): AnyValue | undefined;
-}
-
-/** Contracts that a choice needs although no entry refers to them. */
-export interface Disclosure<S extends ContractSelector = ContractSelector> {
-  /** Finds the contracts and passes each to `builder.disclose`. Throws as `ContextEntry.value` does. */
-  disclose(builder: ChoiceContextBuilder, selector: S, subject: RequestSubject, required: boolean): void;
-}
-
-/** What lines of a table ask of an entry: what it lacks, they cannot ask. */
-export interface EntryPart<S extends ContractSelector> {
-  /** As `ContextEntry.value`. `of`: the accounts that count. */
-  value?(
-    builder: ChoiceContextBuilder,
-    selector: S,
-    subject: RequestSubject,
-    required: boolean,
-    of?: readonly string[],
-  ): AnyValue | undefined;
-  /** As `Disclosure.disclose`. */
-  disclose?(
-    builder: ChoiceContextBuilder,
-    selector: S,
-    subject: RequestSubject,
-    required: boolean,
-    of?: readonly string[],
-  ): void;
+export interface EntryPart<S extends ContractSelector = ContractSelector> {
+  /** The value, whose contracts are disclosed; undefined leaves the entry out. The table has the keys under which it stands. */
+  value?(...line: EntryArguments<S>): AnyValue | undefined;
+  /** Discloses contracts that a choice needs although no entry refers to them. */
+  disclose?(...line: EntryArguments<S>): void;
   /** The answer fails without its contracts, wherever they are. */
   require?(selector: S, subject: RequestSubject): void;
   /** Whether there is a contract, which is disclosed unless there is no builder. */
@@ -124,12 +111,7 @@ export interface ContextLine<S extends ContractSelector = ContractSelector> {
   /** Those under which the value stands; none for a disclosure. */
   readonly keys: readonly string[];
   /** Returns the value of an entry. */
-  readonly write: (
-    builder: ChoiceContextBuilder,
-    selector: S,
-    subject: RequestSubject,
-    required: boolean,
-  ) => AnyValue | undefined | void;
+  readonly write: (...line: LineArguments<S>) => AnyValue | undefined | void;
   readonly required: boolean;
   /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
   readonly allowsMissing?: boolean | undefined;

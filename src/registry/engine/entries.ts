@@ -6,7 +6,7 @@ import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
-import type { ChoiceContextBuilder, RequestSubject, EntryPart } from "./choice-context.js";
+import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
 import { PARTIES, termOf } from "./names.js";
 import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
@@ -59,7 +59,7 @@ interface FindTerm {
 /** Which accounts count for a line: those of the parties who act. */
 const OWN = ["own"];
 
-export class TableEntry implements EntryPart<ContractSelector> {
+export class TableEntry implements EntryPart {
   readonly name: string;
   readonly definition: EntrySource;
   readonly #options: EntryOptions;
@@ -78,13 +78,7 @@ export class TableEntry implements EntryPart<ContractSelector> {
   }
 
   /** The value of the entry; undefined leaves it out. */
-  value(
-    builder: ChoiceContextBuilder,
-    selector: ContractSelector,
-    subject: RequestSubject,
-    required: boolean,
-    of?: readonly string[],
-  ): AnyValue | undefined {
+  value(...[builder, selector, subject, required, of]: EntryArguments): AnyValue | undefined {
     const { value: form = "contract-id", empty = false } = this.definition;
     // One contract id cannot stand for several instruments.
     if (form === "contract-id" && subject.instruments.length > 1 && this.#isFoundBy("instrument")) return undefined;
@@ -103,14 +97,8 @@ export class TableEntry implements EntryPart<ContractSelector> {
     return { tag: "AV_Map", value: entries };
   }
 
-  disclose(
-    builder: ChoiceContextBuilder,
-    selector: ContractSelector,
-    subject: RequestSubject,
-    required: boolean,
-    of?: readonly string[],
-  ): void {
-    for (const { contract } of this.#select(selector, subject, required, of)) builder.disclose(contract);
+  disclose(...[builder, ...line]: EntryArguments): void {
+    for (const { contract } of this.#select(...line)) builder.disclose(contract);
   }
 
   /** Whether there is a contract, on any synchronizer. The answer depends on it. */

@@ -1,7 +1,7 @@
 /** A table with what an extension adds and changes: a contexts file, a file that extends another, or a module. */
-import { type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
 import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
-import { checkForm, fullNames } from "./file.js";
+import { fullNames } from "./file.js";
 import { type Condition, type Extension, extensionForm, type TemplateDefinition } from "./grammar.js";
 import { Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
@@ -10,7 +10,7 @@ import { compareVersions } from "./versions.js";
 
 /** A file that extends the table. Nothing is used of one with a mistake. */
 export function checkExtension<S extends ContractSelector>(base: Table<S>, value: unknown): Checked<Table<S>> {
-  const { value: extension, mistakes } = checkForm(extensionForm, value ?? {});
+  const { value: extension, mistakes } = check(extensionForm, value ?? {});
   if (extension === undefined) return { mistakes };
   const extended = extend(base, extension);
   return extended.mistakes.length > 0 ? { mistakes: extended.mistakes } : { value: extended.table };

@@ -23,7 +23,7 @@ export const FACTS: Readonly<Record<string, LineCondition<ContractSelector>>> = 
 };
 
 /** That of registry files. */
-export const STANDARD: Vocabulary = {
+const STANDARD: Vocabulary = {
   operations: STANDARD_OPERATIONS,
   facts: FACTS,
   functions: {},
@@ -47,39 +47,16 @@ export function loadForm<T>(
   form: z.ZodType<T>,
   more: (file: T) => readonly Mistake[],
 ): Loaded<T> {
-  const { value, problems } = parseOperatorFile(content, (file) => checkForm(form, file, more));
+  const { value, problems } = parseOperatorFile(content, (file) => check(form, file, more));
   return problems === undefined ? { file: value } : { problems };
 }
 
 export const checkRegistryFile = (value: unknown): Checked<Table> => {
-  const { value: file, mistakes } = checkForm(registryFile, value);
+  const { value: file, mistakes } = check(registryFile, value);
   if (mistakes !== undefined) return { mistakes };
   const { table, mistakes: found } = resolve(file);
   return found.length > 0 ? { mistakes: found } : { value: table };
 };
-
-/** The words of earlier versions of the language, and what to write now. */
-const EARLIER: Readonly<Record<string, string>> = {
-  optional: "`missing: omit` in the line",
-  required: "`missing: refuse` in the line",
-  when: "`if`",
-  keys: "`key`",
-  operations: "`on`",
-  rewards: "`add` with app-reward-configuration and featured-app-right",
-  credentials: '`set: { entry: "*-credentials", missing: refuse }`',
-};
-
-/** As `check`; a field of an earlier version is named with its successor. */
-export function checkForm<T>(form: z.ZodType<T>, value: unknown, more?: (file: T) => readonly Mistake[]): Checked<T> {
-  const { value: checked, mistakes } = check(form, value, more);
-  if (mistakes === undefined) return { value: checked };
-  return {
-    mistakes: mistakes.map(({ path, message }) => {
-      const successor = message.startsWith("is not a known field") ? EARLIER[String(path.at(-1))] : undefined;
-      return { path, message: successor === undefined ? message : `is not a known field: write ${successor}` };
-    }),
-  };
-}
 
 /** The table of a file, and the mistakes that its form does not show. */
 export function resolve(file: UtilityFile): { readonly table: Table; readonly mistakes: readonly Mistake[] };

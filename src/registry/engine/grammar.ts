@@ -1,6 +1,6 @@
 /**
  * The language of tables: registry files, the table of the Registry Utility, and files that extend one of them. The
- * descriptions are the reference, docs/tables.md; the JSON schema, for editors, is made of this one too.
+ * titles and descriptions are the reference, docs/tables.md, and those of the JSON schema, for editors.
  */
 import { z } from "zod";
 import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
@@ -9,11 +9,14 @@ import { OPERATIONS, operationsNamed } from "../operation-names.js";
 import { PATH } from "./paths.js";
 import { compareVersions, VERSION } from "./versions.js";
 
-const name = textOf(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "a name of letters, digits, - and _ that begins with a letter");
+const name = textOf(
+  /^[A-Za-z][A-Za-z0-9_-]{0,62}$/,
+  "a name of letters, digits, - and _ that begins with a letter",
+).meta({ title: "name" });
 const path = textOf(
   PATH,
   "a path such as transfer.sender, allocation.legs.*.receiver, keys(preapprovals), first(holdings) or hint(admin)",
-);
+).meta({ title: "path" });
 const oneOrMore = <T extends z.ZodType>(one: T, expected: string) =>
   z.union([one, z.array(one).min(1, mustBe(expected))], mustBe(expected));
 const paths = oneOrMore(path, "a path, or a list of paths");
@@ -30,54 +33,55 @@ const INTERFACES = INTERFACE_KINDS.flatMap((kind) => [
 ]);
 const implemented = z.enum(INTERFACES);
 
-const templateFields = z.strictObject({
-  name: text.optional().describe("`Module:Entity`, behind the `module` of the file"),
-  implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
-    .optional()
-    .describe(
-      "interfaces of the token standard, in any version or in one, as `allocation/2`. Registrar, parties, accounts, instruments, `holdings` and deadline come from the view, in which paths begin with `view.`. Without `name`, contracts of every package count, if their registrar has signed them",
-    ),
-  signed: z.literal("registrar").optional().describe("only contracts that their registrar has signed count"),
-  package: text.optional().describe("its package, where it is not that of the file"),
-  at: path
-    .optional()
-    .describe("a field with the payload that the other paths are in, of a contract that wraps another"),
-  registrar: path.optional().describe("the party whose contract it is; without it, answers of every registrar use it"),
-  choices: z.enum(KINDS).optional().describe("the operations that are made on it, by the beginning of their names"),
-  roles: z.record(name, paths).optional().describe("parties by their role, such as sender, receiver, executor"),
-  accounts: z
-    .record(name, paths)
-    .optional()
-    .describe("accounts of version 2 of the token standard, or parties; `own` are those of the parties who act"),
-  refs: z.record(name, paths).optional().describe("contract ids, by what they are of"),
-  flags: z.record(name, path).optional().describe("fields that are true or false"),
-  instrument: paths.optional().describe("its instruments; by default that of the standard's transfer or transfer leg"),
-  from: path.optional().describe("when it begins: before, it is not found"),
-  until: path.optional().describe("when it ends: from then on it is not found"),
-  margin: integer(0, 86_400).optional().describe("seconds before its end in which it is not used any more"),
-  deadline: path
-    .optional()
-    .describe("when an instruction can no longer be completed: `check` warns, it is still found"),
-  newest: path
-    .optional()
-    .describe(
-      "of several the one with the highest number or time here, and not the latest; without a value it is the highest",
-    ),
-  requires: paths.optional().describe("fields without which a contract is reported, and not used"),
-  keep: path.optional().describe("a field without which a contract is not stored"),
-  supply: z
-    .strictObject({ instrument: path, amount: path })
-    .optional()
-    .describe("what a contract adds to the total supply of an instrument, stored or not"),
-  kind: name.optional().describe("the beginning of the codes of errors about it: `contract`, as in `contract-missing`"),
-});
-
-export const templateForm = templateFields.superRefine((template, context) => {
-  if (template.name === undefined && template.implements === undefined)
-    context.addIssue("must have a name or implements");
-  if (template.signed !== undefined && template.registrar === undefined && template.implements === undefined)
-    report(context, ["signed"], "must not stand without registrar");
-});
+export const templateForm = z
+  .strictObject({
+    name: text.optional().describe("`Module:Entity`, behind the `module` of the file"),
+    implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
+      .optional()
+      .describe(
+        "interfaces of the token standard, as `allocation` or `allocation/2`: registrar, parties, accounts, instruments, `holdings` and deadline come from their view, in which paths begin with `view.`; without `name`, of contracts of every package that their registrar has signed",
+      ),
+    signed: z.literal("registrar").optional().describe("contracts count that their registrar has signed"),
+    package: text.optional().describe("its package, where it is not that of the file"),
+    at: path
+      .optional()
+      .describe("of a contract that wraps another: the field with the payload that the other paths are in"),
+    registrar: path.optional().describe("the party whose contract it is; default: every registrar"),
+    choices: z.enum(KINDS).optional().describe("the operations that are made on it, by the beginning of their names"),
+    roles: z.record(name, paths).optional().describe("parties by their role, such as sender, receiver, executor"),
+    accounts: z
+      .record(name, paths)
+      .optional()
+      .describe("accounts of version 2, or parties; `own` are those of the parties who act"),
+    refs: z.record(name, paths).optional().describe("contract ids, by what they are of"),
+    flags: z.record(name, path).optional().describe("fields that are true or false"),
+    instrument: paths.optional().describe("its instruments; default: that of the standard's transfer or transfer leg"),
+    from: path.optional().describe("when it begins: before, it is not found"),
+    until: path.optional().describe("when it ends: from then on it is not found"),
+    margin: integer(0, 86_400).optional().describe("seconds before its end in which it is not used any more"),
+    deadline: path.optional().describe("when an instruction can no longer be completed: `check` warns"),
+    newest: path
+      .optional()
+      .describe(
+        "of several, the one with the highest number or time here counts, one without a value above all; default: the latest",
+      ),
+    requires: paths.optional().describe("fields without which a contract is reported, and not used"),
+    keep: path.optional().describe("a field without which a contract is not stored"),
+    supply: z
+      .strictObject({ instrument: path, amount: path })
+      .optional()
+      .describe("paths of `instrument` and `amount`: what a contract adds to the total supply, stored or not"),
+    kind: name
+      .optional()
+      .describe("the beginning of the codes of errors about it; default `contract`, as in `contract-missing`"),
+  })
+  .superRefine((template, context) => {
+    if (template.name === undefined && template.implements === undefined)
+      context.addIssue("must have a name or implements");
+    if (template.signed !== undefined && template.registrar === undefined && template.implements === undefined)
+      report(context, ["signed"], "must not stand without registrar");
+  })
+  .meta({ title: "template" });
 
 /** Where contracts are looked for. */
 const find = {
@@ -101,9 +105,9 @@ export const entryForm = z
       .enum(["contract-id", "list", "map"])
       .optional()
       .describe(
-        "`contract-id`, the default; a `list`, with each contract once; or a `map`, by the party if it is found by one, else by its values",
+        "default `contract-id`; a `list` has each contract once; a `map` is by the party if it is found by one, else by its values",
       ),
-    empty: z.boolean().optional().describe("`true`: a list or map without contracts is written, and not left out"),
+    empty: z.boolean().optional().describe("a list or map without contracts is written, and not left out"),
     only: z.literal("provider").optional().describe("of accounts only those that have a provider"),
     function: name.optional().describe("in place of a template: a function of the Registry Utility"),
     with: z
@@ -115,9 +119,10 @@ export const entryForm = z
     if (entry.find !== undefined && entry.byId !== undefined) context.addIssue("must have find or byId, not both");
     if ((entry.template === undefined) === (entry.function === undefined))
       context.addIssue("must have a template or a function");
-  });
+  })
+  .meta({ title: "entry" });
 
-const version = textOf(VERSION, 'a version in quotes, as "0.7.0"');
+const version = textOf(VERSION, 'a version in quotes, as "0.7.0"').meta({ title: "version" });
 
 const packageCondition = z
   .strictObject({ package: text, from: version.optional(), before: version.optional() })
@@ -128,13 +133,15 @@ const packageCondition = z
       report(context, ["before"], `must be a later version than from, which is ${from}, but is ${before}`);
   });
 
-const condition = z.union([text, packageCondition], mustBe("a name, or a map with a package"));
+const condition = z
+  .union([text, packageCondition], mustBe("a name, or a map with a package"))
+  .meta({ title: "condition" });
 const conditions = oneOrMore(condition, "a name, a map with a package, or a list of these");
 
 const missing = z.enum(["refuse", "omit", "allow"]);
 
 /** Visible ASCII without spaces, as every known key. */
-const key = textOf(/^[!-~]{1,200}$/, "1 to 200 visible ASCII characters without spaces");
+const key = textOf(/^[!-~]{1,200}$/, "1 to 200 visible ASCII characters without spaces").meta({ title: "key" });
 const keys = z.union(
   [key, z.array(key).min(1, mustBe("a key, or a list of keys")).superRefine(once)],
   mustBe("a key, or a list of keys"),
@@ -157,11 +164,9 @@ export const lineForm = z
     require: name.optional().describe("404 where the contract does not exist; also for reject, withdraw and cancel"),
     exists: name.optional().describe("writes whether the contract exists, and discloses it"),
     archived: name.optional().describe("writes whether the contract does not exist any more"),
-    constant: anyValue.optional().describe("writes this value"),
+    constant: anyValue.optional().describe("writes this value, such as `{ tag: AV_Text, value: dark }`"),
     include: text.optional().describe("the lines of another operation of the file, as they are written there"),
-    key: keys
-      .optional()
-      .describe("a key, or several; `*` stands for the name of the entry. Default: the `key` of the file"),
+    key: keys.optional().describe("`*` stands for the name of the entry; default: the `key` of the file"),
     missing: missing
       .optional()
       .describe("of `entry` and `disclosure`: what an absent contract means, in place of the operation's"),
@@ -169,8 +174,11 @@ export const lineForm = z
       .array(name)
       .min(1)
       .optional()
-      .describe("the accounts that count, by their names in the template; default `own`"),
-    disclose: z.boolean().optional().describe("of `exists`: `false` where its caller sees the contract"),
+      .describe("the accounts that count, by their names in the template; default `[own]`"),
+    disclose: z
+      .boolean()
+      .optional()
+      .describe("of `exists`: `false` where its caller sees the contract; default `true`"),
     if: conditions.optional().describe("only where all of these hold"),
     unless: conditions.optional().describe("not where one of these holds"),
   })
@@ -182,7 +190,8 @@ export const lineForm = z
     else if (value.key !== undefined && !WITH_KEY.has(kind)) context.addIssue(`must have no key: ${kind} writes none`);
     else if (value.missing !== undefined && !WITH_MISSING.has(kind))
       report(context, ["missing"], `must be absent: it is of entry and disclosure, and this is ${kind}`);
-  });
+  })
+  .meta({ title: "line" });
 
 const OPERATION = "an operation";
 const operationError = {
@@ -190,22 +199,26 @@ const operationError = {
 };
 /** All that begin with a name and a slash are named by it. */
 const families = [...new Set(OPERATIONS.flatMap((one) => (one.includes("/") ? one.split("/", 1) : [])))];
-const operations = z.union(
-  [
-    z.enum([...OPERATIONS, ...families]),
-    z
-      .string()
-      .regex(/\*/, operationError)
-      .refine((pattern) => operationsNamed(pattern).length > 0, operationError),
-  ],
-  operationError,
-);
+const operations = z
+  .union(
+    [
+      z.enum([...OPERATIONS, ...families]),
+      z
+        .string()
+        .regex(/\*/, operationError)
+        .refine((pattern) => operationsNamed(pattern).length > 0, operationError),
+    ],
+    operationError,
+  )
+  .meta({ title: "operation" });
 
 export const rowForm = z.strictObject({
   missing: missing.optional().describe("what an absent contract means for its lines"),
   lines: z.array(lineForm).describe("the lines of the operation"),
 });
-const row = z.union([z.array(lineForm), rowForm], mustBe("a list of lines, or a map with missing and lines"));
+const row = z
+  .union([z.array(lineForm), rowForm], mustBe("a list of lines, or a map with missing and lines"))
+  .meta({ title: "operation" });
 
 export const changeForm = z
   .strictObject({
@@ -213,16 +226,14 @@ export const changeForm = z
       .array(operations)
       .min(1, "must have at least one operation")
       .optional()
-      .describe("the operations, by their names; `*` stands for any characters. Default: all"),
-    if: conditions.optional().describe("the change is one for requests for which all of these hold"),
-    unless: conditions.optional().describe("the change is none for requests for which one of these holds"),
+      .describe("by their names; `*` stands for any characters; default: all"),
+    if: conditions.optional().describe("for requests for which all of these hold"),
+    unless: conditions.optional().describe("not for requests for which one of these holds"),
     remove: z.array(text).optional().describe("names of entries whose lines go; `*` stands for any characters"),
     add: z
       .array(lineForm)
       .optional()
-      .describe(
-        "lines, after others were removed: what writes a value stands after the last that does, the others at the end",
-      ),
+      .describe("after lines were removed: what writes a value stands after the last that does, the others at the end"),
     set: z
       .strictObject({
         entry: oneOrMore(text, "a name, or a list of names").optional(),
@@ -231,13 +242,14 @@ export const changeForm = z
       })
       .optional()
       .describe(
-        "`missing` and `key` of lines that are there: those of the entries that `entry` names, with `*`; without it of all lines, but no `key` of a line that has its own",
+        "`missing` and `key` of the lines whose entries `entry` names, with `*`; without it of all lines, but no `key` of a line that has its own",
       ),
   })
   .superRefine(({ remove = [], add = [], set }, context) => {
     if (add.length + remove.length === 0 && set?.missing === undefined && set?.key === undefined)
       context.addIssue("must have add, remove or set: it changes nothing");
-  });
+  })
+  .meta({ title: "change" });
 
 const instruments = z.union(
   [
@@ -265,16 +277,18 @@ export const registryFile = z.strictObject({
     .array(z.enum(["v1", "v2"]))
     .min(1)
     .optional()
-    .describe("of the token standard: `[v1]`, the default, `[v2]` or both"),
+    .describe("of the token standard; default `[v1]`"),
   key: key.optional().describe("the key of entries whose line has none; `*` stands for the name of the entry"),
   elsewhere: z
     .enum(["refuse", "omit"])
     .optional()
     .describe(
-      "what a contract means that an answer can do without and that is on another synchronizer: `refuse` is 409, the default; with `omit` it is left out, and none is waited for",
+      "a contract on another synchronizer that an answer can do without: `refuse`, the default, is 409; `omit` leaves it out, and waits for none",
     ),
   templates: z.record(name, templateForm).describe("the contracts that are read, by a name of your own"),
-  factory: z.strictObject(find).describe("the factory of every choice"),
+  factory: z
+    .strictObject(find)
+    .describe("the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry"),
   instruments: instruments.describe(
     "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; or `file`, the instruments file",
   ),
@@ -284,7 +298,7 @@ export const registryFile = z.strictObject({
     .record(operations, row)
     .optional()
     .describe(
-      "the lines of operations, by their names; `*` stands for any characters. An operation has those of all that name it, in the order of the file",
+      "by the names of operations; `*` stands for any characters. An operation has the lines of all that name it, in the order of the file",
     ),
   packages: packages.optional().describe("versions by package id, for conditions, where nobody else knows them"),
 });

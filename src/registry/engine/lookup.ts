@@ -11,26 +11,20 @@ import type {
   RegistryLookup,
   ServedRegistrar,
 } from "../sdk/registry.js";
-import { answerOn, type ChoiceDefinition, type GroupOf } from "./operations.js";
+import { answerOn, type CheckedChoice, type GroupOf } from "./operations.js";
 import type { ContractSelector } from "./selector.js";
-import { type CompiledTable, groupOf } from "./table.js";
+import { checkedChoices, type CompiledTable, groupOf } from "./table.js";
 import { roleOf, type TableFields } from "./templates.js";
-
-/** The choices on instructions: as they are looked up, and as the ledger needs them. */
-export interface LookupChoice<S extends ContractSelector = ContractSelector> {
-  readonly choice: Choice | IssuanceChoice;
-  readonly strict: ChoiceDefinition<S>;
-}
 
 /** The choices on a contract; none if it is of no template of instructions. */
 export const choicesOn = <S extends ContractSelector>(
-  choices: readonly LookupChoice<S>[],
+  choices: readonly CheckedChoice<S>[],
   contract: Contract,
 ): readonly ChoiceCall[] =>
   choices
     .filter(({ strict }) => strict.templates.some((template) => isOf(contract.template, template)))
     // Only instructions have these templates.
-    .map(({ choice }) => callOn(choice, contract as Contract<TableFields>));
+    .map(({ operation }) => callOn(operation, contract as Contract<TableFields>));
 
 const callOn = (choice: Choice | IssuanceChoice, { contractId, fields }: Contract<TableFields>): ChoiceCall => ({
   choice,
@@ -39,7 +33,7 @@ const callOn = (choice: Choice | IssuanceChoice, { contractId, fields }: Contrac
 
 /** Instructions in which a party has a role: a search for each template. The first choice on them completes them. */
 export function instructionSearches<S extends ContractSelector>(
-  choices: readonly LookupChoice<S>[],
+  choices: readonly CheckedChoice<S>[],
   groupOfInstruction: GroupOf,
 ): readonly PartySearch<TableFields>[] {
   const templates = new Set(choices.flatMap(({ strict }) => strict.templates));
@@ -61,7 +55,7 @@ export function instructionSearches<S extends ContractSelector>(
               sender: roleOf({ roles }, "sender"),
               receiver: roleOf({ roles }, "receiver"),
               causes: error === undefined ? [] : causesOf(error),
-              completion: completion && callOn(completion.choice, contract),
+              completion: completion && callOn(completion.operation, contract),
             };
           }),
       }),
@@ -81,7 +75,7 @@ export const entityOf = ({ template: { qualifiedName } }: Contract): string =>
 
 /** `idsOf` are the instruments of a registrar that are not listed by contracts. */
 export function tableLookup(table: CompiledTable, idsOf: (registrar: string) => readonly string[]): RegistryLookup {
-  const choices = [...table.choices].map(([choice, strict]) => ({ choice, strict }));
+  const choices = checkedChoices(table);
   return {
     registrars: (view) => registrars(table, view, idsOf),
     partySearches: instructionSearches(choices, ({ fields }) => groupOf(fields.registrar ?? "")),

@@ -42,7 +42,7 @@ const METHODS = {
   require: "require",
   exists: "exists",
   archived: "has",
-} as const satisfies Readonly<Record<Exclude<LineKind, "constant">, keyof EntryPart<ContractSelector>>>;
+} as const satisfies Readonly<Record<Exclude<LineKind, "constant">, keyof EntryPart>>;
 
 interface LineDefaults {
   readonly missing?: Missing | undefined;

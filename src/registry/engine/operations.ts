@@ -5,7 +5,15 @@ import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable } from "../../state/port.js";
 import { inReassignment, type Needed, onOneSynchronizer, unknownInstruction } from "../needed.js";
-import type { ChoiceQuery, Considered, ContextResult, FactoryResult, RequestContext } from "../sdk/registry.js";
+import type {
+  Choice,
+  ChoiceQuery,
+  Considered,
+  ContextResult,
+  FactoryResult,
+  IssuanceChoice,
+  RequestContext,
+} from "../sdk/registry.js";
 import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "./choice-context.js";
 import { type ContractSelector, type Group, unreadable } from "./selector.js";
 import type { TableFields } from "./templates.js";
@@ -16,6 +24,13 @@ export interface ChoiceDefinition<S extends ContractSelector = ContractSelector>
   readonly label: string;
   /** The templates of the instruction. */
   readonly templates: readonly Template<TableFields>[];
+}
+
+/** A choice as the service answers it, and as the ledger needs it. */
+export interface CheckedChoice<S extends ContractSelector = ContractSelector> {
+  readonly operation: Choice | IssuanceChoice;
+  readonly answered: ChoiceDefinition<S>;
+  readonly strict: ChoiceDefinition<S>;
 }
 
 /** The group of what an instruction needs. */

@@ -7,17 +7,10 @@ import { type ContextDefinition, writeContext } from "./choice-context.js";
 import { FACTORIES, type Factory, isExit, type TableOperation } from "../operation-names.js";
 import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
-import { answerOn, type ChoiceDefinition } from "./operations.js";
+import { answerOn, type CheckedChoice, type ChoiceDefinition } from "./operations.js";
 import type { ContractSelector, Group } from "./selector.js";
-import { type CompiledTable, compileRow, groupOf, tableSelector } from "./table.js";
+import { checkedChoices, type CompiledTable, compileRow, groupOf, tableSelector } from "./table.js";
 import type { TableFields } from "./templates.js";
-
-/** A choice as the service answers it, and as the ledger needs it. */
-export interface CheckedChoice<S extends ContractSelector = ContractSelector> {
-  readonly operation: string;
-  readonly answered: ChoiceDefinition<S>;
-  readonly strict: ChoiceDefinition<S>;
-}
 
 /** Why operations on a pending instruction fail: its choices, and `others`. */
 export function checkInstruction<S extends ContractSelector>(
@@ -56,7 +49,7 @@ export function tableChecks(
   table: CompiledTable,
   instrumentsOf: (context: CheckContext, registrar: string) => readonly string[],
 ): readonly Check<TableFields>[] {
-  const choices = Array.from(table.choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
+  const choices = checkedChoices(table);
   const templates = new Set(choices.flatMap(({ answered }) => answered.templates));
   return [
     {

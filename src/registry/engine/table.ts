@@ -1,12 +1,12 @@
 /** A table, compiled: its templates, its entries, and the lines of each operation. */
 import type { Choice, RequestContext } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
-import { CHOICES, type TableOperation } from "../operation-names.js";
+import { CHOICES, type Factory, type TableOperation } from "../operation-names.js";
 import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import type { Condition } from "./grammar.js";
-import type { ChoiceDefinition } from "./operations.js";
+import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
 import { ContractSelector, type Group } from "./selector.js";
 import { type TableTemplate, tableTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
@@ -28,10 +28,9 @@ export interface CompiledTable {
   readonly dependsOnVersions: boolean;
   readonly factory: TableEntry;
   readonly factoryTemplate: TableTemplate;
-  readonly contexts: ReadonlyMap<TableOperation, ContextDefinition>;
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
-  /** The context of a transfer of any kind. */
-  readonly transfer: ContextDefinition;
+  /** The context of a factory; that of a transfer has the lines of all kinds. */
+  contextOf(operation: Factory): ContextDefinition;
   /** Which kind a transfer is. */
   kindOf(...request: Parameters<LineCondition<ContractSelector>>): TransferKind;
 }
@@ -49,17 +48,12 @@ export function compileTable(table: Table): CompiledTable {
     const { lines } = compileRow(rows[operation], parts, tableSelector);
     return { lines: [...lines, factoryLine], selector: tableSelector };
   };
-  const contexts = new Map(table.vocabulary.operations.map((operation) => [operation, contextOf(operation)]));
-  const choices = new Map(
-    CHOICES.map((operation) => {
-      const [kind = ""] = operation.split("/", 1);
-      const ofKind = Object.entries(table.templates).filter(([, { choices: one }]) => one === kind);
-      const label = kind.replaceAll("-", " ");
-      return [
-        operation,
-        { ...contextOf(operation), label, templates: ofKind.flatMap(([name]) => templates.get(name) ?? []) },
-      ] as const;
-    }),
+  const choices = standardChoices(
+    (kind) =>
+      Object.entries(table.templates).flatMap(([name, one]) =>
+        one.choices === kind ? (templates.get(name) ?? []) : [],
+      ),
+    contextOf,
   );
   const factoryTemplate = templates.get(file.factory.template);
   if (factoryTemplate === undefined) throw new Error(`template ${file.factory.template} is not defined`);
@@ -69,7 +63,11 @@ export function compileTable(table: Table): CompiledTable {
     return direct?.has(selector, subject) === true ? "direct" : "offer";
   };
   const factory = new TableEntry("factory", file.factory, optionsOf(table, templates, entries));
-  const transfer = { lines: [...transferLines(table, contexts, kindOf), factoryLine], selector: tableSelector };
+  const factories: Record<Factory, ContextDefinition> = {
+    "transfer-factory": { lines: [...transferLines(table, parts, kindOf), factoryLine], selector: tableSelector },
+    "allocation-factory": contextOf("allocation-factory"),
+    "settlement-factory": contextOf("settlement-factory"),
+  };
   const dependsOnVersions = Object.values(rows).some(({ lines }) =>
     lines.some(({ if: only, unless }) => [...only, ...unless].some((one) => typeof one === "object")),
   );
@@ -81,28 +79,41 @@ export function compileTable(table: Table): CompiledTable {
     dependsOnVersions,
     factory,
     factoryTemplate,
-    contexts,
     choices,
-    transfer,
+    contextOf: (operation) => factories[operation],
     kindOf,
   };
 }
 
+/** What the table says is what the ledger needs. */
+export const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>
+  Array.from(choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
+
+/** The choices of the token standard: each on the contracts of the templates of its kind. */
+export const standardChoices = (
+  templatesOf: (kind: string) => ChoiceDefinition["templates"],
+  contextOf: (choice: Choice) => ContextDefinition,
+): ReadonlyMap<Choice, ChoiceDefinition> =>
+  new Map(CHOICES.map((choice) => [choice, onInstructions(choice, contextOf(choice), templatesOf)]));
+
+/** The context of a choice, whose name begins with what the instruction is. */
+export function onInstructions<S extends ContractSelector>(
+  choice: string,
+  context: ContextDefinition<S>,
+  templatesOf: (kind: string) => ChoiceDefinition["templates"],
+): ChoiceDefinition<S> {
+  const [kind = ""] = choice.split("/", 1);
+  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind) };
+}
+
 /** The lines of all kinds, each for its own. Usually they are the same. */
-function transferLines(
-  { rows }: Table,
-  contexts: CompiledTable["contexts"],
-  kindOf: CompiledTable["kindOf"],
-): readonly ContextLine[] {
-  const [first, ...others] = TRANSFER_KINDS.map((kind) => `transfer-factory/${kind}` as const);
-  const written = (operation: TableOperation) => JSON.stringify(rows[operation]);
-  const linesOf = (operation: TableOperation) => contexts.get(operation)?.lines.slice(0, -1) ?? [];
-  if (first === undefined || others.every((one) => written(one) === written(first)))
-    return first === undefined ? [] : linesOf(first);
-  return TRANSFER_KINDS.flatMap((kind) => {
-    const isOfKind: LineCondition<ContractSelector> = (...request) => kindOf(...request) === kind;
-    return linesOf(`transfer-factory/${kind}`).map((line) => onlyWhere(line, isOfKind));
-  });
+function transferLines({ rows }: Table, parts: Parts, kindOf: CompiledTable["kindOf"]): readonly ContextLine[] {
+  const linesOf = (kind: TransferKind) => compileRow(rows[`transfer-factory/${kind}`], parts, tableSelector).lines;
+  const written = new Set(TRANSFER_KINDS.map((kind) => JSON.stringify(rows[`transfer-factory/${kind}`])));
+  if (written.size === 1) return linesOf("offer");
+  return TRANSFER_KINDS.flatMap((kind) =>
+    linesOf(kind).map((line) => onlyWhere(line, (...request) => kindOf(...request) === kind)),
+  );
 }
 
 const onlyWhere = (line: ContextLine, holds: LineCondition<ContractSelector>): ContextLine => ({
@@ -138,7 +149,7 @@ export const compileRow = <S extends ContractSelector>(
   selector: SelectorOf<S>,
 ): ContextDefinition<S> => ({ lines: (row?.lines ?? []).map((line) => compileLine(line, parts)), selector });
 
-export function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
+function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
   const { name, keys, missing } = line;
   return {
     name,

@@ -1,8 +1,7 @@
 import type { Contract } from "../../domain/contract.js";
 import type { Account } from "../account.js";
-import type { ChoiceContextBuilder, RequestSubject } from "../engine/choice-context.js";
+import type { EntryArguments, EntryPart } from "../engine/choice-context.js";
 import { allOf, validNow } from "../engine/entries.js";
-import type { ContractSelector } from "../engine/selector.js";
 import { lookupKey } from "../engine/templates.js";
 import type { Needed } from "../needed.js";
 import type { AnyValue, RequestContext } from "./registry.js";
@@ -62,19 +61,12 @@ export interface FindOptions {
 export type ContextFunction = (request: ContextRequest) => AnyValue | undefined;
 
 /** As a part of a table. */
-export const moduleEntry = (write: ContextFunction) => ({
-  value: (...answer: Parameters<typeof contextRequest>): AnyValue | undefined => write(contextRequest(...answer)),
-  disclose(...answer: Parameters<typeof contextRequest>): void {
-    write(contextRequest(...answer));
-  },
+export const moduleEntry = (write: ContextFunction): EntryPart => ({
+  value: (...line) => write(contextRequest(...line)),
+  disclose: (...line) => void write(contextRequest(...line)),
 });
 
-export function contextRequest(
-  builder: ChoiceContextBuilder,
-  selector: ContractSelector,
-  subject: RequestSubject,
-  isRequired: boolean,
-): ContextRequest {
+export function contextRequest(...[builder, selector, subject, isRequired]: EntryArguments): ContextRequest {
   const { context, registrar } = selector;
   const { instruments, roles: parties, accounts = {}, refs: contractIds = {} } = subject;
   const select = <P>(

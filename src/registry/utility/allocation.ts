@@ -3,7 +3,7 @@ import type { Holder } from "../engine/choice-context.js";
 import type { Found } from "../engine/entries.js";
 import { answerWithFactory, findInstruction, selectInstruction } from "../engine/operations.js";
 import { type Group, isOfGroup } from "../engine/selector.js";
-import { roleOf } from "../engine/templates.js";
+import { accountKey, roleOf } from "../engine/templates.js";
 import {
   allocationArguments,
   distinctInstruments,
@@ -77,7 +77,7 @@ export function settlementFactory(
   const { view } = context;
   const { registrar } = query;
   const settlement = settlementArguments(query);
-  checkSettlement(settlement, limits);
+  checkSize("settlement", measure(settlement), limits);
   const instruments = distinctInstruments(settlement);
   notePaused(context, registrar, instruments);
   const { allocationTemplates, packageVersions } = contexts;
@@ -189,40 +189,21 @@ export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
   parties: 100,
 };
 
-/** Throws "invalid" that names all limits that a settlement exceeds. */
-export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
-  let legs = settlement.legs.length;
-  let funded = 0;
-  for (const { extraSides, nextIterationFunding } of settlement.allocations) {
-    legs += extraSides.length;
-    funded += nextIterationFunding.length;
-  }
-  // An upper bound is cheaper than counting: a leg has one instrument and two accounts of at most two parties each.
-  const upperBound = {
-    legs,
-    allocations: settlement.allocations.length,
-    instruments: legs + funded,
-    accounts: 2 * legs,
-    parties: 4 * legs,
-  };
-  if (!isWithin(upperBound, limits)) checkSize("settlement", measure(settlement, legs), limits);
-}
-
 /**
  * Extra sides count as legs. Counts the owners and providers of accounts as parties; executors and actors do not
  * count.
  */
-function measure(settlement: SettlementArguments, legs: number): SettlementLimits {
+function measure(settlement: SettlementArguments): SettlementLimits {
   const extraSides = settlement.allocations.flatMap((allocation) => allocation.extraSides);
   const accounts = [
     ...settlement.legs.flatMap(({ sender, receiver }) => [sender, receiver]),
     ...extraSides.map(({ otherSide }) => otherSide),
   ];
   return {
-    legs,
+    legs: settlement.legs.length + extraSides.length,
     allocations: settlement.allocations.length,
     instruments: distinctInstruments(settlement).length,
-    accounts: new Set(accounts.map(accountName)).size,
+    accounts: new Set(accounts.map(accountKey)).size,
     parties: new Set(accounts.flatMap(({ owner, provider }) => [owner ?? [], provider ?? []].flat())).size,
   };
 }
@@ -242,11 +223,6 @@ function checkSize(label: string, size: Partial<SettlementLimits>, limits: Settl
 }
 
 const units = ["legs", "allocations", "instruments", "accounts", "parties"] as const;
-
-const isWithin = (size: SettlementLimits, limits: SettlementLimits): boolean =>
-  units.every((unit) => size[unit] <= limits[unit]);
-
-const accountName = ({ owner, provider, id }: Account): string => JSON.stringify([owner ?? null, provider ?? null, id]);
 
 /** Always throws: the factory makes an allocation at once, so an allocation instruction is never pending. */
 export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {

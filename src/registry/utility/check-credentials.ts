@@ -5,6 +5,7 @@ import type { View } from "../../state/port.js";
 import type { InstrumentConfiguration, Requirement } from "../sdk/registry.js";
 import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
 import { chooseCredentials, includesClaim, meets, requirementsFor, type Role, whyInvalid } from "./credentials.js";
+import { newestBy } from "./instruments.js";
 import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";
 import type { CheckedOperations } from "./strict.js";
 
@@ -70,14 +71,11 @@ export const checkCredentials = (checked: CheckedOperations): Check<Credential, 
 
 /** The requirements of the newest configuration of each instrument in each group. */
 function allRequirements(view: View): Requirements {
-  const newest = new Map<string, InstrumentConfiguration>();
-  for (const { fields } of view.all(instrumentConfiguration)) {
-    const { operator, provider, registrar, defaultIdentifier } = fields;
-    const name = JSON.stringify([operator, provider, registrar, defaultIdentifier.id]);
-    if (!newest.has(name)) newest.set(name, fields);
-  }
+  const newest = newestBy(view.all(instrumentConfiguration), ({ operator, provider, registrar, defaultIdentifier }) =>
+    JSON.stringify([operator, provider, registrar, defaultIdentifier.id]),
+  );
   const byName = new Map<string, { readonly requirement: Requirement; readonly uses: Use[] }>();
-  for (const configuration of newest.values())
+  for (const { fields: configuration } of newest.values())
     for (const role of ["holder", "issuer"] as const)
       for (const requirement of requirementsFor(role, configuration)) {
         const name = JSON.stringify(requirement);

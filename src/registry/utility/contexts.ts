@@ -9,7 +9,7 @@ import { resolve } from "../engine/file.js";
 import type { Table, Vocabulary } from "../engine/table-types.js";
 import { changeForm, type OperationChange } from "../engine/grammar.js";
 import type { ChoiceDefinition } from "../engine/operations.js";
-import { compileRow, tableEntries } from "../engine/table.js";
+import { compileRow, onInstructions, tableEntries } from "../engine/table.js";
 import { type TableFields, tableTemplates } from "../engine/templates.js";
 import { PackageVersions } from "../engine/versions.js";
 import {
@@ -25,7 +25,7 @@ import { facts, functions, UtilitySelector } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
-export type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
+type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
 export type ChoiceOperation = PendingChoice | IssuanceChoice;
 export type FactoryOperation =
   | Exclude<(typeof STANDARD_OPERATIONS)[number], Choice>
@@ -127,14 +127,10 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   const factories = factoryOperations.map(
     (name) => [name, compileRow(table.rows[name], parts, utilitySelector)] as const,
   );
-  const choices = choiceOperations.map((name): readonly [string, UtilityChoice] => {
-    const [kind = ""] = name.split("/", 1);
-    const templates = kind === "allocation" ? allocationTemplates : instructionsOf(kind);
-    return [
-      name,
-      { ...compileRow(table.rows[name], parts, utilitySelector), label: kind.replaceAll("-", " "), templates },
-    ];
-  });
+  const ofKind = (kind: string) => (kind === "allocation" ? allocationTemplates : instructionsOf(kind));
+  const choices = choiceOperations.map(
+    (name) => [name, onInstructions(name, compileRow(table.rows[name], parts, utilitySelector), ofKind)] as const,
+  );
   const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
     // Both lists have every name of their type.

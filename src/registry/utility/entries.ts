@@ -2,14 +2,7 @@
 import { z } from "zod";
 import type { Contract } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
-import type {
-  ChoiceContextBuilder,
-  ContextEntry,
-  Disclosure,
-  RequestSubject,
-  EntryPart,
-  LineCondition,
-} from "../engine/choice-context.js";
+import type { ChoiceContextBuilder, RequestSubject, EntryPart, LineCondition } from "../engine/choice-context.js";
 import { allOf } from "../engine/entries.js";
 import { FACTS } from "../engine/file.js";
 import type { EntryFunction } from "../engine/table-types.js";
@@ -86,8 +79,7 @@ const blocklistNeeded = (instrument: string, registrar: string): RegistryError =
     { registrar, instrument },
   );
 
-export type UtilityEntry = ContextEntry<UtilitySelector>;
-export type UtilityDisclosure = Disclosure<UtilitySelector>;
+type UtilityEntry = EntryPart<UtilitySelector>;
 
 /** The configuration of the instrument; left out if there is not exactly one instrument. */
 const instrumentConfigurationEntry: UtilityEntry = {
@@ -207,20 +199,20 @@ function explainRights(rights: readonly Contract[], candidates: readonly Contrac
   return { candidates: rights, reasons };
 }
 
-const factoryDisclosure: UtilityDisclosure = {
+const factoryDisclosure: UtilityEntry = {
   disclose(builder, _selector, { factory }) {
     if (factory !== undefined) builder.disclose(factory);
   },
 };
 
 /** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
-const lockedHoldingDisclosure: UtilityDisclosure = {
+const lockedHoldingDisclosure: UtilityEntry = {
   disclose(builder, selector, { refs }, required) {
     discloseHoldings(builder, selector, refs?.["locked"], required);
   },
 };
 
-const allocationsDisclosure: UtilityDisclosure = {
+const allocationsDisclosure: UtilityEntry = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
@@ -233,7 +225,7 @@ const allocationsDisclosure: UtilityDisclosure = {
   },
 };
 
-const allocationHoldingsDisclosure: UtilityDisclosure = {
+const allocationHoldingsDisclosure: UtilityEntry = {
   disclose(builder, selector, { allocations = [] }, required) {
     for (const { fields } of allocations) discloseHoldings(builder, selector, fields.refs["locked"], required);
   },
@@ -258,13 +250,13 @@ function discloseHoldings(
 }
 
 /** The answer is refused for an instrument with `checkBlocklist`: see `problems`. */
-const noBlocklist: EntryPart<UtilitySelector> = {
+const noBlocklist: UtilityEntry = {
   require(selector) {
     selector.refusesBlocklist = true;
   },
 };
 
-const plain = (part: EntryPart<UtilitySelector>): EntryFunction<UtilitySelector> => ({
+const plain = (part: UtilityEntry): EntryFunction<UtilitySelector> => ({
   arguments: z.strictObject({}),
   make: () => part,
 });

@@ -13,7 +13,7 @@ import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
-import { missing, type Needed } from "../needed.js";
+import { missing, type Needed, notServed } from "../needed.js";
 import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
 import {
   allocationFactory,
@@ -35,19 +35,20 @@ export const groupOf = ({ fields }: WithGroup): Group => ({
 const isSameGroup = (a: Group, b: Group): boolean =>
   a.operator === b.operator && a.provider === b.provider && a.registrar === b.registrar;
 
-/** What identifies the group of a factory request. */
-export interface GroupQuery {
+/** What identifies the group of a factory request, and which of its factories may answer. */
+export interface GroupRequest {
   readonly registrar: string;
   /** Empty for a committed allocation whose legs are given later. */
   readonly instruments: readonly string[];
   /** The contract ids of the holdings that the request spends. */
   readonly inputHoldings: readonly string[];
   /** Whether the request can be answered without a configuration: a transfer to oneself, an allocation without legs. */
-  readonly needsNoConfiguration: boolean;
-  /** Those of `groupsOf`. */
-  readonly groups: readonly Group[];
-  /** The registrar's factories, newest first, at least one. */
-  readonly factories: readonly WithGroup[];
+  readonly needsNoConfiguration?: boolean;
+  readonly targetSynchronizer?: string | undefined;
+  /** Returns the group if the request names one; called if the registrar is served. */
+  readonly groupNamed?: () => Group | undefined;
+  /** Whether only factories of version 2 of the token standard count; with the versions of packages. */
+  readonly version2?: PackageVersions | undefined;
 }
 
 /**
@@ -55,30 +56,31 @@ export interface GroupQuery {
  * instrument, or none has and none is needed, do the input holdings decide, which belong to one. Where the ledger does not know
  * them, or the source cannot read them, it is that of the newest configuration, else that of the newest factory.
  */
-export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
-  const { registrar, groups, factories } = query;
-  const [newest, second] = groups;
-  if (newest !== undefined && second === undefined) return newest;
+function chooseGroup(
+  context: RequestContext,
+  request: GroupRequest,
+  groups: readonly Group[],
+  factories: readonly WithGroup[],
+): Group {
+  const { registrar } = request;
+  const [newest] = groups;
   const known = new Set<string>();
-  const holdings = isDecidedByHoldings(query) ? inputHoldings(context, query.inputHoldings) : [];
+  const holdings = isDecidedByHoldings(request, groups) ? inputHoldings(context, request.inputHoldings) : [];
   for (const [contractId, input] of holdings) {
     known.add(contractId);
-    const group = groupHeld(input, query);
+    const group = groupHeld(input, registrar, groups);
     if (group !== undefined) return group;
   }
-  const [factory] = factories;
-  const fallback = newest ?? (factory === undefined ? undefined : groupOf(factory));
-  if (newest !== undefined) noteGuess(context, newest, query, known);
-  return fallback ?? { registrar, operator: undefined, provider: undefined };
+  if (newest !== undefined && groups.length > 1) noteGuess(context, newest, request, known);
+  const [fallback = { registrar, operator: undefined, provider: undefined }] = factories.map(groupOf);
+  return newest ?? fallback;
 }
 
-type Undecided = Pick<GroupQuery, "registrar" | "groups" | "needsNoConfiguration">;
-
-const isDecidedByHoldings = ({ groups, needsNoConfiguration }: Undecided): boolean =>
+const isDecidedByHoldings = ({ needsNoConfiguration = false }: GroupRequest, groups: readonly Group[]): boolean =>
   groups.length > 1 || (groups.length === 0 && needsNoConfiguration);
 
 /** The group of a holding; undefined if that decides nothing. */
-function groupHeld(input: HoldingFields | "archived", { registrar, groups }: Undecided): Group | undefined {
+function groupHeld(input: HoldingFields | "archived", registrar: string, groups: readonly Group[]): Group | undefined {
   if (input === "archived" || input.registrar !== registrar) return undefined;
   const group = { registrar, operator: input.operator, provider: input.provider };
   return groups.length === 0 || groups.some((one) => isSameGroup(one, group)) ? group : undefined;
@@ -86,15 +88,15 @@ function groupHeld(input: HoldingFields | "archived", { registrar, groups }: Und
 
 /** The input holdings that the group of a request depends on and that are not in the store; see InputHoldings. */
 export function holdingsForGroup(view: View, request: GroupRequest): readonly string[] {
-  const { registrar, instruments, needsNoConfiguration = false } = request;
-  const query = { registrar, groups: groupsOf(view, registrar, instruments), needsNoConfiguration };
-  if (!isDecidedByHoldings(query)) return [];
+  const { registrar, instruments } = request;
+  const groups = groupsOf(view, registrar, instruments);
+  if (!isDecidedByHoldings(request, groups)) return [];
   const { stored, unknown } = lookUpHoldings(view, request.inputHoldings);
-  return stored.some(([, input]) => groupHeld(input, query) !== undefined) ? [] : unknown;
+  return stored.some(([, input]) => groupHeld(input, registrar, groups) !== undefined) ? [] : unknown;
 }
 
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */
-export function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
+function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
   const [first, ...others] = instruments.map((id) => distinctGroups(candidateConfigurations(view, registrar, id)));
   if (first === undefined || first.length < 2) return first ?? [];
   const common = first.filter((group) => others.every((more) => more.some((one) => isSameGroup(one, group))));
@@ -123,7 +125,7 @@ export const candidateConfigurations = (
 function noteGuess(
   { recorder }: RequestContext,
   group: Group,
-  { instruments, inputHoldings: ids }: GroupQuery,
+  { instruments, inputHoldings: ids }: GroupRequest,
   known: ReadonlySet<string>,
 ): void {
   if (recorder === undefined) return;
@@ -174,7 +176,7 @@ export const findFactories = (view: View, registrar: string): readonly Found[] =
 export const factoriesOf = (view: View, group: Group): readonly Found[] =>
   ofGroup(findFactories(view, group.registrar), group);
 
-export const neededFactory = (view: View, group: Group): Needed => ({
+const neededFactory = (view: View, group: Group): Needed => ({
   name: `the AllocationFactory of registrar ${group.registrar}${namingGroup(findFactories(view, group.registrar), group)}`,
   kind: "factory",
   registrar: group.registrar,
@@ -185,31 +187,14 @@ export const neededFactory = (view: View, group: Group): Needed => ({
 export function requireFactories(view: View, registrar: string): readonly Found[] {
   const factories = findFactories(view, registrar);
   if (factories.length > 0) return factories;
-  throw notServed(registrar);
+  throw notServed(registrar, allocationFactory, "AllocationFactory");
 }
-
-export const notServed = (registrar: string): RegistryError =>
-  refuse(
-    "registrar-not-served",
-    `registrar ${registrar} is not served here: no AllocationFactory of that party is known`,
-    { registrar, template: allocationFactory.qualifiedName },
-  );
 
 /** The AllocationFactories of one group, for an answer with one of them. */
 export type GroupFactories = Pick<
   FactoryRequest,
   "group" | "needed" | "considered" | "factories" | "targetSynchronizer"
 >;
-
-export interface GroupRequest extends Omit<GroupQuery, "factories" | "groups" | "needsNoConfiguration"> {
-  /** As in GroupQuery. Default false. */
-  readonly needsNoConfiguration?: boolean;
-  readonly targetSynchronizer?: string | undefined;
-  /** Returns the group if the request names one; called if the registrar is served. */
-  readonly groupNamed?: () => Group | undefined;
-  /** Whether only factories of version 2 of the token standard count; with the versions of packages. */
-  readonly version2?: PackageVersions | undefined;
-}
 
 /** The first version of utility-registry-app-v0 whose factories implement version 2 of the token standard. */
 const FIRST_APP_WITH_VERSION_2 = "0.9.0";
@@ -237,10 +222,9 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
   if (all.length === 0) {
     const needed = neededFactory(view, { registrar, operator: undefined, provider: undefined });
     recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
-    throw notServed(registrar);
+    throw notServed(registrar, allocationFactory, "AllocationFactory");
   }
-  const group =
-    request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, groups, factories: all });
+  const group = request.groupNamed?.() ?? chooseGroup(context, request, groups, all);
   const named = () => neededFactory(view, group);
   const mine = ofGroup(all, group);
   const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);

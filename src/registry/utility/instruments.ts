@@ -39,17 +39,28 @@ import {
 export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
   const configurations = view.byKey(instrumentConfiguration, indexKeys.instruments(registrar));
   requireFactories(view, registrar);
-  const byId = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of configurations) {
-    const { id } = configuration.fields.defaultIdentifier;
-    if (!byId.has(id)) byId.set(id, configuration);
-  }
+  return newestOfEach(configurations).map(({ id, otherIds, fields: { paused } }) => ({ id, otherIds, paused }));
+}
+
+/** The newest configuration of each instrument. They come newest first. */
+function newestOfEach(configurations: readonly Contract<InstrumentConfiguration>[]) {
+  const byId = newestBy(configurations, ({ defaultIdentifier }) => defaultIdentifier.id);
   // A default id names only its own instrument, even if another configuration lists it as additional.
-  return [...byId].map(([id, { fields }]) => ({
-    id,
-    otherIds: [...new Set(fields.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
-    paused: fields.paused,
-  }));
+  return Array.from(byId, ([id, configuration]) => {
+    const { fields } = configuration;
+    const others = new Set(fields.additionalIdentifiers.map((other) => other.id));
+    return { id, otherIds: [...others].filter((other) => !byId.has(other)), fields, configuration };
+  });
+}
+
+/** The first contract of each name: they come newest first. */
+export function newestBy<F>(contracts: readonly Contract<F>[], nameOf: (fields: F) => string) {
+  const found = new Map<string, Contract<F>>();
+  for (const contract of contracts) {
+    const name = nameOf(contract.fields);
+    if (!found.has(name)) found.set(name, contract);
+  }
+  return found;
 }
 
 /** The sum of all holdings of each instrument, under any of its ids. */
@@ -121,13 +132,10 @@ function otherIdentifiers(
 
 /** The newest configuration per registrar and default identifier, without those in reassignment, sorted by both. */
 export function listConfigurations({ view }: RequestContext): Contract<InstrumentConfiguration>[] {
-  const newest = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of view.all(instrumentConfiguration)) {
-    const { registrar, defaultIdentifier } = configuration.fields;
-    const { source, id, scheme } = defaultIdentifier;
-    const name = JSON.stringify([registrar, id, source, scheme]);
-    if (!isInReassignment(configuration) && !newest.has(name)) newest.set(name, configuration);
-  }
+  const settled = view.all(instrumentConfiguration).filter((one) => !isInReassignment(one));
+  const newest = newestBy(settled, ({ registrar, defaultIdentifier: { source, id, scheme } }) =>
+    JSON.stringify([registrar, id, source, scheme]),
+  );
   return [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, configuration]) => configuration);
 }
 
@@ -167,29 +175,13 @@ function registrars(view: View): ServedRegistrar[] {
     }));
 }
 
-/** The newest configuration of each instrument. They come newest first. */
-function servedInstruments(configurations: readonly Contract<InstrumentConfiguration>[]): ServedInstrument[] {
-  const byId = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of configurations) {
-    const { id } = configuration.fields.defaultIdentifier;
-    if (!byId.has(id)) byId.set(id, configuration);
-  }
-  return [...byId]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, configuration]) => {
-      const { additionalIdentifiers, paused, checkBlocklist, holderRequirements, issuerRequirements } =
-        configuration.fields;
-      return {
-        id,
-        otherIds: [...new Set(additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
-        paused,
-        checksBlocklist: checkBlocklist,
-        holderRequirements,
-        issuerRequirements,
-        configuration,
-      };
+const servedInstruments = (configurations: readonly Contract<InstrumentConfiguration>[]): ServedInstrument[] =>
+  newestOfEach(configurations)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, otherIds, configuration, fields }) => {
+      const { paused, checkBlocklist: checksBlocklist, holderRequirements, issuerRequirements } = fields;
+      return { id, otherIds, paused, checksBlocklist, holderRequirements, issuerRequirements, configuration };
     });
-}
 
 /** Credentials with claims on a party, whether they are valid now or not. */
 const findCredentials: PartySearch<Credential> = {
@@ -220,7 +212,7 @@ const findPreapprovals: PartySearch<TableFields> = {
 
 /** What operators look up in the Registry Utility. */
 export function createLookup(contexts: UtilityContexts): RegistryLookup {
-  const choices = Array.from(checkedOperations(contexts).choices, ([choice, { strict }]) => ({ choice, strict }));
+  const choices = [...checkedOperations(contexts).choices.values()];
   return {
     registrars,
     partySearches: [findCredentials, findPreapprovals, ...instructionSearches(choices, groupOf)],

@@ -6,15 +6,7 @@ import { type Group, ofGroup } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
 import { transferArguments } from "../factory-arguments.js";
 import { isInReassignment, type Needed } from "../needed.js";
-import type {
-  Considered,
-  Contract,
-  FactoryQuery,
-  Recorder,
-  RequestContext,
-  TransferFactoryResult,
-  TransferKind,
-} from "../sdk/registry.js";
+import type { Contract, FactoryQuery, RequestContext, TransferFactoryResult, TransferKind } from "../sdk/registry.js";
 import type { UtilityContexts } from "./contexts.js";
 import {
   candidateConfigurations,
@@ -64,28 +56,32 @@ export function transferFactory(
     version2,
   });
   const { group } = factories;
-  const covering = coveringPreapprovals(view, group, instrumentId, candidates, version2);
-  const asked = { receiver: receiver.party, instrumentId };
-  const considered =
-    recorder === undefined || isSelf
-      ? undefined
-      : explainPreapprovals(recorder, view, group, asked, candidates, version2);
-
+  const isReachable = directTransferReach(view, group, instrumentId);
+  const reasons = new Map<Contract, string>();
+  const covering = candidates.filter((one) => {
+    const why = whyNotCovering(one, group, instrumentId, isReachable, version2);
+    if (why !== undefined) reasons.set(one, why);
+    return why === undefined;
+  });
+  const needed = neededPreapproval(receiver.party, registrar);
+  // Without one that counts the transfer is an offer.
+  if (!isSelf && covering.length === 0)
+    recorder?.search({ needed, candidates, chosen: undefined, required: false, reasons });
   const transferKind = isSelf ? "self" : covering.length > 0 ? "direct" : "offer";
-  const { factoryId, values, disclosed } = answerWithFactory(context, {
+  const found = answerWithFactory(context, {
     ...(transferKind === "direct"
       ? {
           group,
           factories: covering,
           targetSynchronizer,
-          needed: () => neededPreapproval(receiver.party, registrar),
-          considered,
+          needed: () => needed,
+          considered: { candidates, reasons },
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
     definition: contexts.factories[operations[transferKind]],
     subject: withProvider({ ...subject, meta: query.meta }, group),
   });
-  return { factoryId, transferKind, instrumentId, values, disclosed };
+  return { ...found, transferKind, instrumentId };
 }
 
 /** See InputHoldings. */
@@ -101,25 +97,10 @@ export function holdingsForTransfer(view: View, query: FactoryQuery): readonly s
   });
 }
 
-type Preapprovals = readonly Found[];
-
 /**
- * The preapprovals of the receiver for the instrument, newest first, where the transfer can run: the operator of the
- * preapproval is that of the rule, and configuration and rule of the group are on its synchronizer.
+ * Why a preapproval does not make the transfer direct, as a predicate. Undefined if it allows the instrument and the transfer
+ * can run: its operator is that of the rule, and configuration and rule of the group are on its synchronizer.
  */
-function coveringPreapprovals(
-  view: View,
-  group: Group,
-  instrumentId: string,
-  candidates: Preapprovals,
-  version2: PackageVersions | undefined,
-): Preapprovals {
-  if (candidates.length === 0) return candidates;
-  const isReachable = directTransferReach(view, group, instrumentId);
-  return candidates.filter((one) => whyNotCovering(one, group, instrumentId, isReachable, version2) === undefined);
-}
-
-/** Why a preapproval does not make the transfer direct, as a predicate; undefined if it does. */
 function whyNotCovering(
   preapproval: Found,
   { operator }: Group,
@@ -146,27 +127,6 @@ const neededPreapproval = (party: string, registrar: string): Needed => ({
   registrar,
   template: transferPreapproval.qualifiedName,
 });
-
-/** For explanations: why the preapprovals that do not count are passed over. If none counts, the transfer is an offer. */
-function explainPreapprovals(
-  recorder: Recorder,
-  view: View,
-  group: Group,
-  { receiver, instrumentId }: { readonly receiver: string; readonly instrumentId: string },
-  candidates: Preapprovals,
-  version2: PackageVersions | undefined,
-): Considered {
-  const isReachable = directTransferReach(view, group, instrumentId);
-  const reasons = new Map<Contract, string>();
-  for (const candidate of candidates) {
-    const why = whyNotCovering(candidate, group, instrumentId, isReachable, version2);
-    if (why !== undefined) reasons.set(candidate, why);
-  }
-  const needed = neededPreapproval(receiver, group.registrar);
-  if (reasons.size === candidates.length)
-    recorder.search({ needed, candidates, chosen: undefined, required: false, reasons });
-  return { candidates, reasons };
-}
 
 /** Whether a transfer of the instrument can be direct on a synchronizer: it has configuration and rule of the group. */
 export function directTransferReach(

@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import type { ClientBase } from "pg";
-import { type Database, endSession, inTransaction } from "./database.js";
+import type { Database } from "./database.js";
+import { endSession, inTransaction } from "./sessions.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Key of the advisory lock; the lease has another. */
@@ -91,7 +92,7 @@ async function readVersion(client: ClientBase): Promise<number> {
 
 /** The SQL of each migration. Files are numbered from 0001 without a gap. */
 async function readMigrations(): Promise<string[]> {
-  const folder = dirname(createRequire(import.meta.url).resolve("#migrations/0001-contracts.sql"));
+  const folder = dirname(createRequire(import.meta.url).resolve("#migrations/0001-log.sql"));
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).toSorted();
   for (const [index, file] of files.entries()) {
     if (Number.parseInt(file, 10) !== index + 1) throw new Error(`expected migration ${index + 1}, found ${file}`);

@@ -117,7 +117,7 @@ const LIST_JSON = bytes('{"tag":"AV_List","value":[');
 const MAP_JSON = bytes('{"tag":"AV_Map","value":{');
 const VALUE_END_JSON = bytes("},");
 
-export function contextJson(result: EncodedResult, variant: Variant): ChunkList {
+function contextJson(result: EncodedResult, variant: Variant): ChunkList {
   const { disclosed, factoryId } = result;
   const chunks = headJson(result);
   for (const contract of disclosed) chunks.add(jsonElement[variant](contract));

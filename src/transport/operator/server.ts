@@ -69,8 +69,7 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
       return url;
     },
     async close(graceMs) {
-      token?.close();
-      await server.close(graceMs);
+      await Promise.all([token?.close(), server.close(graceMs)]);
     },
   };
 }

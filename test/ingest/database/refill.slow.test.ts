@@ -13,7 +13,7 @@ import { parties } from "../../fixtures/elements.js";
 import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";
 import { transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { quiet } from "../../fixtures/run-service.js";
-import { registryWithInstructions, utilityCalls } from "../../fixtures/utility-calls.js";
+import { completeElements, contextCalls } from "../../fixtures/operation-calls.js";
 import { until } from "../../fixtures/wait.js";
 import { play } from "../../scripted-participant/elements.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
@@ -99,7 +99,7 @@ async function badgeOfBob(url: string): Promise<unknown> {
 
 /** The badge in the context of cancelling the mint offer. */
 async function badgeOfRegistrar(url: string): Promise<unknown> {
-  const { body } = await ask(url + (utilityCalls["mint-offer/cancel"]?.path ?? ""), "POST");
+  const { body } = await ask(url + (contextCalls.get("mint-offer/cancel")?.path ?? ""), "POST");
   return (body as { readonly choiceContextData?: Values }).choiceContextData?.values["badge"]?.value;
 }
 
@@ -162,7 +162,7 @@ test.each<
   ],
 ])("on a participant, %s", async (_what, definition, sameFields, answer) => {
   const ledger = new ScriptedLedger({ synchronizerId: "sync-A", clock: () => new Date("2026-06-01T00:00:00Z") });
-  play(ledger, [...registryWithInstructions(), ...contracts], { stakeholders: [operator] });
+  play(ledger, [...completeElements(), ...contracts], { stakeholders: [operator] });
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
   const { start, state } = await onDatabase({ ledgerUrl: new URL(participant.url), ledgerParties: [operator] });

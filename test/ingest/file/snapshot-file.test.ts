@@ -47,10 +47,10 @@ function createSnapshotFile(
 }
 
 const start = ({ file, swapped, rejected }: Watched) =>
-  file.start(POLL_MS, {
-    onReplaced: (contracts) => void swapped.push(contracts),
-    onRejected: (reason) => rejected.push(reason),
-  });
+  file.start(
+    { onReplaced: (contracts) => void swapped.push(contracts), onRejected: (reason) => void rejected.push(reason) },
+    POLL_MS,
+  );
 
 async function started(path: string): Promise<Watched> {
   const watched = createSnapshotFile(path);

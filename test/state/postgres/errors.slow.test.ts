@@ -73,7 +73,7 @@ test.each<[string, Partial<URL>, DatabaseErrorKind, string]>([
   await expectEverywhere(databaseAt(url), kind, words, url);
 });
 
-const DUPLICATE = `INSERT INTO offledger.counted_only
+const DUPLICATE = `INSERT INTO offledger.log_counted_only
   VALUES (1, '${SECRET}', gen_random_uuid(), 1), (1, '${SECRET}', gen_random_uuid(), 1)`;
 
 test.each<[string, string, DatabaseErrorKind, string]>([
@@ -89,12 +89,11 @@ test.each<[string, string, DatabaseErrorKind, string]>([
   ["with an error", "SELECT 1 / 0", "defect", "division by zero (SQLSTATE 22012)"],
 ])("a statement %s, in a transaction that is rolled back", async (_what, text, kind, words) => {
   const failing = schema.database.transaction(async (client) => {
-    if (kind !== "unavailable")
-      await client.query("INSERT INTO offledger.template_counts VALUES (7, gen_random_uuid(), 'pkg', 1)");
+    if (kind !== "unavailable") await client.query("INSERT INTO offledger.log_commits VALUES (7, 1)");
     await client.query(text);
   });
   await expectFailure(failing, kind, words);
-  expect(await schema.sql("SELECT FROM offledger.template_counts")).toEqual([]);
+  expect(await schema.sql("SELECT FROM offledger.log_commits")).toEqual([]);
 });
 
 test("a query that violates a constraint, and one on a missing schema", async () => {

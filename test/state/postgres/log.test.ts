@@ -5,7 +5,7 @@ import { contentHash } from "../../../src/state/lookup-hash.js";
 import { StoreUnavailable } from "../../../src/state/port.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
-import { trimStatement } from "../../../src/state/postgres/log-tables.js";
+import { trimStatement } from "../../../src/state/postgres/cleanup.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 import { followerOf } from "../../fixtures/follower.js";

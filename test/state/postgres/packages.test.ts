@@ -1,7 +1,6 @@
 /** The packages of the contracts of a log; src/state/postgres/packages.ts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { contentHash } from "../../../src/state/lookup-hash.js";
-import { logTables } from "../../../src/state/postgres/log-tables.js";
 import { StoredPackages } from "../../../src/state/postgres/packages.js";
 import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
@@ -19,7 +18,7 @@ async function writerOf(contentId: string): Promise<PostgresWriter> {
     contentHash(contentId),
     contentId,
   ]);
-  const content = { contentId, origin: "tests", tables: logTables };
+  const content = { contentId, origin: "tests" };
   return PostgresWriter.begin(schema.database, 0, content, () => undefined);
 }
 

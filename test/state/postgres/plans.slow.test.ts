@@ -4,8 +4,10 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contentHash } from "../../../src/state/lookup-hash.js";
 import type { Statement } from "../../../src/state/postgres/database.js";
-import { bodiesStatement, progressStatement } from "../../../src/state/postgres/log.js";
-import { applyToLogStatement, trimBodiesStatement, trimStatement } from "../../../src/state/postgres/log-tables.js";
+import { bodiesStatement } from "../../../src/state/postgres/log.js";
+import { progressStatement } from "../../../src/state/postgres/progress.js";
+import { applyStatement } from "../../../src/state/postgres/apply-update.js";
+import { trimBodiesStatement, trimStatement } from "../../../src/state/postgres/cleanup.js";
 import { packageIdsStatement } from "../../../src/state/postgres/packages.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
@@ -76,7 +78,7 @@ let schema: Schema;
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
   const read = [progressStatement, bodiesStatement, packageIdsStatement];
-  const statements = [...read, applyToLogStatement, trimBodiesStatement, trimStatement];
+  const statements = [...read, applyStatement, trimBodiesStatement, trimStatement];
   for (const { name, text } of statements) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
@@ -91,7 +93,7 @@ const cases: readonly [string, Statement, readonly unknown[], results: number, b
   ["a step to where it begins", progressStatement, [contentHash(CONTENT), GENERATION, OFFSET, "update-0"], 1],
   ["bodies", bodiesStatement, [contentHash(CONTENT), [...range(1_000, 400, idOf), "unknown"], GENERATION], 400],
   ["package ids", packageIdsStatement, [contentHash(CONTENT)], 1],
-  ["an update", applyToLogStatement, applyParameters, 1],
+  ["an update", applyStatement, applyParameters, 1],
   ["trimming bodies", trimBodiesStatement, [GENERATION, 1], 1_000, TRIM_BOUNDS],
   ["trimming the log", trimStatement, [GENERATION, 1], 0, TRIM_BOUNDS],
 ];

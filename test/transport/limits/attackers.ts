@@ -5,7 +5,7 @@ import { setPriority } from "node:os";
 import tls from "node:tls";
 import { END_HEADERS, frame, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import * as http2 from "./attacking-http2.js";
-import { type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
+import { BEGUN_CONNECTIONS, type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
 
 const [name = "", url = ""] = process.argv.slice(2);
 const { hostname: host, port, protocol } = new URL(url);
@@ -41,6 +41,7 @@ async function keep(count: number, use: (socket: net.Socket, index: number) => v
       isConnected = true;
       connecting--;
       use(socket, tally.opened++);
+      if (tally.opened === BEGUN_CONNECTIONS) process.send?.("begun");
     });
     socket.once("close", () => {
       sockets.delete(socket);

@@ -14,7 +14,7 @@ import { temporaryFile } from "../../fixtures/files.js";
 import { main, Program } from "../../fixtures/program.js";
 import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { until, within } from "../../fixtures/wait.js";
-import { FAMILIES, type FamilyName, TRANSFER_FACTORY } from "./families.js";
+import { BEGUN_CONNECTIONS, FAMILIES, type FamilyName, type Tally, TRANSFER_FACTORY } from "./families.js";
 
 const SECONDS = Number(process.env["OFFLEDGER_ATTACK_SECONDS"] ?? 60);
 const MIB = 1024 * 1024;
@@ -170,6 +170,19 @@ const summaryOf = (delays: number[]) => {
   };
 };
 
+/** They open connections, and send no request. */
+const SILENT = new Set<FamilyName>(["connections", "slow headers", "TLS connections"]);
+
+/** Fails where the attack did not take place: nothing that it spared shows that the service stands it. */
+function expectAttack(family: FamilyName, { opened, requests, sentBytes, answers }: Tally): void {
+  expect(opened).toBeGreaterThanOrEqual(BEGUN_CONNECTIONS);
+  expect(sentBytes).toBeGreaterThan(0);
+  if (SILENT.has(family)) return;
+  expect(requests).toBeGreaterThanOrEqual(BEGUN_CONNECTIONS);
+  // Who resets takes no answer.
+  if (family !== "resets") expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+}
+
 test.skipIf(process.platform !== "linux").each(FAMILIES)(
   "%s",
   async (family) => {
@@ -187,11 +200,13 @@ test.skipIf(process.platform !== "linux").each(FAMILIES)(
     const caller = new Caller(service, right);
     const attacker = startAttack(family, url);
     const ended = once(attacker, "exit");
+    // It may be refused at once, or its process may take long to start.
+    await within(SETTLE_MS, "the attack begins", once(attacker, "message"));
     const over = new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000));
     await Promise.race([over, program.exit, ended]);
     const tally = once(attacker, "message");
     attacker.send("stop");
-    const [report] = (await within(SETTLE_MS, "the attacker ends", tally)) as [object];
+    const [report] = (await within(SETTLE_MS, "the attacker ends", tally)) as [Tally];
     await caller.stop();
     const usage = readUsage(program.pid);
     const share = ((usage?.cpuSeconds ?? 0) * 1_000) / (performance.now() - begun);
@@ -203,6 +218,7 @@ test.skipIf(process.platform !== "linux").each(FAMILIES)(
       `${family}: health on a kept connection ${ofKept.text}, on new ones ${ofFresh.text}, on the operator's port ${ofOperator.text}; ` +
         `answers ${JSON.stringify(answers)}; most memory ${memory} MiB; ${share.toFixed(2)} of a processor; attack ${JSON.stringify(report)}\n`,
     );
+    expectAttack(family, report);
     expect(usage, program.err).toBeDefined();
     expect(wrong).toEqual([]);
     expect(usage?.peakRss).toBeLessThanOrEqual(MEMORY_BYTES);

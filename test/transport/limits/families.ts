@@ -15,6 +15,9 @@ export const FAMILIES = [
 ] as const;
 export type FamilyName = (typeof FAMILIES)[number];
 
+/** An attack has begun, and says so, once it has opened as many. */
+export const BEGUN_CONNECTIONS = 10;
+
 const registrar = party("nordic-registrar");
 
 /** To the demo registry. */

@@ -1,9 +1,6 @@
-/** The tables of a log; migration 0008 describes them. PostgresLog reads them. */
-import type { Client } from "pg";
-import { type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
+/** An update, as one statement or several; migrations/0001-log.sql describes the tables. PostgresLog reads them. */
+import { type Change, type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
 import { idHash, registrarHashOf, sumHash, type Tag, tagOf, templateHash, touchedLookups } from "../lookup-hash.js";
-import { MAX_ARCHIVED_IDS } from "../port.js";
-import type { ChangeBatch } from "./batches.js";
 import { encodeParsed } from "./contract-json.js";
 import { channels, type Statement } from "./database.js";
 
@@ -16,7 +13,7 @@ import { channels, type Statement } from "./database.js";
  *
  * The offset of the state moves first, which locks its row until the commit: offsets grow in the order of commits.
  */
-export const applyToLogStatement: Statement = {
+export const applyStatement: Statement = {
   name: "apply-to-log",
   text: `
 WITH fence AS (
@@ -101,8 +98,10 @@ upserted_sums AS (
 SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM fence`,
 };
 
-/** Throws UnstorableContract. */
-function toParameters({ archived, unassigned, active, countedOnly }: ChangeBatch): unknown[] {
+/** Those of each statement that applies the changes, in order: at least one. Throws UnstorableContract. */
+export const toParameters = (changes: readonly Change[]): unknown[][] => batchChanges(changes).map(parametersOf);
+
+function parametersOf({ archived, unassigned, active, countedOnly }: ChangeBatch): unknown[] {
   const rows = active.map(contractColumns);
   return [
     archived,
@@ -119,7 +118,7 @@ function toParameters({ archived, unassigned, active, countedOnly }: ChangeBatch
 }
 
 /** Those of a contract, without generation and offset. */
-const CONTRACT_COLUMNS = [
+export const CONTRACT_COLUMNS = [
   "contract_id",
   "template_hash",
   "template_id",
@@ -134,9 +133,9 @@ const CONTRACT_COLUMNS = [
   "tags",
 ] as const;
 
-type Columns = readonly (string | null)[];
+export type Columns = readonly (string | null)[];
 
-const contractColumns = (contract: StoredContract): Columns => [
+export const contractColumns = (contract: StoredContract): Columns => [
   contract.contractId,
   templateHash(contract.template),
   contract.templateId,
@@ -154,119 +153,41 @@ const contractColumns = (contract: StoredContract): Columns => [
 /** Tags are hexadecimal digits: none needs quotes. */
 const arrayLiteral = (tags: readonly Tag[]): string => `{${[...new Set(tags)].join(",")}}`;
 
-/** A COPY statement, and what it writes of a contract: rows without their first column, the generation. */
-export interface Copy {
-  readonly statement: string;
-  /** Throws UnstorableContract. */
-  readonly rowsOf: (contract: StoredContract | CountedOnly, offset: number) => readonly Columns[];
+/** Changes to different contracts, by type. */
+interface ChangeBatch {
+  readonly archived: string[];
+  readonly unassigned: { readonly contractId: string; readonly counter: number }[];
+  readonly active: StoredContract[];
+  readonly countedOnly: CountedOnly[];
 }
 
-const COPIES: readonly Copy[] = [
-  {
-    statement: `COPY offledger.log_contracts (generation, ledger_offset, ${CONTRACT_COLUMNS.join(", ")}) FROM STDIN`,
-    rowsOf: (contract, offset) => (isStored(contract) ? [[String(offset), ...contractColumns(contract)]] : []),
-  },
-  {
-    statement: "COPY offledger.log_bodies (generation, contract_id, payload, created_event_blob) FROM STDIN",
-    rowsOf: (contract) =>
-      isStored(contract) ? [[contract.contractId, contract.body.payload, contract.body.createdEventBlob]] : [],
-  },
-  {
-    statement: "COPY offledger.log_counted_only (generation, contract_id, sum_hash, amount) FROM STDIN",
-    rowsOf: (contract) =>
-      isStored(contract) ? [] : [[contract.contractId, sumHash(contract.supply.sum), String(contract.supply.amount)]],
-  },
-];
+/** Keeps a statement well below its timeout. */
+const MAX_CHANGES = 2_000;
 
-/** $1 generation, $2 offset. */
-const COMPLETING_STATEMENTS = [
-  `INSERT INTO offledger.log_sums (generation, ledger_offset, sum_hash, amount)
-   SELECT $1::bigint, $2::bigint, sum_hash, sum(amount) FROM (
-     SELECT sum_hash, amount FROM offledger.log_contracts WHERE generation = $1 AND sum_hash IS NOT NULL
-     UNION ALL SELECT sum_hash, amount FROM offledger.log_counted_only WHERE generation = $1
-   ) contributions GROUP BY sum_hash`,
-  "INSERT INTO offledger.log_commits (generation, ledger_offset) VALUES ($1, $2)",
-];
+/** Splits changes into at least one batch, to apply in order. A batch has at most one change for each contract. */
+function batchChanges(changes: readonly Change[]): ChangeBatch[] {
+  const batches: ChangeBatch[] = [emptyBatch()];
+  const sizes: number[] = [0];
+  /** The first batch that the next change to a contract may join. */
+  const nextIndexes = new Map<string, number>();
+  for (const change of changes) {
+    const contractId = contractIdOf(change);
+    let index = nextIndexes.get(contractId) ?? 0;
+    while ((sizes[index] ?? 0) >= MAX_CHANGES) index++;
+    nextIndexes.set(contractId, index + 1);
+    sizes[index] = (sizes[index] ?? 0) + 1;
+    const batch = (batches[index] ??= emptyBatch());
+    if ("archived" in change) batch.archived.push(contractId);
+    else if ("unassigned" in change) batch.unassigned.push({ contractId, counter: change.reassignmentCounter });
+    else if (isStored(change.active)) batch.active.push(change.active);
+    else batch.countedOnly.push(change.active);
+  }
+  return batches;
+}
 
-/** A request that has disclosed a contract still gets its body if fewer commits have followed its archival. */
-const COMMITS_WITH_BODIES = 1_000;
-/** Keeps the statement short. */
-const MAX_TRIMMED = 1_000;
+const emptyBatch = (): ChangeBatch => ({ archived: [], unassigned: [], active: [], countedOnly: [] });
 
-/**
- * Deletes bodies of archived contracts. By their places: a row that is written meanwhile, since the contract is active again or
- * archived once more, has another.
- */
-export const trimBodiesStatement: Statement = {
-  name: "trim-bodies",
-  text: `
-WITH oldest AS MATERIALIZED (
-  SELECT s.generation,
-    (SELECT ledger_offset FROM offledger.log_commits c WHERE c.generation = s.generation
-     ORDER BY ledger_offset DESC OFFSET ${COMMITS_WITH_BODIES - 1} LIMIT 1) AS committed
-  FROM offledger.state s WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
-),
-trimmed AS MATERIALIZED (
-  SELECT t.* FROM oldest o CROSS JOIN LATERAL (
-    SELECT t.ctid AS place, t.generation, t.contract_id FROM offledger.log_tombstones t
-    WHERE t.has_body AND t.generation = o.generation AND t.ledger_offset < o.committed
-    ORDER BY t.generation, t.ledger_offset LIMIT ${MAX_TRIMMED}
-  ) t
-),
-deleted AS (
-  DELETE FROM offledger.log_bodies WHERE ctid = ANY (ARRAY(
-    SELECT b.ctid FROM trimmed t JOIN offledger.log_bodies b USING (generation, contract_id)
-    WHERE NOT EXISTS (
-      SELECT FROM offledger.log_contracts c WHERE c.generation = t.generation AND c.contract_id = t.contract_id
-    )
-  ))
-)
-UPDATE offledger.log_tombstones SET has_body = false WHERE ctid = ANY (ARRAY(SELECT place FROM trimmed))
-RETURNING 1`,
-};
-
-/** A follower that was paused for fewer goes on by a step. */
-const MAX_COMMITS = 20_000;
-
-/**
- * A commit from which a step would lack a tombstone goes with it, in one statement: a position is known if its commit is.
- */
-export const trimStatement: Statement = {
-  name: "trim-log",
-  text: `
-WITH fence AS (
-  SELECT s.generation FROM offledger.state s WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
-),
-oldest AS MATERIALIZED (
-  SELECT f.generation,
-    (SELECT ledger_offset FROM offledger.log_commits c WHERE c.generation = f.generation
-     ORDER BY ledger_offset DESC OFFSET ${MAX_COMMITS - 1} LIMIT 1) AS committed,
-    (SELECT ledger_offset FROM offledger.log_tombstones t WHERE t.generation = f.generation
-     ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS - 1} LIMIT 1) AS archived
-  FROM fence f
-),
-deleted_commits AS (
-  DELETE FROM offledger.log_commits c USING oldest o
-  WHERE c.generation = o.generation AND c.ledger_offset < greatest(o.committed, o.archived)
-)
-DELETE FROM offledger.log_tombstones t USING oldest o
-WHERE t.generation = o.generation AND t.ledger_offset < o.archived AND NOT t.has_body`,
-};
-
-export const logTables = {
-  apply: applyToLogStatement,
-  toParameters,
-  copies: COPIES,
-  /** Completes a snapshot of which all rows were copied. */
-  async complete(session: Client, generation: number, offset: number): Promise<void> {
-    for (const statement of COMPLETING_STATEMENTS) await session.query(statement, [generation, offset]);
-    // Without statistics the planner knows nothing about the new rows.
-    await session.query("ANALYZE offledger.log_contracts, offledger.log_counted_only");
-  },
-  /** Finds a contract of generation $1 that is stored and counted only. */
-  countedTwice: `
-SELECT c.contract_id FROM offledger.log_counted_only o JOIN offledger.log_contracts c USING (generation, contract_id)
-WHERE generation = $1 LIMIT 1`,
-  /** Delete what no reader needs of generation $1, unless another epoch than $2 has begun. One that returns rows is run again. */
-  trims: [trimBodiesStatement, trimStatement],
-};
+function contractIdOf(change: Change): string {
+  if ("archived" in change) return change.archived;
+  return "unassigned" in change ? change.unassigned : change.active.contractId;
+}
