@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
 import { INTERFACE_KINDS, TOKEN_INTERFACES } from "../../domain/token-interfaces.js";
-import { OPERATIONS, operationsNamed } from "../operation-names.js";
+import { FACTORIES, type Factory, OPERATIONS, operationsNamed } from "../operation-names.js";
 import { PATH } from "./paths.js";
 import { compareVersions, VERSION } from "./versions.js";
 
@@ -269,6 +269,13 @@ const instruments = z.union(
 
 const packages = z.record(text, version);
 
+const factory = z.strictObject(find);
+const factories = z.strictObject({
+  "transfer-factory": factory.optional(),
+  "allocation-factory": factory.optional(),
+  "settlement-factory": factory.optional(),
+} satisfies Record<Factory, z.ZodType>);
+
 export const registryFile = z.strictObject({
   name: text.describe("what the registry is called"),
   package: text.optional().describe("the package of the templates that have a name"),
@@ -287,8 +294,10 @@ export const registryFile = z.strictObject({
     ),
   templates: z.record(name, templateForm).describe("the contracts that are read, by a name of your own"),
   factory: z
-    .strictObject(find)
-    .describe("the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry"),
+    .union([factory, factories], mustBe("an entry with a template, or a map of factories by their operations"))
+    .describe(
+      "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or such an entry for each of `transfer-factory`, `allocation-factory` and `settlement-factory`, of which those that are absent are refused",
+    ),
   instruments: instruments.describe(
     "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; or `file`, the instruments file",
   ),
@@ -328,6 +337,14 @@ export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> &
 };
 export type EntryDefinition = z.infer<typeof entryForm>;
 export type InstrumentsDefinition = z.infer<typeof instruments>;
+type FactoryDefinition = z.infer<typeof factory>;
+
+/** The factories of a table by their operations; all are the same where it has one. */
+export function factoriesOf(given: RegistryFile["factory"]): ReadonlyMap<Factory, FactoryDefinition> {
+  if ("template" in given) return new Map(FACTORIES.map((operation) => [operation, given]));
+  const named = FACTORIES.map((operation) => [operation, given[operation]] as const);
+  return new Map(named.flatMap(([operation, one]) => (one === undefined ? [] : [[operation, one]])));
+}
 export type Line = z.infer<typeof lineForm>;
 export type Condition = z.infer<typeof condition>;
 export type Missing = z.infer<typeof missing>;

@@ -13,7 +13,7 @@ import type {
 } from "../sdk/registry.js";
 import { answerOn, type CheckedChoice, type GroupOf } from "./operations.js";
 import type { ContractSelector } from "./selector.js";
-import { checkedChoices, type CompiledTable, groupOf } from "./table.js";
+import { allFactories, checkedChoices, type CompiledTable, groupOf } from "./table.js";
 import { roleOf, type TableFields } from "./templates.js";
 
 /** The choices on a contract; none if it is of no template of instructions. */
@@ -92,7 +92,7 @@ function registrars(
   const { instruments: listed } = table.table.file;
   const listing =
     typeof listed === "object" && !Array.isArray(listed) ? table.templates.get(listed.template) : undefined;
-  const factories = view.all(table.factoryTemplate);
+  const factories = allFactories(table, view);
   const lists = listing === undefined ? [] : view.all(listing);
   const parties = [...new Set(factories.flatMap(({ fields }) => fields.registrar ?? []))].toSorted();
   return parties.map((party): ServedRegistrar => {

@@ -7,7 +7,13 @@ import { indexKey, type SupplyContribution, type Template } from "../../domain/t
 import type { ShownContract } from "../../domain/token-interfaces.js";
 import { type Account, accountIn } from "../account.js";
 import type { Instrument } from "../sdk/registry.js";
-import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./grammar.js";
+import {
+  type EntryDefinition,
+  factoriesOf,
+  type InstrumentsDefinition,
+  type RegistryFile,
+  type TemplateDefinition,
+} from "./grammar.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
 import { interfacesOf, Views } from "./views.js";
 
@@ -53,7 +59,7 @@ export interface TemplatesFile {
   /** With their packages and full names. */
   readonly templates: Readonly<Record<string, TemplateDefinition>>;
   readonly entries?: Readonly<Record<string, EntryDefinition>> | undefined;
-  readonly factory?: Pick<EntryDefinition, "template" | "find"> | undefined;
+  readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
 }
 
@@ -87,7 +93,8 @@ export function tableTemplates(file: TemplatesFile): ReadonlyMap<string, TableTe
 
 function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDefinition): TableTemplate {
   const { factory, instruments } = file;
-  const finds = [factory, ...Object.values(file.entries ?? {})].filter(
+  const factories = factory === undefined ? [] : [...factoriesOf(factory).values()];
+  const finds = [...factories, ...Object.values(file.entries ?? {})].filter(
     (one) => one?.template === name && !("byId" in one && one.byId !== undefined),
   );
   // Their order in the file does not matter to what is stored.
@@ -98,7 +105,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       ? instruments
       : undefined;
   // Instruments and registrars are listed by the registrar alone.
-  if (listed !== undefined || factory?.template === name) indexes.set("", []);
+  if (listed !== undefined || factories.some((one) => one.template === name)) indexes.set("", []);
   const { at, name: entity, implements: named } = definition;
   const interfaces = interfacesOf(definition);
   const views = interfaces.length === 0 ? undefined : new Views(definition);
