@@ -31,7 +31,7 @@ const INTERFACES = INTERFACE_KINDS.flatMap((kind) => [
   kind,
   ...TOKEN_INTERFACES.filter((one) => one.kind === kind).map(({ version }) => `${kind}/${version}`),
 ]);
-const implemented = z.enum(INTERFACES);
+const implemented = z.enum(INTERFACES).meta({ title: "interface" });
 
 export const templateForm = z
   .strictObject({
@@ -39,7 +39,7 @@ export const templateForm = z
     implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
       .optional()
       .describe(
-        "interfaces of the token standard, as `allocation` or `allocation/2`: registrar, parties, accounts, instruments, `holdings` and deadline come from their view, in which paths begin with `view.`; without `name`, of contracts of every package that their registrar has signed",
+        `interfaces of the token standard (${INTERFACE_KINDS.join(", ")}), as \`allocation\` in any version or \`allocation/2\`: registrar, parties, accounts, instruments, \`holdings\` and deadline come from their view, in which paths begin with \`view.\`; without \`name\`, of contracts of every package that their registrar has signed`,
       ),
     signed: z.literal("registrar").optional().describe("contracts count that their registrar has signed"),
     package: text.optional().describe("its package, where it is not that of the file"),
