@@ -159,7 +159,10 @@ export async function checkParticipant(
 async function loadFiles(config: Config) {
   const registry = await loadRegistry(config);
   await readInstruments(config.instruments);
-  return { registry, decoder: new Decoder(registry.templates, config.totalSupply, config.keepHoldings) };
+  return {
+    registry,
+    decoder: new Decoder(registry.templates, { countsSupply: config.totalSupply, keepsOptional: config.keepHoldings }),
+  };
 }
 
 async function inventoryOf(

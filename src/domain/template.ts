@@ -1,16 +1,30 @@
 import type { JsonObject } from "./json.js";
+import type { ShownContract, TokenInterface } from "./token-interfaces.js";
 
-/** A template that a registry reads. Package ids change with every upgrade, so names identify it. */
+/**
+ * A template that a registry reads. Package ids change with every upgrade, so names identify it, or the interfaces that its
+ * contracts implement: then any package may have it, and one contract may be of several.
+ */
 export interface Template<F = unknown> {
   /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
   readonly qualifiedName: string;
-  /** Name of the package, for example `utility-registry-v0`. */
+  /** Name of the package, for example `utility-registry-v0`; empty for one that interfaces identify. */
   readonly packageName: string;
+  /** The interfaces whose views `parse` reads; without a package each contract that implements one of them is of it. */
+  readonly interfaces?: readonly TokenInterface[];
+  /**
+   * The registrar, without whose signature a contract counts for nothing: it must be one that we read as, or that is
+   * configured. Absent where the code of the package is trusted. Throws as `parse` does.
+   */
+  signerOf?(payload: JsonObject, shown?: ShownContract): string | undefined;
+  /** Of a contract that is of several templates, these. */
+  readonly parts?: readonly Template[];
   /**
    * Reads what the rules need from the create arguments. Returns undefined if no rule will ever ask for the contract,
-   * which is then not stored. Throws an Error that names the field if the arguments do not match the template.
+   * which is then not stored. Throws an Error that names the field if the arguments do not match the template. `shown` is
+   * undefined where the source gives arguments alone.
    */
-  parse(payload: JsonObject): ParsedPayload<F> | undefined;
+  parse(payload: JsonObject, shown?: ShownContract): ParsedPayload<F> | undefined;
   /**
    * The registrar of a contract, whose answers alone may use it. Undefined, or absent, if answers of every registrar may.
    * Clients that follow the changes of one registrar learn nothing of the contracts of others.
@@ -25,7 +39,7 @@ export interface Template<F = unknown> {
    * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed.
    * Called only if the service keeps total supply. Throws as `parse` does.
    */
-  supplyContribution?(payload: JsonObject): SupplyContribution;
+  supplyContribution?(payload: JsonObject, shown?: ShownContract): SupplyContribution;
 }
 
 /** What one contract adds to a sum. */
@@ -47,6 +61,56 @@ export interface ParsedPayload<F> {
   /** Whether the contract is stored only if the service keeps optional contracts, which OFFLEDGER_KEEP_HOLDINGS says. */
   readonly isOptional?: boolean;
 }
+
+/** Whether a contract of a template is also one of `other`. */
+export const isOf = (template: Template, other: Template): boolean =>
+  template === other || template.parts?.includes(other) === true;
+
+/** Those that a contract is of. */
+export const partsOf = (template: Template): readonly Template[] => template.parts ?? [template];
+
+const combinations = new WeakMap<Template, WeakMap<Template, Template>>();
+
+/** The template of a contract that is of several: each parses it, and their fields, which must be objects, are joined. */
+export const combined = (templates: readonly [Template, ...Template[]]): Template => templates.reduce(pair);
+
+function pair(a: Template, b: Template): Template {
+  const known = combinations.get(a)?.get(b);
+  if (known !== undefined) return known;
+  const made: Template = {
+    packageName: a.packageName,
+    qualifiedName: `${a.qualifiedName}, ${b.qualifiedName}`,
+    parts: [...partsOf(a), b],
+    signerOf(payload, shown) {
+      const signer = a.signerOf?.(payload, shown);
+      return signer === b.signerOf?.(payload, shown) ? signer : undefined;
+    },
+    registrarOf: (fields) => a.registrarOf?.(fields),
+    parse(payload, shown) {
+      const [first, second] = [a.parse(payload, shown), b.parse(payload, shown)];
+      if (first === undefined || second === undefined) return first ?? second;
+      return {
+        fields: joined(first.fields, second.fields),
+        indexKeys: [...new Set([...first.indexKeys, ...second.indexKeys])],
+        isOptional: first.isOptional === true && second.isOptional === true,
+      };
+    },
+  };
+  if (!combinations.has(a)) combinations.set(a, new WeakMap());
+  combinations.get(a)?.set(b, made);
+  return made;
+}
+
+/** Objects by their fields, lists with each element once; of others the first that is there. */
+function joined(a: unknown, b: unknown): unknown {
+  if (Array.isArray(a) && Array.isArray(b)) return [...new Set<unknown>([...a, ...b])];
+  if (!isFields(a) || !isFields(b)) return a ?? b;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, joined(a[name], b[name])]));
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A template of contracts that could not be parsed, which are stored without content. */
 interface UnreadableTemplate extends Template<null> {

@@ -41,7 +41,7 @@ export function createSource(
   clock: () => number,
 ): Source {
   const end = new AbortController();
-  const decoder = new Decoder(templates, countsSupply, keepsOptional);
+  const decoder = new Decoder(templates, { countsSupply, keepsOptional });
   const connection =
     participant === undefined
       ? undefined

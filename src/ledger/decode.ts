@@ -1,10 +1,11 @@
 /** Decodes the elements of a participant's active contracts. Pure. */
-import { readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
+import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import { SharedStrings } from "../domain/shared-strings.js";
-import { type Template, unreadableTemplate } from "../domain/template.js";
+import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
+import { type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";
 
 /** The state of a contract in one element. Several elements may describe the same contract. */
 export interface DecodedContract {
@@ -12,22 +13,40 @@ export interface DecodedContract {
   readonly offset: number;
 }
 
+export interface DecoderOptions {
+  /** Whether contracts that are not stored still contribute to the supply. */
+  readonly countsSupply?: boolean;
+  /** Whether contracts that only some services need are stored. */
+  readonly keepsOptional?: boolean;
+  /** Registrars that we do not read as, whose signed contracts are served too. */
+  readonly registrars?: readonly string[];
+}
+
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
+  /** Those that interfaces identify, in the order of the registry. */
+  readonly #byInterface: readonly Template[];
+  readonly #hasViews: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
+  readonly #registrars: ReadonlySet<string>;
+  /** Contracts of others that name a registrar, or that no registrar of ours has signed. */
+  foreign = 0;
   readonly #strings = new SharedStrings();
 
-  /**
-   * With `countsSupply`, contracts that are not stored still contribute to the supply. With `keepsOptional`, contracts
-   * that only some services need are stored.
-   */
-  constructor(templates: readonly Template[], countsSupply = false, keepsOptional = false) {
+  constructor(
+    templates: readonly Template[],
+    { countsSupply = false, keepsOptional = false, registrars = [] }: DecoderOptions = {},
+  ) {
+    const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
-      templates.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
+      named.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
+    this.#byInterface = templates.filter(({ packageName }) => packageName === "");
+    this.#hasViews = templates.some(({ interfaces = [] }) => interfaces.length > 0);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
+    this.#registrars = new Set(registrars);
   }
 
   /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
@@ -72,11 +91,21 @@ export class Decoder {
     reassignmentCounter: number,
   ): StoredContract | CountedOnly | undefined {
     const event = requireObject(created, "createdEvent");
-    const template = this.#templates.get(readTemplateKey(event));
+    const template = this.#templateOf(event);
     if (template === undefined) return undefined;
+    // What others show us costs no incident, even if their views fail.
+    if (template.signerOf !== undefined && !this.#hasOwnSigner(event)) {
+      this.foreign++;
+      return undefined;
+    }
+    const shown = this.#hasViews ? shownOf(event) : undefined;
     const payload = this.#strings.shareIn(requireObject(event.createArgument, "createArgument")) as JsonObject;
-    const parsed = template.parse(payload);
-    const supply = this.#countsSupply ? template.supplyContribution?.(payload) : undefined;
+    if (template.signerOf !== undefined && !this.#isSignedBy(template.signerOf(payload, shown), event)) {
+      this.foreign++;
+      return undefined;
+    }
+    const parsed = template.parse(payload, shown);
+    const supply = this.#countsSupply ? template.supplyContribution?.(payload, shown) : undefined;
     const contractId = requireString(event, "contractId");
     if (parsed === undefined || (parsed.isOptional === true && !this.#keepsOptional)) {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
@@ -106,6 +135,27 @@ export class Decoder {
     };
   }
 
+  /** By its name, else by the interfaces that it shows. */
+  #templateOf(event: JsonObject): Template | undefined {
+    const named = this.#templates.get(readTemplateKey(event));
+    if (named !== undefined || this.#byInterface.length === 0) return named;
+    const shown = new Set(viewsIn(event).map(({ interfaceId }) => nameOf(interfaceId)));
+    const [first, ...others] = this.#byInterface.filter(({ interfaces = [] }) =>
+      interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
+    );
+    return first && combined([first, ...others]);
+  }
+
+  /** Whether a party has signed it that is one of our registrars: we read as it, or it is configured. */
+  #hasOwnSigner(event: JsonObject): boolean {
+    return textsIn(event.signatories).some((party) => this.#isSignedBy(party, event));
+  }
+
+  #isSignedBy(registrar: string | undefined, { signatories, witnessParties }: JsonObject): boolean {
+    if (registrar === undefined || !textsIn(signatories).includes(registrar)) return false;
+    return this.#registrars.has(registrar) || textsIn(witnessParties).includes(registrar);
+  }
+
   /**
    * What is kept of a contract that cannot be decoded: that it exists. Undefined if it does not say its id and its template,
    * or no rule needs it.
@@ -113,14 +163,16 @@ export class Decoder {
   unreadable(created: JsonValue | undefined, reassignmentCounter = 0): StoredContract | undefined {
     try {
       const event = requireObject(created, "createdEvent");
-      const template = this.#templates.get(readTemplateKey(event));
+      const template = this.#templateOf(event);
       if (template === undefined) return undefined;
-      const unreadable = unreadableTemplate(template);
+      const [first, ...others] = partsOf(template).map((one) => unreadableTemplate(one));
+      // A template has a part at least.
+      if (first === undefined) return undefined;
       return {
         fields: null,
-        template: unreadable,
+        template: combined([first, ...others]),
         synchronizerId: undefined,
-        indexKeys: [unreadable.indexKey],
+        indexKeys: [first, ...others].map(({ indexKey }) => indexKey),
         supply: undefined,
         contractId: requireString(event, "contractId"),
         templateId: requireString(event, "templateId"),
@@ -179,3 +231,43 @@ function readTemplateKey(event: JsonObject): string {
 
 /** By package name: package ids change with every upgrade. */
 const templateKey = (packageName: string, qualifiedName: string): string => `${packageName}#${qualifiedName}`;
+
+interface InterfaceView {
+  /** `packageId:Module:Interface`. */
+  readonly interfaceId: string;
+  readonly view: JsonObject;
+}
+
+function viewsIn({ interfaceViews = [] }: JsonObject): InterfaceView[] {
+  if (!Array.isArray(interfaceViews)) throw new Error("interfaceViews must be a list");
+  return interfaceViews.map((one) => {
+    const view = requireObject(one, "interfaceViews[]");
+    return { interfaceId: requireString(view, "interfaceId"), view };
+  });
+}
+
+/** `Module:Interface`. */
+const nameOf = (interfaceId: string): string => interfaceId.slice(interfaceId.indexOf(":") + 1);
+
+const interfaces: ReadonlyMap<string, TokenInterface> = new Map(
+  TOKEN_INTERFACES.map((one) => [one.qualifiedName, one]),
+);
+
+/** Throws an Error that names a view which the participant could not compute, or whose interface is not the published one. */
+function shownOf(event: JsonObject): ShownContract {
+  const views = new Map<TokenInterface, JsonObject>();
+  for (const { interfaceId, view } of viewsIn(event)) {
+    const known = interfaces.get(nameOf(interfaceId));
+    if (known === undefined) continue;
+    if (interfaceId !== `${known.packageId}:${known.qualifiedName}`)
+      throw new Error(`interface ${interfaceId} is not the published one, of package ${known.packageId}`);
+    const { code, message } = fieldsOf(view.viewStatus);
+    if (code !== undefined && code !== 0)
+      throw new Error(`the participant could not compute the view of ${interfaceId}: ${code} ${String(message)}`);
+    views.set(known, requireObject(view.viewValue, `the view of ${interfaceId}`));
+  }
+  return { views };
+}
+
+const textsIn = (value: JsonValue | undefined): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

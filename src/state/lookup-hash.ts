@@ -4,7 +4,7 @@
  */
 import { hash as digest } from "node:crypto";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
-import type { Template } from "../domain/template.js";
+import { partsOf, type Template } from "../domain/template.js";
 
 export type LookupHash = string;
 
@@ -44,7 +44,7 @@ export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
   if (!isStored(contract)) return [...sums, anyRegistrarHash];
   return [
     idHash(contract.contractId),
-    templateHash(contract.template),
+    ...partsOf(contract.template).map(templateHash),
     registrarHashOf(contract),
     ...contract.indexKeys.map(indexKeyHash),
     ...sums,

@@ -1,5 +1,5 @@
 import { type Contract, newestFirst } from "../domain/contract.js";
-import type { Template } from "../domain/template.js";
+import { isOf, type Template } from "../domain/template.js";
 import { NotReady, type StoreReader, type TemplateCount, type View } from "./port.js";
 import type { State } from "./state.js";
 
@@ -44,14 +44,14 @@ class StateView implements View {
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const contract = this.#current().byId(contractId);
     // The fields of a contract are those of its template.
-    return contract?.template === template ? (contract as Contract<F>) : undefined;
+    return contract !== undefined && isOf(contract.template, template) ? (contract as Contract<F>) : undefined;
   }
 
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
     const contracts = this.#current().byKey(key);
     // Two templates rarely share a key: return the list itself where possible.
-    const isShared = contracts.some((contract) => contract.template !== template);
-    return (isShared ? contracts.filter((one) => one.template === template) : contracts) as readonly Contract<F>[];
+    const isShared = contracts.some((contract) => !isOf(contract.template, template));
+    return (isShared ? contracts.filter((one) => isOf(one.template, template)) : contracts) as readonly Contract<F>[];
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {

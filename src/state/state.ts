@@ -9,7 +9,7 @@ import {
   newestFirst,
   type StoredContract,
 } from "../domain/contract.js";
-import type { Template } from "../domain/template.js";
+import { partsOf, type Template } from "../domain/template.js";
 import { Aggregates } from "./aggregates.js";
 import type { LoggedState, LogStep } from "./log.js";
 import {
@@ -181,16 +181,18 @@ export class State {
 
   #store(contract: Contract): void {
     this.#contracts.set(contract.contractId, contract);
-    const ofTemplate = this.#byTemplate.get(contract.template);
-    if (ofTemplate === undefined) this.#byTemplate.set(contract.template, new Map([[contract.contractId, contract]]));
-    else ofTemplate.set(contract.contractId, contract);
+    for (const template of partsOf(contract.template)) {
+      const ofTemplate = this.#byTemplate.get(template);
+      if (ofTemplate === undefined) this.#byTemplate.set(template, new Map([[contract.contractId, contract]]));
+      else ofTemplate.set(contract.contractId, contract);
+    }
   }
 
   #remove(stored: Contract | undefined): void {
     if (stored === undefined) return;
     this.#contracts.delete(stored.contractId);
     this.aggregates.remove(stored);
-    this.#byTemplate.get(stored.template)?.delete(stored.contractId);
+    for (const template of partsOf(stored.template)) this.#byTemplate.get(template)?.delete(stored.contractId);
     for (const key of stored.indexKeys) {
       const list = this.byKey(key).filter((contract) => contract !== stored);
       if (list.length === 0) this.#byKey.delete(key);

@@ -174,7 +174,7 @@ interface Response extends ResponseContext, Partial<InstrumentsAnswer> {
 
 /** With the checks that the service makes of registries that are not its own. */
 export const asServed = (registry: Registry | RegistryFile): Registry =>
-  checkedRegistry("package" in registry ? tableRegistry(registry) : registry);
+  checkedRegistry("transferFactory" in registry ? registry : tableRegistry(registry));
 
 /** The JSON with which the service answers a registry as it was loaded, without debug fields. Rejects as `answer`. */
 export async function ask(registry: Registry, contracts: TestContracts, request: TestRequest): Promise<JsonObject> {
@@ -230,7 +230,10 @@ async function executorOf(
 ): Promise<QueryExecutor> {
   const elements = typeof given === "string" ? given : given.map((one, index) => elementOf(one, index, registry));
   const file = typeof elements === "string" ? elements : JSON.stringify(elements);
-  const { contracts, offset, problems } = await parseSnapshot([file], new Decoder(registry.templates, true));
+  const { contracts, offset, problems } = await parseSnapshot(
+    [file],
+    new Decoder(registry.templates, { countsSupply: true }),
+  );
   if (problems.length > 0) throw new Error(`the contracts cannot be read:\n${formatProblems("contracts", problems)}`);
   const created = contracts.map((contract) => (isStored(contract) ? contract.createdMicros : 0));
   const now = at === undefined ? created.reduce((a, b) => Math.max(a, b), 0) : parseLedgerTime(at);

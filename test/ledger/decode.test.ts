@@ -120,10 +120,10 @@ describe("no contract is decoded", () => {
       template: holding,
     });
     for (const countsSupply of [false, true]) {
-      const kept = new Decoder(templates, countsSupply, true).decode(free)?.contract;
+      const kept = new Decoder(templates, { countsSupply, keepsOptional: true }).decode(free)?.contract;
       expect(kept).toMatchObject({ contractId: "free", template: holding, fields: { owner: "alice" } });
     }
-    const counted = new Decoder(templates, true, false).decode(free)?.contract;
+    const counted = new Decoder(templates, { countsSupply: true }).decode(free)?.contract;
     expect(Object.keys(counted ?? {}).toSorted()).toEqual([
       "contractId",
       "reassignmentCounter",

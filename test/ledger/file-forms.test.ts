@@ -80,7 +80,7 @@ describe("a contract that is in a file twice", () => {
       element("Holding", "h", payload.lockedHolding("alice", "USD", { amount, lock: null })),
     );
     const counted = async (some: readonly JsonObject[]) =>
-      (await parseSnapshot([lines(...some)], new Decoder(templates, true))).problems;
+      (await parseSnapshot([lines(...some)], new Decoder(templates, { countsSupply: true }))).problems;
     expect(await counted([holdings[0], holdings[0]] as JsonObject[])).toEqual([]);
     expect(await counted(holdings)).toEqual([
       { line: 2, reason: "contract h is already on line 1, with other content" },

@@ -159,7 +159,11 @@ changes: [{ on: [transfer-factory/offer], remove: ["*"], add: [{ entry: audit }]
 test.each<[string, Readonly<Record<string, string>>, string]>([
   ["itself", { "a.yaml": "extends: b.yaml", "b.yaml": "extends: a.yaml" }, "a file must not extend itself"],
   ["no file", { "a.yaml": "extends: none.yaml" }, "ENOENT"],
-  ["a wrong file", { "a.yaml": "extends: b.yaml", "b.yaml": "name: b" }, "b.yaml:1:1: package: must be a non-empty"],
+  [
+    "a wrong file",
+    { "a.yaml": "extends: b.yaml", "b.yaml": "name: b" },
+    "b.yaml:1:1: templates: must be a map, but is missing",
+  ],
   [
     "one, with a mistake of its own",
     { "a.yaml": "extends: b.yaml\nchanges: [{ remove: [cup] }]", "b.yaml": TEA },

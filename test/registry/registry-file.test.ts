@@ -49,7 +49,11 @@ const CHOICES =
 test.each<[good: string, bad: string, string]>([
   ["instruments: [BEAN]", "instruments: [BEAN", "14:1: "],
   ["package: coffee-token-v1\n", "", "1:1: package: must be a non-empty string, but is missing"],
-  ["choices:", "choice:", "10:5: templates.offer.choice: is not a known field; known fields: name, package, "],
+  [
+    "choices:",
+    "choice:",
+    "10:5: templates.offer.choice: is not a known field; known fields: name, implements, signed, package, ",
+  ],
   ["name: coffee token", "name: a\nname: b", "2:1: Map keys must be unique"],
   ["admin }\n  locked", "7 }\n  locked", "5:28: templates.rules.registrar: must be a path such as transfer.sender, "],
   [

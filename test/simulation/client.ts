@@ -4,7 +4,7 @@ import { streamUpdates } from "../scripted-participant/stream-content.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { LedgerError } from "../../src/ledger/participant/errors.js";
-import { eventFormat, KnownTemplates, type Ledger, type UpdateStream } from "../../src/ledger/participant/client.js";
+import { eventFormat, KnownFilters, type Ledger, type UpdateStream } from "../../src/ledger/participant/client.js";
 import { lastMessage, type VirtualParticipant, Wire } from "./participant.js";
 
 const MESSAGE_MS = 60_000;
@@ -14,7 +14,7 @@ const ANSWER_MS = 10_000;
 export class VirtualClient implements Ledger {
   readonly #participant: VirtualParticipant;
   readonly #parties: readonly string[];
-  readonly #templates: KnownTemplates;
+  readonly #filters: KnownFilters;
   readonly #signal: AbortSignal;
   /** What was missing when the last snapshot was requested. */
   requested: readonly string[] = [];
@@ -29,20 +29,20 @@ export class VirtualClient implements Ledger {
   ) {
     this.#participant = participant;
     this.#parties = parties;
-    this.#templates = new KnownTemplates(templates);
+    this.#filters = new KnownFilters(templates);
     this.#signal = signal;
   }
 
   get missing(): readonly string[] {
-    return this.#templates.missing;
+    return this.#filters.missing;
   }
 
   leaveOut({ missing }: LedgerError): boolean {
-    return this.#templates.leaveOut(missing);
+    return this.#filters.leaveOut(missing);
   }
 
   include(names: readonly string[]): void {
-    this.#templates.include(names);
+    this.#filters.include(names);
   }
 
   /** A lower end is one before the stream that is followed: any other cannot be told from the ledger's. */
@@ -75,7 +75,7 @@ export class VirtualClient implements Ledger {
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {
-      const format = this.#eventFormat(this.#templates.of(name));
+      const format = this.#eventFormat(this.#filters.of(name));
       try {
         await this.#participant.call((calls) => calls.activeContracts({ activeAtOffset, eventFormat: format }));
         found.push(name);
@@ -140,7 +140,7 @@ export class VirtualClient implements Ledger {
     return { includeTransactions, includeReassignments: format };
   }
 
-  #eventFormat(templates = this.#templates.present): EventFormat {
+  #eventFormat(templates = this.#filters.present): EventFormat {
     return eventFormat(this.#parties, templates, true);
   }
 }

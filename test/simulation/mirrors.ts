@@ -175,7 +175,7 @@ export class MirrorProcess {
         signal: term.signal,
       },
       (line) => note(`${this.#name} ${line}`),
-      new Decoder(templates, true),
+      new Decoder(templates, { countsSupply: true }),
     );
     term.following = following;
     log.onCatchUpRequest = (id) => void this.#catchUp(term, id);

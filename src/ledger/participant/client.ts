@@ -64,13 +64,13 @@ const TOO_MANY_CONTRACTS = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED";
 export class ParticipantClient implements Ledger {
   readonly #endpoint: Endpoint;
   readonly #parties: readonly string[];
-  readonly #templates: KnownTemplates;
+  readonly #filters: KnownFilters;
 
   /** Reads contracts of the templates that one of the parties can see. */
   constructor(endpoint: Endpoint, parties: readonly string[], templates: readonly Template[]) {
     this.#endpoint = endpoint;
     this.#parties = parties;
-    this.#templates = new KnownTemplates(templates);
+    this.#filters = new KnownFilters(templates);
   }
 
   ledgerEnd(): Promise<number> {
@@ -105,15 +105,15 @@ export class ParticipantClient implements Ledger {
   }
 
   get missing(): readonly string[] {
-    return this.#templates.missing;
+    return this.#filters.missing;
   }
 
   leaveOut({ missing }: LedgerError): boolean {
-    return this.#templates.leaveOut(missing);
+    return this.#filters.leaveOut(missing);
   }
 
   include(names: readonly string[]): void {
-    this.#templates.include(names);
+    this.#filters.include(names);
   }
 
   /** Asks for the contracts of each name: only the error matters, and too many contracts are no error here. */
@@ -121,7 +121,7 @@ export class ParticipantClient implements Ledger {
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {
-      const format = eventFormat(this.#parties, this.#templates.of(name), false);
+      const format = eventFormat(this.#parties, this.#filters.of(name), false);
       try {
         await callParticipant(this.#endpoint, "POST", ACTIVE_CONTRACTS, { activeAtOffset, eventFormat: format });
       } catch (error) {
@@ -147,25 +147,48 @@ export class ParticipantClient implements Ledger {
   }
 
   #eventFormat(): JsonObject {
-    return eventFormat(this.#parties, this.#templates.present, true);
+    return eventFormat(this.#parties, this.#filters.present, true);
   }
 }
 
+/** A template or an interface, whose contracts a participant is asked for. */
+export interface Filter {
+  readonly packageName: string;
+  /** `Module:Entity`. */
+  readonly qualifiedName: string;
+  readonly isInterface: boolean;
+}
+
+/** Those of templates, each once. */
+function filtersOf(templates: readonly Template[]): readonly Filter[] {
+  const filters = new Map<string, Filter>();
+  for (const { packageName, qualifiedName, interfaces = [] } of templates) {
+    if (packageName !== "")
+      filters.set(nameOf({ packageName, qualifiedName }), { packageName, qualifiedName, isInterface: false });
+    for (const one of interfaces)
+      filters.set(nameOf(one), { packageName: one.packageName, qualifiedName: one.qualifiedName, isInterface: true });
+  }
+  return [...filters.values()];
+}
+
+const nameOf = ({ packageName, qualifiedName }: Pick<Filter, "packageName" | "qualifiedName">): string =>
+  `${packageName}:${qualifiedName}`;
+
 /**
- * The templates that a participant is asked for. It rejects a whole request that names a package or template which it
- * does not have, so what it lacks is left out.
+ * What a participant is asked for. It rejects a whole request that names a package, template or interface which it does not
+ * have, so what it lacks is left out.
  */
-export class KnownTemplates {
-  readonly #templates: readonly Template[];
+export class KnownFilters {
+  readonly #filters: readonly Filter[];
   #missing: readonly string[] = [];
 
   constructor(templates: readonly Template[]) {
-    this.#templates = templates;
+    this.#filters = filtersOf(templates);
   }
 
   /** Those to ask for. */
-  get present(): readonly Template[] {
-    return this.#templates.filter((template) => !this.#missing.some((name) => isNamed(template, name)));
+  get present(): readonly Filter[] {
+    return this.#filters.filter((filter) => !this.#missing.some((name) => isNamed(filter, name)));
   }
 
   /** What is left out, as `package` or `package:Module:Entity`. */
@@ -186,26 +209,31 @@ export class KnownTemplates {
     this.#missing = this.#missing.filter((name) => !names.includes(name));
   }
 
-  /** The templates with a name. */
-  of(name: string): readonly Template[] {
-    return this.#templates.filter((template) => isNamed(template, name));
+  /** Those with a name. */
+  of(name: string): readonly Filter[] {
+    return this.#filters.filter((filter) => isNamed(filter, name));
   }
 }
 
-function isNamed({ packageName, qualifiedName }: Template, name: string): boolean {
-  return name === packageName || name === `${packageName}:${qualifiedName}`;
-}
+const isNamed = (filter: Filter, name: string): boolean => name === filter.packageName || name === nameOf(filter);
 
-/** The filter for events on contracts of the templates that one of the parties can see. */
+/** The format for events on contracts of the templates that one of the parties can see. */
+export const eventFormatOf = (parties: readonly string[], templates: readonly Template[]): JsonObject =>
+  eventFormat(parties, filtersOf(templates), false);
+
+/** The format for events on contracts that match one of the filters and that one of the parties can see. */
 export function eventFormat(
   parties: readonly string[],
-  templates: readonly Template[],
+  filters: readonly Filter[],
   includeCreatedEventBlob: boolean,
 ): JsonObject {
-  const cumulative = templates.map(({ packageName, qualifiedName }) => ({
-    identifierFilter: {
-      TemplateFilter: { value: { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob } },
-    },
-  }));
+  const cumulative = filters.map(({ isInterface, ...filter }) => {
+    const id = `#${nameOf(filter)}`;
+    return {
+      identifierFilter: isInterface
+        ? { InterfaceFilter: { value: { interfaceId: id, includeInterfaceView: true, includeCreatedEventBlob } } }
+        : { TemplateFilter: { value: { templateId: id, includeCreatedEventBlob } } },
+    };
+  });
   return { filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])), verbose: false };
 }

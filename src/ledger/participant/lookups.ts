@@ -6,7 +6,7 @@ import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import { findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
-import { eventFormat } from "./client.js";
+import { eventFormatOf } from "./client.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 
@@ -83,7 +83,7 @@ export class ParticipantHistory {
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined> {
-    const format = eventFormat(this.#parties, templates, false);
+    const format = eventFormatOf(this.#parties, templates);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
@@ -112,7 +112,7 @@ export class ParticipantHistory {
 
   /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
   async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
-    const request = { contractId, eventFormat: eventFormat(this.#parties, templates, false) };
+    const request = { contractId, eventFormat: eventFormatOf(this.#parties, templates) };
     const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
     const created = body?.created;
     if (created === undefined || created === null) return undefined;
@@ -220,7 +220,7 @@ export class ParticipantHoldings implements HoldingSource {
   /** Undefined for what the ledger does not know, and what is no holding. Throws. */
   async #read(contractId: string, signal: AbortSignal): Promise<InputHolding | "archived" | undefined> {
     const { template } = this.#options;
-    const request = { contractId, eventFormat: eventFormat(this.#parties, [template], false) };
+    const request = { contractId, eventFormat: eventFormatOf(this.#parties, [template]) };
     const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request).catch(noneOf);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";

@@ -4,6 +4,7 @@ import { check, type Checked, type Mistake, parseOperatorFile } from "../../util
 import { type TableOperation, operationsNamed, STANDARD_OPERATIONS } from "../operation-names.js";
 import type { LineCondition } from "./choice-context.js";
 import {
+  factoriesOf,
   type Line,
   type Missing,
   registryFile,
@@ -11,6 +12,7 @@ import {
   type TemplateDefinition,
   type UtilityFile,
 } from "./grammar.js";
+import { choicesOf } from "./views.js";
 import { missingOf, Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
 import type { Row, Table, Vocabulary } from "./table-types.js";
@@ -70,7 +72,17 @@ export function resolve<S extends ContractSelector>(
   const reader = new Names(vocabulary, templates);
   const own = reader.entries(entries);
   const { factory, instruments, direct } = file;
-  reader.known(templates, factory.template, "template", ["factory", "template"]);
+  if (
+    file.package === undefined &&
+    Object.values(templates).some((one) => one.name !== undefined && one.package === undefined)
+  )
+    reader.report(["package"], "must be a non-empty string, but is missing");
+  for (const [operation, { template }] of factoriesOf(factory))
+    reader.known(templates, template, "template", [
+      "factory",
+      ...("template" in factory ? [] : [operation]),
+      "template",
+    ]);
   if (typeof instruments === "object" && "template" in instruments)
     reader.known(templates, instruments.template, "template", ["instruments", "template"]);
   if (direct !== undefined) reader.known(own.entries, direct, "entry", ["direct"]);
@@ -132,6 +144,10 @@ export const fullNames = (
   Object.fromEntries(
     Object.entries(templates).map(([name, one]) => [
       name,
-      { ...one, package: one.package ?? packageName, name: `${module}${one.name}` },
+      {
+        ...one,
+        choices: choicesOf(one),
+        ...(one.name !== undefined && { package: one.package ?? packageName, name: `${module}${one.name}` }),
+      },
     ]),
   );

@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import { integer, mustBe, once, report, textOf } from "../../util/operator-file.js";
-import { OPERATIONS, operationsNamed } from "../operation-names.js";
+import { INTERFACE_KINDS, TOKEN_INTERFACES } from "../../domain/token-interfaces.js";
+import { FACTORIES, type Factory, OPERATIONS, operationsNamed } from "../operation-names.js";
 import { PATH } from "./paths.js";
 import { compareVersions, VERSION } from "./versions.js";
 
@@ -26,9 +27,21 @@ const KINDS = [...new Set(OPERATIONS.flatMap((operation) => operation.split("/",
   (kind) => !kind.endsWith("-factory"),
 );
 
+const INTERFACES = INTERFACE_KINDS.flatMap((kind) => [
+  kind,
+  ...TOKEN_INTERFACES.filter((one) => one.kind === kind).map(({ version }) => `${kind}/${version}`),
+]);
+const implemented = z.enum(INTERFACES).meta({ title: "interface" });
+
 export const templateForm = z
   .strictObject({
-    name: text.describe("`Module:Entity`, behind the `module` of the file"),
+    name: text.optional().describe("`Module:Entity`, behind the `module` of the file"),
+    implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
+      .optional()
+      .describe(
+        `interfaces of the token standard (${INTERFACE_KINDS.join(", ")}), as \`allocation\` in any version or \`allocation/2\`: registrar, parties, accounts, instruments, \`holdings\` and deadline come from their view, in which paths begin with \`view.\`; without \`name\`, of contracts of every package that their registrar has signed`,
+      ),
+    signed: z.literal("registrar").optional().describe("contracts count that their registrar has signed"),
     package: text.optional().describe("its package, where it is not that of the file"),
     at: path
       .optional()
@@ -63,6 +76,12 @@ export const templateForm = z
     kind: name
       .optional()
       .describe("the beginning of the codes of errors about it; default `contract`, as in `contract-missing`"),
+  })
+  .superRefine((template, context) => {
+    if (template.name === undefined && template.implements === undefined)
+      context.addIssue("must have a name or implements");
+    if (template.signed !== undefined && template.registrar === undefined && template.implements === undefined)
+      report(context, ["signed"], "must not stand without registrar");
   })
   .meta({ title: "template" });
 
@@ -252,9 +271,16 @@ const instruments = z.union(
 
 const packages = z.record(text, version);
 
+const factory = z.strictObject(find);
+const factories = z.strictObject({
+  "transfer-factory": factory.optional(),
+  "allocation-factory": factory.optional(),
+  "settlement-factory": factory.optional(),
+} satisfies Record<Factory, z.ZodType>);
+
 export const registryFile = z.strictObject({
   name: text.describe("what the registry is called"),
-  package: text.describe("the package of the templates"),
+  package: text.optional().describe("the package of the templates that have a name"),
   module: z.string().optional().describe("what the names of the templates begin with"),
   versions: z
     .array(z.enum(["v1", "v2"]))
@@ -270,8 +296,10 @@ export const registryFile = z.strictObject({
     ),
   templates: z.record(name, templateForm).describe("the contracts that are read, by a name of your own"),
   factory: z
-    .strictObject(find)
-    .describe("the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry"),
+    .union([factory, factories], mustBe("an entry with a template, or a map of factories by their operations"))
+    .describe(
+      "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or such an entry for each of `transfer-factory`, `allocation-factory` and `settlement-factory`, of which those that are absent are refused",
+    ),
   instruments: instruments.describe(
     "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; or `file`, the instruments file",
   ),
@@ -311,6 +339,14 @@ export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> &
 };
 export type EntryDefinition = z.infer<typeof entryForm>;
 export type InstrumentsDefinition = z.infer<typeof instruments>;
+type FactoryDefinition = z.infer<typeof factory>;
+
+/** The factories of a table by their operations; all are the same where it has one. */
+export function factoriesOf(given: RegistryFile["factory"]): ReadonlyMap<Factory, FactoryDefinition> {
+  if ("template" in given) return new Map(FACTORIES.map((operation) => [operation, given]));
+  const named = FACTORIES.map((operation) => [operation, given[operation]] as const);
+  return new Map(named.flatMap(([operation, one]) => (one === undefined ? [] : [[operation, one]])));
+}
 export type Line = z.infer<typeof lineForm>;
 export type Condition = z.infer<typeof condition>;
 export type Missing = z.infer<typeof missing>;

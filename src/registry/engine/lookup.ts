@@ -1,6 +1,7 @@
 /** What operators look up in a registry file: its registrars, the choices on a contract, and a party's instructions. */
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
+import { isOf } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import type {
   Choice,
@@ -12,7 +13,7 @@ import type {
 } from "../sdk/registry.js";
 import { answerOn, type CheckedChoice, type GroupOf } from "./operations.js";
 import type { ContractSelector } from "./selector.js";
-import { checkedChoices, type CompiledTable, groupOf } from "./table.js";
+import { allFactories, checkedChoices, type CompiledTable, groupOf } from "./table.js";
 import { roleOf, type TableFields } from "./templates.js";
 
 /** The choices on a contract; none if it is of no template of instructions. */
@@ -21,7 +22,7 @@ export const choicesOn = <S extends ContractSelector>(
   contract: Contract,
 ): readonly ChoiceCall[] =>
   choices
-    .filter(({ strict }) => strict.templates.some((template) => template === contract.template))
+    .filter(({ strict }) => strict.templates.some((template) => isOf(contract.template, template)))
     // Only instructions have these templates.
     .map(({ operation }) => callOn(operation, contract as Contract<TableFields>));
 
@@ -91,7 +92,7 @@ function registrars(
   const { instruments: listed } = table.table.file;
   const listing =
     typeof listed === "object" && !Array.isArray(listed) ? table.templates.get(listed.template) : undefined;
-  const factories = view.all(table.factoryTemplate);
+  const factories = allFactories(table, view);
   const lists = listing === undefined ? [] : view.all(listing);
   const parties = [...new Set(factories.flatMap(({ fields }) => fields.registrar ?? []))].toSorted();
   return parties.map((party): ServedRegistrar => {

@@ -9,8 +9,8 @@ import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
 import { answerOn, type CheckedChoice, type ChoiceDefinition } from "./operations.js";
 import type { ContractSelector, Group } from "./selector.js";
-import { checkedChoices, type CompiledTable, compileRow, groupOf, tableSelector } from "./table.js";
-import type { TableFields } from "./templates.js";
+import { checkedChoices, type CompiledTable, compileRow, factoryTemplates, groupOf, tableSelector } from "./table.js";
+import type { TableFields, TableTemplate } from "./templates.js";
 
 /** Why operations on a pending instruction fail: its choices, and `others`. */
 export function checkInstruction<S extends ContractSelector>(
@@ -52,11 +52,11 @@ export function tableChecks(
   const choices = checkedChoices(table);
   const templates = new Set(choices.flatMap(({ answered }) => answered.templates));
   return [
-    {
-      template: table.factoryTemplate,
+    ...factoryTemplates(table).map((template): Check<TableFields> => ({
+      template,
       warnings: (context, factories) =>
-        factories.flatMap((factory) => checkRegistrar(context, table, factory, instrumentsOf)),
-    },
+        factories.flatMap((factory) => checkRegistrar(context, table, template, factory, instrumentsOf)),
+    })),
     ...Array.from(templates, (template): Check<TableFields> => {
       const mine = choices.filter(({ answered }) => answered.templates.includes(template));
       return {
@@ -72,14 +72,16 @@ export function tableChecks(
 function checkRegistrar(
   context: CheckContext,
   table: CompiledTable,
+  template: TableTemplate,
   { contractId, fields: { registrar = "" } }: Contract<TableFields>,
   instrumentsOf: (context: CheckContext, registrar: string) => readonly string[],
 ): readonly Warning[] {
-  const all = allOf(table.factoryTemplate, context.view, registrar);
-  // Once for each registrar.
+  const all = allOf(template, context.view, registrar);
+  // Once for each registrar and template.
   if (all[0]?.contractId !== contractId) return [];
   const needed = () => neededContract(`the factory of registrar ${registrar}`, { registrar });
-  const definitions = FACTORIES.map((operation) => [operation, commonLines(table, operation)] as const);
+  const operations = FACTORIES.filter((operation) => table.factories.get(operation)?.template === template);
+  const definitions = operations.map((operation) => [operation, commonLines(table, operation)] as const);
   const listed = instrumentsOf(context, registrar);
   const runsOf = (instruments: readonly string[]) =>
     definitions.map(([operation, definition]): Run => ({

@@ -33,6 +33,7 @@ export interface TokenRules extends Pick<Registry, "name" | "templates" | "instr
     context: RequestContext,
     registrar: string,
     subject: RequestSubject,
+    operation: Factory,
   ) => Pick<FactoryRequest, "factories" | "considered">;
   readonly lines: (operation: Factory) => readonly ContextLine[];
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
@@ -55,7 +56,7 @@ export function standardRegistry(rules: TokenRules): Registry {
     return answerWithFactory(context, {
       definition: { lines: [...first, ...rules.lines(operation)], selector: tableSelector },
       group: groupOf(registrar),
-      ...rules.factories(context, registrar, subject),
+      ...rules.factories(context, registrar, subject, operation),
       needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),
       targetSynchronizer: targetSynchronizerOf(query),
       subject,

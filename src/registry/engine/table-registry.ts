@@ -1,5 +1,6 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
 import type { Instrument, Registry, RequestContext } from "../sdk/registry.js";
+import { refuse } from "../../domain/errors.js";
 import { notServed } from "../needed.js";
 import { allOf, validNow } from "./entries.js";
 import { resolve } from "./file.js";
@@ -7,7 +8,7 @@ import type { RegistryFile } from "./grammar.js";
 import { tableLookup } from "./lookup.js";
 import { tableChecks } from "./problems.js";
 import { standardRegistry } from "./standard-registry.js";
-import { compileTable } from "./table.js";
+import { allFactories, compileTable, factoryTemplates } from "./table.js";
 import type { Table } from "./table-types.js";
 
 export interface TableOptions {
@@ -18,13 +19,16 @@ export interface TableOptions {
 /** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
 export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
   const table = compileTable("rows" in given ? given : resolve(given).table);
-  const { factoryTemplate, factory, choices } = table;
+  const { choices } = table;
   const { file } = table.table;
   const listedIds = (registrar: string): readonly string[] =>
     file.instruments === "file" ? instrumentsOf(registrar) : Array.isArray(file.instruments) ? file.instruments : [];
 
   const requireServed = ({ view }: RequestContext, registrar: string): void => {
-    if (allOf(factoryTemplate, view, registrar).length === 0) throw notServed(registrar, factoryTemplate);
+    const templates = factoryTemplates(table);
+    const [first] = templates;
+    if (first !== undefined && templates.every((one) => allOf(one, view, registrar).length === 0))
+      throw notServed(registrar, first, templates.map(({ qualifiedName }) => qualifiedName).join(" or "));
   };
 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
@@ -44,13 +48,16 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
     templates: [...table.templates.values()],
     versions: file.versions,
     instruments,
-    allFactories: ({ view }) => view.all(factoryTemplate),
-    factories(context, registrar, subject) {
-      const terms = Object.values(file.factory.find ?? {}).map((term) =>
+    allFactories: ({ view }) => allFactories(table, view),
+    factories(context, registrar, subject, operation) {
+      const factory = table.factories.get(operation);
+      if (factory === undefined)
+        throw refuse("operation-not-supported", `the registry ${file.name} has no ${operation}`);
+      const terms = Object.values(factory.definition.find ?? {}).map((term) =>
         term === "instrument" ? (subject.instruments[0] ?? "") : (subject.roles[term]?.[0] ?? registrar),
       );
-      const candidates = factory.candidates(context.view, registrar, terms);
-      const factories = factory.inOrder(context, candidates);
+      const candidates = factory.entry.candidates(context.view, registrar, terms);
+      const factories = factory.entry.inOrder(context, candidates);
       if (factories.length === 0) requireServed(context, registrar);
       return { factories, considered: { candidates } };
     },

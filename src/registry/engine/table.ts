@@ -1,14 +1,16 @@
 /** A table, compiled: its templates, its entries, and the lines of each operation. */
+import type { Contract } from "../../domain/contract.js";
+import type { View } from "../../state/port.js";
 import type { Choice, RequestContext } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
 import { CHOICES, type Factory, type TableOperation } from "../operation-names.js";
 import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
-import type { Condition } from "./grammar.js";
+import { type Condition, type EntryDefinition, factoriesOf } from "./grammar.js";
 import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
 import { ContractSelector, type Group } from "./selector.js";
-import { type TableTemplate, tableTemplates } from "./templates.js";
+import { type TableFields, type TableTemplate, tableTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
 
 /** What the lines of a table are compiled with. */
@@ -16,6 +18,12 @@ export interface Parts<S extends ContractSelector = ContractSelector> {
   readonly entries: ReadonlyMap<string, EntryPart<S>>;
   readonly facts: Vocabulary<S>["facts"];
   readonly versions: PackageVersions;
+}
+
+export interface CompiledFactory {
+  readonly definition: EntryDefinition;
+  readonly entry: TableEntry;
+  readonly template: TableTemplate;
 }
 
 /** A registry file as it is served. */
@@ -26,8 +34,8 @@ export interface CompiledTable {
   readonly parts: Parts;
   /** Whether a line is for versions of a package. */
   readonly dependsOnVersions: boolean;
-  readonly factory: TableEntry;
-  readonly factoryTemplate: TableTemplate;
+  /** By operation; an operation that the registry does not have has none. */
+  readonly factories: ReadonlyMap<Factory, CompiledFactory>;
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
   /** The context of a factory; that of a transfer has the lines of all kinds. */
   contextOf(operation: Factory): ContextDefinition;
@@ -55,15 +63,18 @@ export function compileTable(table: Table): CompiledTable {
       ),
     contextOf,
   );
-  const factoryTemplate = templates.get(file.factory.template);
-  if (factoryTemplate === undefined) throw new Error(`template ${file.factory.template} is not defined`);
   const direct = file.direct === undefined ? undefined : entries.get(file.direct);
   const kindOf: CompiledTable["kindOf"] = (selector, subject) => {
     if (subject.isSelf === true) return "self";
     return direct?.has(selector, subject) === true ? "direct" : "offer";
   };
-  const factory = new TableEntry("factory", file.factory, optionsOf(table, templates, entries));
-  const factories: Record<Factory, ContextDefinition> = {
+  const factories = Array.from(factoriesOf(file.factory), ([operation, definition]) => {
+    const template = templates.get(definition.template);
+    if (template === undefined) throw new Error(`template ${definition.template} is not defined`);
+    const entry = new TableEntry("factory", definition, optionsOf(table, templates, entries));
+    return [operation, { definition, entry, template }] as const;
+  });
+  const definitions: Record<Factory, ContextDefinition> = {
     "transfer-factory": { lines: [...transferLines(table, parts, kindOf), factoryLine], selector: tableSelector },
     "allocation-factory": contextOf("allocation-factory"),
     "settlement-factory": contextOf("settlement-factory"),
@@ -77,13 +88,22 @@ export function compileTable(table: Table): CompiledTable {
     entries,
     parts,
     dependsOnVersions,
-    factory,
-    factoryTemplate,
+    factories: new Map(factories),
     choices,
-    contextOf: (operation) => factories[operation],
+    contextOf: (operation) => definitions[operation],
     kindOf,
   };
 }
+
+/** The templates of the factories, each once. */
+export const factoryTemplates = ({ factories }: Pick<CompiledTable, "factories">): readonly TableTemplate[] => [
+  ...new Set(Array.from(factories.values(), ({ template }) => template)),
+];
+
+/** The factories of all registrars, each once: one contract may be several. */
+export const allFactories = (table: CompiledTable, view: View): readonly Contract<TableFields>[] => [
+  ...new Set(factoryTemplates(table).flatMap((template) => view.all(template))),
+];
 
 /** What the table says is what the ledger needs. */
 export const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>

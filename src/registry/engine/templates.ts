@@ -1,13 +1,21 @@
 /** The templates of a table: what is read of each contract when it is stored, and how it is found. */
 import { parseDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
+import type { ShownContract } from "../../domain/token-interfaces.js";
 import { type Account, accountIn } from "../account.js";
 import type { Instrument } from "../sdk/registry.js";
-import type { EntryDefinition, InstrumentsDefinition, TemplateDefinition } from "./grammar.js";
+import {
+  type EntryDefinition,
+  factoriesOf,
+  type InstrumentsDefinition,
+  type RegistryFile,
+  type TemplateDefinition,
+} from "./grammar.js";
 import { textAt, textsAt, valuesAt } from "./paths.js";
+import { interfacesOf, Views } from "./views.js";
 
 /** Values by the name of a role. */
 export type Named<T> = Readonly<Record<string, readonly T[]>>;
@@ -51,7 +59,7 @@ export interface TemplatesFile {
   /** With their packages and full names. */
   readonly templates: Readonly<Record<string, TemplateDefinition>>;
   readonly entries?: Readonly<Record<string, EntryDefinition>> | undefined;
-  readonly factory?: Pick<EntryDefinition, "template" | "find"> | undefined;
+  readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
 }
 
@@ -85,7 +93,8 @@ export function tableTemplates(file: TemplatesFile): ReadonlyMap<string, TableTe
 
 function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDefinition): TableTemplate {
   const { factory, instruments } = file;
-  const finds = [factory, ...Object.values(file.entries ?? {})].filter(
+  const factories = factory === undefined ? [] : [...factoriesOf(factory).values()];
+  const finds = [...factories, ...Object.values(file.entries ?? {})].filter(
     (one) => one?.template === name && !("byId" in one && one.byId !== undefined),
   );
   // Their order in the file does not matter to what is stored.
@@ -96,13 +105,27 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       ? instruments
       : undefined;
   // Instruments and registrars are listed by the registrar alone.
-  if (listed !== undefined || factory?.template === name) indexes.set("", []);
-  const { at, keep, supply } = definition;
-  const unwrap = (payload: JsonObject): JsonValue => (at === undefined ? payload : (valuesAt(payload, at)[0] ?? {}));
+  if (listed !== undefined || factories.some((one) => one.template === name)) indexes.set("", []);
+  const { at, name: entity, implements: named } = definition;
+  const interfaces = interfacesOf(definition);
+  const views = interfaces.length === 0 ? undefined : new Views(definition);
+  const contentOf = (payload: JsonObject, shown: ShownContract | undefined): [TemplateDefinition, JsonValue] => {
+    const content = at === undefined ? payload : (valuesAt(payload, at)[0] ?? {});
+    return views === undefined ? [definition, content] : views.read(isObject(content) ? content : {}, shown);
+  };
+  const isSigned = entity === undefined || definition.signed !== undefined;
+  const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
   return {
-    packageName: definition.package ?? "",
-    qualifiedName: definition.name,
-    hasRegistrar: definition.registrar !== undefined,
+    packageName: entity === undefined ? "" : (definition.package ?? ""),
+    qualifiedName: entity ?? String(named),
+    ...(views !== undefined && { interfaces }),
+    ...(isSigned && {
+      signerOf(payload: JsonObject, shown?: ShownContract) {
+        const [{ registrar = "" }, content] = contentOf(payload, shown);
+        return textAt(content, registrar);
+      },
+    }),
+    hasRegistrar: definition.registrar !== undefined || views !== undefined,
     keyOf: keyOfRegistrar(),
     kind: definition.kind,
     margin: (definition.margin ?? 0) * 1_000_000,
@@ -110,15 +133,15 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     // Whatever changes it changes what is stored.
     revision: JSON.stringify([definition, [...indexes.keys()], listed]),
     registrarOf: ({ registrar }) => registrar,
-    parse(payload) {
-      const content = unwrap(payload);
-      if (keep !== undefined && valuesAt(content, keep).length === 0) return undefined;
-      const fields = fieldsOf(definition, content, listed);
+    parse(payload, shown) {
+      const [form, content] = contentOf(payload, shown);
+      if (form.keep !== undefined && valuesAt(content, form.keep).length === 0) return undefined;
+      const fields = fieldsOf(form, content, listed);
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)] };
     },
-    ...(supply !== undefined && {
-      supplyContribution: (payload: JsonObject) => contribution(definition, supply, unwrap(payload)),
+    ...(hasSupply && {
+      supplyContribution: (payload: JsonObject, shown?: ShownContract) => contribution(...contentOf(payload, shown)),
     }),
   };
 }
@@ -266,11 +289,8 @@ function textOf(value: JsonValue, path: string): string {
   throw new Error(`${path} must be a list of texts, or of objects with an id`);
 }
 
-function contribution(
-  { registrar = "" }: TemplateDefinition,
-  { instrument, amount }: NonNullable<TemplateDefinition["supply"]>,
-  payload: JsonValue,
-): SupplyContribution {
+function contribution({ registrar = "", supply }: TemplateDefinition, payload: JsonValue): SupplyContribution {
+  const { instrument = "", amount = "" } = supply ?? {};
   const [party, id] = [textAt(payload, registrar) ?? "", textAt(payload, instrument)];
   const units = parseDecimal(textAt(payload, amount) ?? "");
   if (id === undefined || units === undefined)

@@ -2,7 +2,7 @@
 import type { Contract } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
 import { SharedStrings } from "../../domain/shared-strings.js";
-import { type Template, unreadableTemplate } from "../../domain/template.js";
+import { combined, type Template, unreadableTemplate } from "../../domain/template.js";
 import { type LookupHash, templateHash } from "../lookup-hash.js";
 
 interface Parsed {
@@ -10,6 +10,8 @@ interface Parsed {
   readonly indexKeys: readonly string[];
   /** The name of the sum that the contract adds to. */
   readonly sum?: string | undefined;
+  /** The templates of a contract that is of several. */
+  readonly parts?: readonly LookupHash[] | undefined;
 }
 
 /** A registry module has read something of a contract that a row cannot hold. */
@@ -25,7 +27,7 @@ export function encodeParsed({ template, contractId, fields, indexKeys, supply }
         "numbers, booleans and null",
     );
   }
-  const parsed: Parsed = { fields, indexKeys, sum: supply?.sum };
+  const parsed: Parsed = { fields, indexKeys, sum: supply?.sum, parts: template.parts?.map(templateHash) };
   return JSON.stringify(parsed);
 }
 
@@ -100,13 +102,13 @@ export class ContractDecoder {
 
   /** One whose JSON is not what a writer stores is of the unreadable template. Throws an Error if its template is not known. */
   decode(row: ContractRow): Contract {
-    const template = this.#templates.get(row.template_hash);
+    const parsed = this.#parse(row.parsed);
+    const template = this.#templateOf(parsed?.parts ?? [row.template_hash]);
     if (template === undefined) {
       throw new Error(
         `contract ${row.contract_id} is stored with template ${row.template_id}, which this process does not serve`,
       );
     }
-    const parsed = this.#parse(row.parsed);
     const unreadable = unreadableTemplate(template);
     // The order of the fields keeps one hidden class, which has room for the body; see ledger/decode.ts.
     const contract: Contract & { readonly body: undefined } = {
@@ -126,11 +128,18 @@ export class ContractDecoder {
     return contract;
   }
 
+  /** Undefined if one of its parts is not known. */
+  #templateOf(hashes: readonly LookupHash[]): Template | undefined {
+    const [first, ...others] = hashes.map((hash) => this.#templates.get(hash));
+    if (first === undefined || !others.every((one) => one !== undefined)) return undefined;
+    return combined([first, ...others]);
+  }
+
   #parse(json: string): Parsed | undefined {
     try {
       const parsed = this.#strings.shareIn(JSON.parse(json) as JsonValue) as Partial<Parsed> | null;
       if (!Array.isArray(parsed?.indexKeys)) return undefined;
-      return { fields: parsed.fields, indexKeys: parsed.indexKeys, sum: parsed.sum };
+      return { fields: parsed.fields, indexKeys: parsed.indexKeys, sum: parsed.sum, parts: parsed.parts };
     } catch {
       return undefined;
     }

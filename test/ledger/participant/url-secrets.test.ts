@@ -94,7 +94,7 @@ test("the source, and a failed check, are named by origin and path", async () =>
   const limits = { unreadyAfter: 1, staleAfter: 1, readWait: 0 };
   const participant = { url, parties: [], ca: undefined, credentials: undefined };
   const end = new AbortController();
-  const decoder = new Decoder([], false, false);
+  const decoder = new Decoder([]);
   const clock = () => performance.now();
   const { ingestor } = connectParticipant(participant, limits, [], decoder, Date.now, clock, end.signal);
   end.abort();

@@ -45,7 +45,7 @@ describe("fields are the same after they were stored", () => {
     (JSON.parse(encodeParsed(contract)) as { fields: unknown }).fields;
 
   test("of the contracts of the Registry Utility", async () => {
-    const decoder = new Decoder(templates, true, true);
+    const decoder = new Decoder(templates, { countsSupply: true, keepsOptional: true });
     const file = createReadStream("demo/registry.ndjson", "utf8");
     const { contracts } = await parseSnapshot(file, decoder);
     const stored = contracts.filter((one): one is StoredContract => isStored(one as StoredContract));

@@ -1,0 +1,78 @@
+/**
+ * The interfaces of the token standard, whose views a participant computes of every contract that implements them. A view
+ * says what the template says of itself: it proves nothing, the signatories do.
+ */
+import type { JsonObject } from "./json.js";
+
+/** What implements an interface, whatever its version. */
+export const INTERFACE_KINDS = [
+  "transfer-factory",
+  "transfer-instruction",
+  "allocation-factory",
+  "allocation-instruction",
+  "allocation",
+  "settlement-factory",
+  "holding",
+] as const;
+export type InterfaceKind = (typeof INTERFACE_KINDS)[number];
+
+export interface TokenInterface {
+  readonly kind: InterfaceKind;
+  /** Of the token standard. */
+  readonly version: 1 | 2;
+  readonly packageName: string;
+  /** `Module:Interface`. */
+  readonly qualifiedName: string;
+  /** The published package. Others of this name have had other fields: their views are not read. */
+  readonly packageId: string;
+}
+
+const define = (kind: InterfaceKind, version: 1 | 2, api: string, entity: string, packageId: string) => ({
+  kind,
+  version,
+  packageName: `splice-api-token-${api}-v${version}`,
+  qualifiedName: `Splice.Api.Token.${moduleOf(api)}V${version}:${entity}`,
+  packageId,
+});
+
+/** `TransferInstruction` of `transfer-instruction`. */
+const moduleOf = (api: string): string => api.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+
+const TRANSFERS = [
+  "55ba4deb0ad4662c4168b39859738a0e91388d252286480c7331b3f71a517281",
+  "29317e3b7b165d2bbf16721bcca0ec4869e53eddb2738bddf790d61af28e0099",
+] as const;
+const ALLOCATION_INSTRUCTIONS = [
+  "275064aacfe99cea72ee0c80563936129563776f67415ef9f13e4297eecbc520",
+  "9818a0b5b827109de03a04c8f6151cde9d1e7fe5123dbb2dfeb0e52d7271287c",
+] as const;
+const ALLOCATIONS = [
+  "93c942ae2b4c2ba674fb152fe38473c507bda4e82b4e4c5da55a552a9d8cce1d",
+  "051a3b0563a6fa4df4cb34448081e48b061e555aa1a265abf6ae8f3f4cafe439",
+] as const;
+const HOLDINGS = [
+  "718a0f77e505a8de22f188bd4c87fe74101274e9d4cb1bfac7d09aec7158d35b",
+  "4b7ecfc366d79ccc5ed07c80f26fe489cf2dfd43ce2856c06a78e6a048db7032",
+] as const;
+
+const both = (kind: InterfaceKind, api: string, entity: string, [first, second]: readonly [string, string]) => [
+  define(kind, 1, api, entity, first),
+  define(kind, 2, api, entity, second),
+];
+
+export const TOKEN_INTERFACES: readonly TokenInterface[] = [
+  ...both("transfer-factory", "transfer-instruction", "TransferFactory", TRANSFERS),
+  ...both("transfer-instruction", "transfer-instruction", "TransferInstruction", TRANSFERS),
+  ...both("allocation-factory", "allocation-instruction", "AllocationFactory", ALLOCATION_INSTRUCTIONS),
+  ...both("allocation-instruction", "allocation-instruction", "AllocationInstruction", ALLOCATION_INSTRUCTIONS),
+  ...both("allocation", "allocation", "Allocation", ALLOCATIONS),
+  // Version 1 settles by a choice on each allocation.
+  define("settlement-factory", 2, "allocation", "SettlementFactory", ALLOCATIONS[1]),
+  ...both("holding", "holding", "Holding", HOLDINGS),
+];
+
+/** How a ledger shows a contract besides its arguments. */
+export interface ShownContract {
+  /** Of the interfaces that were asked for and that it implements. */
+  readonly views: ReadonlyMap<TokenInterface, JsonObject>;
+}

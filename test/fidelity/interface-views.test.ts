@@ -1,0 +1,200 @@
+/** A recording of a real participant's views: what is read of a contract by its interfaces, next to its template's fields. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { StoredContract } from "../../src/domain/contract.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { isOf, type Template } from "../../src/domain/template.js";
+import { Decoder } from "../../src/ledger/decode.js";
+import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
+import { fullNames, parseRegistryFile } from "../../src/registry/engine/file.js";
+import { type TableFields, type TableTemplate, tableTemplates } from "../../src/registry/engine/templates.js";
+import { read } from "./recordings.js";
+
+interface Recording {
+  readonly testTokenV2: { readonly admin: string; readonly updates: JsonObject[]; readonly active: JsonObject[] };
+  readonly utility: { readonly active: JsonObject[] };
+}
+const { testTokenV2, utility } = read("interface-views-3.5.json") as unknown as Recording;
+
+const standard = tableTemplates({
+  templates: {
+    transferFactory: { implements: "transfer-factory" },
+    allocationFactory: { implements: "allocation-factory" },
+    settlementFactory: { implements: "settlement-factory" },
+    transferInstruction: { implements: "transfer-instruction" },
+    allocation: { implements: "allocation" },
+    holding: { implements: "holding" },
+  },
+});
+const named = (name: string): TableTemplate => {
+  const found = standard.get(name);
+  if (found === undefined) throw new Error(name);
+  return found;
+};
+
+interface Decoded {
+  readonly contracts: StoredContract<TableFields>[];
+  readonly unreadable: readonly Unreadable[];
+  readonly foreign: number;
+}
+
+/** Every contract that was created. */
+function decodeAll(updates: readonly JsonValue[], templates: Iterable<Template>): Decoded {
+  const decoder = new Decoder([...templates]);
+  const decoded = updates.map((update) => decodeUpdate(update, decoder));
+  const contracts = decoded.flatMap(({ changes }) =>
+    changes.flatMap((change) => ("active" in change && "template" in change.active ? change.active : [])),
+  ) as StoredContract<TableFields>[];
+  return { contracts, unreadable: decoded.flatMap(({ unreadable }) => unreadable), foreign: decoder.foreign };
+}
+
+/** What answers depend on, without what the table by names leaves to the views: the parties and instruments of sides. */
+const readOf = ({ contractId, fields: { registrar, roles, accounts } }: StoredContract<TableFields>) => ({
+  contractId,
+  registrar,
+  executor: roles["executor"],
+  own: accounts?.["own"],
+  others: accounts?.["others"],
+});
+const partiesOf = ({ fields: { roles, instruments } }: StoredContract<TableFields>) => ({
+  sender: roles["sender"],
+  receiver: roles["receiver"],
+  instruments,
+});
+
+describe("TestTokenV2", () => {
+  const { contracts, unreadable, foreign } = decodeAll(testTokenV2.updates, standard.values());
+  const of = (template: TableTemplate) => contracts.filter((one) => isOf(one.template, template));
+
+  test("every contract is of the templates whose interfaces it shows", () => {
+    const counts = [...standard].map(([name, template]) => [name, of(template).length]);
+    expect(Object.fromEntries(counts)).toEqual({
+      transferFactory: 1,
+      allocationFactory: 1,
+      settlementFactory: 1,
+      transferInstruction: 61,
+      allocation: 16,
+      holding: 116,
+    });
+    expect(unreadable).toEqual([]);
+    expect(foreign).toBe(0);
+  });
+
+  test("one contract of rules is every factory", () => {
+    const [rules, ...more] = of(named("transferFactory"));
+    expect(more).toEqual([]);
+    expect(of(named("allocationFactory"))).toEqual([rules]);
+    expect(of(named("settlementFactory"))).toEqual([rules]);
+    expect(rules?.fields.registrar).toBe(testTokenV2.admin);
+  });
+
+  test("offers and allocations are read as by their templates", () => {
+    const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
+    const { templates = {}, ...others } = file ?? {};
+    const byName = tableTemplates({ templates: fullNames(templates, others) });
+    const expected = decodeAll(testTokenV2.updates, byName.values()).contracts;
+    const ofKind = (kind: string) =>
+      expected.filter(({ template }) =>
+        [...byName].some(([name, one]) => one === template && templates[name]?.choices === kind),
+      );
+    const [offers, allocations] = [ofKind("transfer-instruction"), ofKind("allocation")];
+    expect([offers.length, allocations.length]).toEqual([61, 16]);
+    const byView = { offers: of(named("transferInstruction")), allocations: of(named("allocation")) };
+    expect(byView.offers.map(readOf)).toEqual(
+      offers.map(readOf).map((one) => ({ ...one, executor: undefined, others: undefined })),
+    );
+    expect(byView.offers.map(partiesOf)).toEqual(offers.map(partiesOf));
+    expect(byView.allocations.map(readOf)).toEqual(allocations.map(readOf));
+    expect(new Set(byView.allocations.flatMap(({ fields }) => fields.instruments))).toEqual(new Set(["GOLD"]));
+  });
+
+  test("the deadline is that of the transfer or settlement, and the holdings are those of the view", () => {
+    const [offer] = of(named("transferInstruction")).filter(({ fields }) => (fields.refs["holdings"] ?? []).length > 0);
+    const { transfer } = JSON.parse(offer?.body.payload ?? "{}") as { transfer: JsonObject };
+    expect(offer?.fields.refs["holdings"]).toEqual(transfer["inputHoldingCids"]);
+    expect(offer?.fields.deadline).toBe(Date.parse(String(transfer["executeBefore"])) * 1000);
+  });
+});
+
+describe("the Registry Utility, as its operator", () => {
+  const registrars = [...new Set(utility.active.map((one) => String(createdIn(one).createArgument["registrar"])))];
+
+  test("version 1 of every contract is read", () => {
+    const decoder = new Decoder([...standard.values()], { registrars });
+    const found = utility.active.flatMap((element) => decoder.decode(element)?.contract ?? []);
+    const contracts = found.filter((one): one is StoredContract<TableFields> => "template" in one);
+    expect(contracts.map(({ template, fields }) => [isOf(template, named("holding")), fields.registrar])).toEqual(
+      utility.active
+        .map(createdIn)
+        .map(({ templateId, createArgument }) => [templateId.endsWith("Holding:Holding"), createArgument["registrar"]]),
+    );
+    expect(contracts.length).toBe(123);
+    expect(decoder.foreign).toBe(0);
+  });
+
+  test("a registrar that we do not read as counts where it is configured", () => {
+    const decoder = new Decoder([...standard.values()], { registrars: registrars.slice(0, 1) });
+    const found = utility.active.filter((element) => decoder.decode(element) !== undefined);
+    expect(new Set(found.map((one) => createdIn(one).createArgument["registrar"]))).toEqual(
+      new Set(registrars.slice(0, 1)),
+    );
+    expect(decoder.foreign).toBe(123 - found.length);
+  });
+});
+
+interface CreatedEvent extends JsonObject {
+  readonly templateId: string;
+  readonly createArgument: JsonObject;
+  readonly interfaceViews: JsonObject[];
+}
+
+function createdIn(element: JsonObject): CreatedEvent {
+  const { JsActiveContract: active } = element["contractEntry"] as JsonObject;
+  return (active as JsonObject)["createdEvent"] as CreatedEvent;
+}
+
+describe("what a view says proves nothing", () => {
+  const [rules] = testTokenV2.active.filter((one) => createdIn(one).templateId.endsWith(":TokenRules"));
+  const changed = (change: JsonObject): JsonObject => {
+    const element = structuredClone(rules ?? {});
+    Object.assign(createdIn(element), change);
+    return element;
+  };
+  const decode = (element: JsonObject) => {
+    const decoder = new Decoder([...standard.values()]);
+    return { contract: decoder.decode(element)?.contract, foreign: decoder.foreign };
+  };
+  const failing = { code: 9, message: "a view of ours", details: [] };
+  const [view, ...others] = createdIn(rules ?? {}).interfaceViews;
+
+  test("as it was recorded, it counts", () => {
+    expect(decode(rules ?? {})).toMatchObject({ foreign: 0, contract: { fields: { registrar: testTokenV2.admin } } });
+  });
+
+  test.each([
+    ["without the registrar's signature", { signatories: ["mallory::1220"] }],
+    ["with the signature of another party that we read as", { signatories: ["ann::1"], witnessParties: ["ann::1"] }],
+    ["of a registrar that signed it, and that we do not read as", { witnessParties: ["ann::1"] }],
+    [
+      "of others whose views fail",
+      { signatories: ["mallory::1220"], interfaceViews: [{ ...view, viewStatus: failing }] },
+    ],
+  ])("%s it is foreign", (_name, change) => {
+    expect(decode(changed(change as JsonObject))).toEqual({ contract: undefined, foreign: 1 });
+  });
+
+  test("a view that fails is named with its reason", () => {
+    const element = changed({ interfaceViews: [{ ...view, viewStatus: failing }, ...others] });
+    expect(() => decode(element)).toThrow(/could not compute the view of .*AllocationFactory: 9 a view of ours/);
+  });
+
+  test("another package of a known name is no guess", () => {
+    const interfaceId = String(view?.["interfaceId"]).replace(/^\w{64}/, "f".repeat(64));
+    const element = changed({ interfaceViews: [{ ...view, interfaceId }, ...others] });
+    expect(() => decode(element)).toThrow(/interface f{64}:.* is not the published one, of package 9818/);
+  });
+
+  test("what implements none of the interfaces is nothing to us", () => {
+    expect(decode(changed({ interfaceViews: [] }))).toEqual({ contract: undefined, foreign: 0 });
+  });
+});
