@@ -39,7 +39,7 @@ class PackagesFound extends Error {}
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
 /** How often packages are looked for that the participant lacked. */
-export const SEARCH_INTERVAL_MS = 30_000;
+const SEARCH_INTERVAL_MS = 30_000;
 
 /**
  * The mirror of a ledger: attempts to follow it, one after the other. Each opens the stream of updates first: a restored

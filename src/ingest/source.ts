@@ -50,7 +50,7 @@ export interface SourceStatus {
   readonly heapShare: number | undefined;
 }
 
-export interface PoolStatus {
+interface PoolStatus {
   readonly inUse: number;
   readonly idle: number;
   readonly waiting: number;

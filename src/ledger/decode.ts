@@ -263,7 +263,9 @@ function shownOf(event: JsonObject): ShownContract {
       throw new Error(`interface ${interfaceId} is not the published one, of package ${known.packageId}`);
     const { code, message } = fieldsOf(view.viewStatus);
     if (code !== undefined && code !== 0)
-      throw new Error(`the participant could not compute the view of ${interfaceId}: ${code} ${String(message)}`);
+      throw new Error(
+        `the participant could not compute the view of ${interfaceId}: ${JSON.stringify({ code, message })}`,
+      );
     views.set(known, requireObject(view.viewValue, `the view of ${interfaceId}`));
   }
   return { views };

@@ -54,7 +54,7 @@ packages:
 templates: { doc: { name: M:T } }
              ^ templates.doc: must have a package: the file has none for its templates
 templates: { doc: { package: p, name: M:T, id: x } }
-                                           ^ templates.doc.id: is not a known field; known fields: name, package, …
+                                           ^ templates.doc.id: is not a known field; known fields: name, implement…
 templates: { rule: { package: p, name: M:T } }
              ^ templates.rule: must have another name: there is a template of this name already
 templates: { doc: { package: utility-registry-v0, name: Utility.Registry.V0.Rule.Transfer:TransferRule } }

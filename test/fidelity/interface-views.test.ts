@@ -14,7 +14,7 @@ interface Recording {
   readonly testTokenV2: { readonly admin: string; readonly updates: JsonObject[]; readonly active: JsonObject[] };
   readonly utility: { readonly active: JsonObject[] };
 }
-const { testTokenV2, utility } = read("interface-views-3.5.json") as unknown as Recording;
+const { testTokenV2, utility } = read("interface-views-3.5.json") as Recording;
 
 const standard = tableTemplates({
   templates: {
@@ -101,7 +101,13 @@ describe("TestTokenV2", () => {
     expect([offers.length, allocations.length]).toEqual([61, 16]);
     const byView = { offers: of(named("transferInstruction")), allocations: of(named("allocation")) };
     expect(byView.offers.map(readOf)).toEqual(
-      offers.map(readOf).map((one) => ({ ...one, executor: undefined, others: undefined })),
+      offers.map(readOf).map(({ contractId, registrar, own }) => ({
+        contractId,
+        registrar,
+        executor: undefined,
+        own,
+        others: undefined,
+      })),
     );
     expect(byView.offers.map(partiesOf)).toEqual(offers.map(partiesOf));
     expect(byView.allocations.map(readOf)).toEqual(allocations.map(readOf));
@@ -109,15 +115,15 @@ describe("TestTokenV2", () => {
   });
 
   test("the deadline is that of the transfer or settlement, and the holdings are those of the view", () => {
-    const [offer] = of(named("transferInstruction")).filter(({ fields }) => (fields.refs["holdings"] ?? []).length > 0);
-    const { transfer } = JSON.parse(offer?.body.payload ?? "{}") as { transfer: JsonObject };
-    expect(offer?.fields.refs["holdings"]).toEqual(transfer["inputHoldingCids"]);
-    expect(offer?.fields.deadline).toBe(Date.parse(String(transfer["executeBefore"])) * 1000);
+    const offer = of(named("transferInstruction")).find(({ fields }) => (fields.refs["holdings"] ?? []).length > 0);
+    const { transfer } = JSON.parse(offer?.body.payload ?? "{}") as { transfer: Transfer };
+    expect(offer?.fields.refs["holdings"]).toEqual(transfer.inputHoldingCids);
+    expect(offer?.fields.deadline).toBe(Date.parse(transfer.executeBefore) * 1000);
   });
 });
 
 describe("the Registry Utility, as its operator", () => {
-  const registrars = [...new Set(utility.active.map((one) => String(createdIn(one).createArgument["registrar"])))];
+  const registrars = [...new Set(utility.active.map((one) => createdIn(one).createArgument["registrar"] as string))];
 
   test("version 1 of every contract is read", () => {
     const decoder = new Decoder([...standard.values()], { registrars });
@@ -142,6 +148,11 @@ describe("the Registry Utility, as its operator", () => {
   });
 });
 
+interface Transfer {
+  readonly inputHoldingCids: readonly string[];
+  readonly executeBefore: string;
+}
+
 interface CreatedEvent extends JsonObject {
   readonly templateId: string;
   readonly createArgument: JsonObject;
@@ -154,7 +165,7 @@ function createdIn(element: JsonObject): CreatedEvent {
 }
 
 describe("what a view says proves nothing", () => {
-  const [rules] = testTokenV2.active.filter((one) => createdIn(one).templateId.endsWith(":TokenRules"));
+  const rules = testTokenV2.active.find((one) => createdIn(one).templateId.endsWith(":TokenRules"));
   const changed = (change: JsonObject): JsonObject => {
     const element = structuredClone(rules ?? {});
     Object.assign(createdIn(element), change);
@@ -185,11 +196,12 @@ describe("what a view says proves nothing", () => {
 
   test("a view that fails is named with its reason", () => {
     const element = changed({ interfaceViews: [{ ...view, viewStatus: failing }, ...others] });
-    expect(() => decode(element)).toThrow(/could not compute the view of .*AllocationFactory: 9 a view of ours/);
+    expect(() => decode(element)).toThrow(/could not compute the view of .*AllocationFactory: .*9,.*a view of ours/);
   });
 
   test("another package of a known name is no guess", () => {
-    const interfaceId = String(view?.["interfaceId"]).replace(/^\w{64}/, "f".repeat(64));
+    const { interfaceId: published } = (view ?? {}) as { interfaceId?: string };
+    const interfaceId = published?.replace(/^\w{64}/, "f".repeat(64)) ?? "";
     const element = changed({ interfaceViews: [{ ...view, interfaceId }, ...others] });
     expect(() => decode(element)).toThrow(/interface f{64}:.* is not the published one, of package 9818/);
   });

@@ -20,7 +20,7 @@ export interface Parts<S extends ContractSelector = ContractSelector> {
   readonly versions: PackageVersions;
 }
 
-export interface CompiledFactory {
+interface CompiledFactory {
   readonly definition: EntryDefinition;
   readonly entry: TableEntry;
   readonly template: TableTemplate;

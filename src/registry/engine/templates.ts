@@ -95,10 +95,10 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
   const { factory, instruments } = file;
   const factories = factory === undefined ? [] : [...factoriesOf(factory).values()];
   const finds = [...factories, ...Object.values(file.entries ?? {})].filter(
-    (one) => one?.template === name && !("byId" in one && one.byId !== undefined),
+    (one) => one.template === name && !("byId" in one && one.byId !== undefined),
   );
   // Their order in the file does not matter to what is stored.
-  const all = finds.map((one) => Object.keys(one?.find ?? {})).toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
+  const all = finds.map((one) => Object.keys(one.find ?? {})).toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
   const indexes = new Map(all.map((paths) => [paths.join("&"), paths]));
   const listed =
     typeof instruments === "object" && "template" in instruments && instruments.template === name
@@ -106,7 +106,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       : undefined;
   // Instruments and registrars are listed by the registrar alone.
   if (listed !== undefined || factories.some((one) => one.template === name)) indexes.set("", []);
-  const { at, name: entity, implements: named } = definition;
+  const { at, name: entity, implements: implemented } = definition;
   const interfaces = interfacesOf(definition);
   const views = interfaces.length === 0 ? undefined : new Views(definition);
   const contentOf = (payload: JsonObject, shown: ShownContract | undefined): [TemplateDefinition, JsonValue] => {
@@ -117,7 +117,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
   const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
   return {
     packageName: entity === undefined ? "" : (definition.package ?? ""),
-    qualifiedName: entity ?? String(named),
+    qualifiedName: entity ?? String(implemented),
     ...(views !== undefined && { interfaces }),
     ...(isSigned && {
       signerOf(payload: JsonObject, shown?: ShownContract) {

@@ -29,16 +29,14 @@ import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utili
 
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
 type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
-export type ChoiceOperation = PendingChoice | IssuanceChoice;
-export type FactoryOperation =
-  | Exclude<(typeof STANDARD_OPERATIONS)[number], Choice>
-  | (typeof ISSUANCE_FACTORIES)[number];
+type ChoiceOperation = PendingChoice | IssuanceChoice;
+type FactoryOperation = Exclude<(typeof STANDARD_OPERATIONS)[number], Choice> | (typeof ISSUANCE_FACTORIES)[number];
 
-export const factoryOperations: readonly FactoryOperation[] = [
+const factoryOperations: readonly FactoryOperation[] = [
   ...STANDARD_OPERATIONS.filter((name): name is Exclude<typeof name, Choice> => name.includes("-factory")),
   ...ISSUANCE_FACTORIES,
 ];
-export const choiceOperations: readonly ChoiceOperation[] = [
+const choiceOperations: readonly ChoiceOperation[] = [
   ...CHOICES.filter((name): name is PendingChoice => !name.startsWith("allocation-instruction/")),
   ...ISSUANCE_CHOICES,
 ];
