@@ -1,16 +1,15 @@
 /** Entries that are found by their definition: by an id, or by fields of the payload that equal values of the request. */
 import type { Contract } from "../../domain/contract.js";
 import { refuse } from "../../domain/errors.js";
-import { isObject, type JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
-import { PARTIES, termOf } from "./names.js";
 import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
-import { accountKey, lookupKey, type TableFields, type TableTemplate } from "./templates.js";
+import { lookupKey, type TableFields, type TableTemplate } from "./templates.js";
+import { type FindTerm, termOf, termsOf } from "./terms.js";
 
 export type Found = Contract<TableFields>;
 
@@ -26,15 +25,6 @@ interface Lookup {
   readonly chosen: Found | undefined;
 }
 
-/** The values of a look-up. */
-type Terms = Pick<Lookup, "values" | "party"> & {
-  /** What the party is in the request. */
-  readonly role: string | undefined;
-};
-
-/** Of an entry that is found by the registrar alone. */
-const ONCE: readonly Terms[] = [{ values: [], party: undefined, role: undefined }];
-
 /** How an entry is found. */
 export type EntrySource = EntryDefinition & { readonly template: string };
 
@@ -47,13 +37,6 @@ export interface EntryOptions {
    * that there is none must be known; with `omit` it is left out.
    */
   readonly elsewhere: "refuse" | "omit";
-}
-
-/** A value of the request in `find`. */
-interface FindTerm {
-  readonly term: string;
-  /** Only this many characters count. */
-  readonly length: number | undefined;
 }
 
 /** Which accounts count for a line: those of the parties who act. */
@@ -209,7 +192,10 @@ export class TableEntry implements EntryPart {
         const found = this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined);
         return lookup([id], undefined, found === undefined ? [] : [found]);
       });
-    return this.#termsOf(selector, subject, of).map(({ values, party }) =>
+    const rolesOf = (entry: string, role: string) =>
+      this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[role] ?? []);
+    const request = { selector, subject, of, only: this.definition.only, rolesOf };
+    return termsOf(this.#terms, request).map(({ values, party }) =>
       lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
     );
   }
@@ -219,65 +205,6 @@ export class TableEntry implements EntryPart {
     const [entry = "", ref] = byId.split(".");
     if (ref === undefined) return [...new Set(subject.refs?.[entry])];
     return [...new Set(this.#other(entry, selector, subject).flatMap(({ fields }) => fields.refs[ref] ?? []))];
-  }
-
-  /** The values of the fields for each look-up. A request that lacks one of them has none. */
-  #termsOf(selector: ContractSelector, subject: RequestSubject, of: readonly string[]): readonly Terms[] {
-    const terms = this.#terms;
-    if (terms.length === 0) return ONCE;
-    let found: readonly Terms[] = ONCE;
-    // An instrument is one of the party's.
-    const inOrder = terms.toSorted((a, b) => Number(a.term === "instrument") - Number(b.term === "instrument"));
-    for (const { term, length } of inOrder)
-      found = found.flatMap(({ values, party, role }) =>
-        this.#valuesOf(term, selector, subject, of, party, role).map((value): Terms => {
-          const isParty = PARTIES.has(term);
-          return {
-            values: [...values, cut(value, length)],
-            party: isParty ? value : party,
-            role: isParty ? term : role,
-          };
-        }),
-      );
-    const positions = terms.map((term) => inOrder.indexOf(term));
-    return found.map(({ values, party, role }) => ({
-      values: positions.map((position) => values[position] ?? ""),
-      party,
-      role,
-    }));
-  }
-
-  /** The values of the request for a term, each once. */
-  #valuesOf(
-    term: string,
-    selector: ContractSelector,
-    subject: RequestSubject,
-    of: readonly string[],
-    party: string | undefined,
-    role: string | undefined,
-  ): readonly string[] {
-    const { roles, accounts = {} } = subject;
-    switch (term) {
-      case "registrar":
-        return [selector.registrar];
-      case "instrument":
-        return instrumentsOf(subject, party, role);
-      case "holder":
-        return [...new Set(holdersOf(subject))];
-      case "party":
-        return [...new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? []), ...holdersOf(subject)])];
-      case "account": {
-        const { only } = this.definition;
-        const all = of.flatMap((group) => accounts[group] ?? []).filter(({ isSpecial }) => !isSpecial);
-        return [...new Set(all.filter(({ provider }) => only === undefined || provider !== undefined).map(accountKey))];
-      }
-      default: {
-        if (term.startsWith("meta.")) return metaAt(subject.meta, term.slice("meta.".length));
-        const [entry = "", named] = term.split(".");
-        if (named === undefined) return [...new Set(selector.partiesOf(subject, entry))];
-        return [...new Set(this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[named] ?? []))];
-      }
-    }
   }
 
   /** The contracts of another entry, wherever they are: without them nothing is looked for. */
@@ -329,42 +256,9 @@ export function validNow<F extends TableFields>(
 /** Highest first; what has no value is the highest. Equal ones stay in order, newest first. */
 const byRank = (a: Found, b: Found): number => (b.fields.rank ?? Infinity) - (a.fields.rank ?? Infinity) || 0;
 
-/** The value of a key of the metadata, of the standard's `values` or beside them. */
-function metaAt(meta: JsonObject | undefined, key: string): readonly string[] {
-  const values = meta?.["values"];
-  for (const one of [isObject(values) ? values : undefined, meta]) {
-    const value = one !== undefined && Object.hasOwn(one, key) ? one[key] : undefined;
-    if (typeof value === "string") return [value];
-  }
-  return [];
-}
-
 /** The definition was checked: what it names is there. */
 function definedIn<T>(all: ReadonlyMap<string, T>, name: string): T {
   const found = all.get(name);
   if (found === undefined) throw new Error(`${name} is not defined`);
   return found;
 }
-
-const holdersOf = ({ roles, holders = [] }: RequestSubject): string[] => [
-  ...(roles["holder"] ?? []),
-  ...holders.map(({ party }) => party),
-];
-
-/** The instruments that the party sends, receives or holds; all of the request without a party. */
-function instrumentsOf(
-  { instruments, sent = instruments, holders }: RequestSubject,
-  party: string | undefined,
-  role: string | undefined,
-): readonly string[] {
-  if (role === "sender") return sent;
-  return holders?.find((one) => one.party === party)?.instruments ?? instruments;
-}
-
-/** The first characters. One that takes two code units is not cut in half. */
-const cut = (text: string, length: number | undefined): string =>
-  length === undefined
-    ? text
-    : Array.from(text.slice(0, 2 * length))
-        .slice(0, length)
-        .join("");

@@ -39,7 +39,7 @@ export const templateForm = z
     implements: oneOrMore(implemented, `an interface of the token standard: ${INTERFACES.join(", ")}`)
       .optional()
       .describe(
-        `interfaces of the token standard (${INTERFACE_KINDS.join(", ")}), as \`allocation\` in any version or \`allocation/2\`: registrar, parties, accounts, instruments, \`holdings\` and deadline come from their view, in which paths begin with \`view.\`; without \`name\`, of contracts of every package that their registrar has signed`,
+        `interfaces of the token standard (${INTERFACE_KINDS.join(", ")}), as \`allocation\` or \`allocation/2\`: registrar, parties, accounts, instruments, \`holdings\` and deadline are those of the view, whose paths begin with \`view.\`; without \`name\`, of any package, signed by the registrar`,
       ),
     signed: z.literal("registrar").optional().describe("contracts count that their registrar has signed"),
     package: text.optional().describe("its package, where it is not that of the file"),
@@ -298,7 +298,7 @@ export const registryFile = z.strictObject({
   factory: z
     .union([factory, factories], mustBe("an entry with a template, or a map of factories by their operations"))
     .describe(
-      "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or such an entry for each of `transfer-factory`, `allocation-factory` and `settlement-factory`, of which those that are absent are refused",
+      "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or one for each of `transfer-factory`, `allocation-factory` and `settlement-factory` that there is",
     ),
   instruments: instruments.describe(
     "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; or `file`, the instruments file",

@@ -12,6 +12,7 @@ import {
   type TemplateDefinition,
 } from "./grammar.js";
 import type { ContractSelector } from "./selector.js";
+import { PARTIES, termOf } from "./terms.js";
 import type { LineKind, Table, TableLine, Vocabulary } from "./table-types.js";
 
 /** What an absent contract means where the file says nothing: what moves something is refused without it. */
@@ -20,22 +21,10 @@ export const missingOf = (operation: TableOperation): Missing => (isExit(operati
 /** How many entries a request may look up, each by a contract of the one before: longer ones are a mistake. */
 const MAX_CHAIN = 3;
 
-/** `start(party, 2)`: the first characters of a value. */
-const START = /^start\(([^(),]+), ?([1-9]\d?|[12]\d\d|300)\)$/;
-
-/** A value of the request. */
-export function termOf(text: string): { readonly term: string; readonly length: number | undefined } {
-  const [, term = text, length] = START.exec(text) ?? [];
-  return { term, length: length === undefined ? undefined : Number(length) };
-}
-
 const VALUES = ["registrar", "instrument", "account"];
 const STANDARD_ROLES = ["sender", "receiver", "executor", "holder", "party", "provider", "operator"];
 /** A request has several of each. */
 const SEVERAL = ["holder", "party"];
-/** The values that are parties of the request, for each of which an entry is looked up. */
-export const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", ...SEVERAL]);
-
 const METHODS = {
   entry: "value",
   disclosure: "disclose",
