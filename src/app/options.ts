@@ -5,6 +5,7 @@ import type { Config } from "../config/config.js";
 import { type AppConfig, limitsOf } from "../config/limits.js";
 import { SettingError } from "../config/setting.js";
 import type { JsonObject } from "../domain/json.js";
+import type { KeptContracts } from "../domain/ledger.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens.js";
 import { type Certificate, readCertificate } from "../transport/sockets.js";
@@ -87,10 +88,15 @@ export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
       staleAfter: staleSeconds * 1000,
       readWait: limits.readWaitMs,
     },
-    countsSupply: config.totalSupply,
-    keepsOptional: config.keepHoldings,
+    kept: keptContracts(config),
   };
 }
+
+export const keptContracts = ({ totalSupply, keepHoldings, registrars = [] }: Config): KeptContracts => ({
+  countsSupply: totalSupply,
+  keepsOptional: keepHoldings,
+  registrars,
+});
 
 /** The snapshot file that is served without a participant; by default the demo of the registry. */
 export const snapshotPath = ({ snapshot, registry }: Config): string =>

@@ -239,7 +239,7 @@ async function readWithBases(path: string): Promise<readonly string[]> {
  * same state. Of a registry module only its own file counts, not what it imports.
  */
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
-  const { registry, contexts, totalSupply, keepHoldings } = config;
+  const { registry, contexts, totalSupply, keepHoldings, registrars = [] } = config;
   const { maxLegs, unknownAllocations } = config;
   const isOwn = registry !== "utility" && registry !== "minimal";
   const parts = [
@@ -249,6 +249,7 @@ export async function configurationId(config: Config, overrides: OverridesByInst
     [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
     totalSupply,
     keepHoldings,
+    registrars.toSorted(),
     [maxLegs, unknownAllocations],
   ];
   return hash("sha256", JSON.stringify(parts), "base64url").slice(0, 11);

@@ -1,6 +1,6 @@
 /** `offledger check`: what a file or a participant would serve, and what will fail. */
 import { type FileHandle, open } from "node:fs/promises";
-import { participantOptions, snapshotPath } from "../app/options.js";
+import { keptContracts, participantOptions, snapshotPath } from "../app/options.js";
 import { loadRegistry } from "../app/registry.js";
 import type { Config } from "../config/config.js";
 import { LIMITS } from "../config/limits.js";
@@ -161,7 +161,7 @@ async function loadFiles(config: Config) {
   await readInstruments(config.instruments);
   return {
     registry,
-    decoder: new Decoder(registry.templates, { countsSupply: config.totalSupply, keepsOptional: config.keepHoldings }),
+    decoder: new Decoder(registry.templates, keptContracts(config)),
   };
 }
 

@@ -101,6 +101,10 @@ export const settings = {
     accepts: "comma-separated party ids (hint::fingerprint)",
     description: "parties whose contracts are read from the participant",
   }),
+  registrars: optional("registrars", parties, {
+    accepts: "comma-separated party ids (hint::fingerprint)",
+    description: "registrars beside the parties that are read, whose signed contracts a table serves by interface",
+  }),
   ledgerTokenFile: text(
     "ledger-token-file",
     "the path of a file",

@@ -25,6 +25,16 @@ export interface HoldingFields {
   readonly instrumentId: string;
 }
 
+/** Which of the contracts that a ledger shows are kept. */
+export interface KeptContracts {
+  /** Whether contracts that are not stored still contribute to the supply. */
+  readonly countsSupply?: boolean;
+  /** Whether contracts that only some services need are stored. */
+  readonly keepsOptional?: boolean;
+  /** Registrars that we do not read as, whose contracts are kept too where their signature counts. */
+  readonly registrars?: readonly string[];
+}
+
 /** A holding that a request names as an input. */
 export interface InputHolding extends HoldingFields {
   readonly contractId: string;

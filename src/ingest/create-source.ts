@@ -1,5 +1,6 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
+import type { KeptContracts } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
@@ -24,9 +25,7 @@ export interface SourceOptions {
   /** Undefined to keep the contracts in memory. */
   readonly database: DatabaseOptions | undefined;
   readonly limits: LagLimits;
-  readonly countsSupply: boolean;
-  /** Whether contracts are stored that only some services need. */
-  readonly keepsOptional: boolean;
+  readonly kept: KeptContracts;
 }
 
 /**
@@ -34,14 +33,14 @@ export interface SourceOptions {
  * mean; `clock` is monotonic, for ages and waits.
  */
 export function createSource(
-  { participant, snapshotPath, database, limits, countsSupply, keepsOptional }: SourceOptions,
+  { participant, snapshotPath, database, limits, kept }: SourceOptions,
   roles: ProcessRoles,
   templates: readonly Template[],
   now: () => number,
   clock: () => number,
 ): Source {
   const end = new AbortController();
-  const decoder = new Decoder(templates, { countsSupply, keepsOptional });
+  const decoder = new Decoder(templates, kept);
   const connection =
     participant === undefined
       ? undefined
@@ -53,8 +52,7 @@ export function createSource(
     roles,
     limits,
     templates,
-    countsSupply,
-    keepsOptional,
+    kept,
     ingestor,
     connection,
     end,

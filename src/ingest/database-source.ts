@@ -1,4 +1,5 @@
 import { abortablePause } from "../util/async.js";
+import type { KeptContracts } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Bodies } from "../state/bodies.js";
 import { Follower } from "../state/follower.js";
@@ -38,8 +39,7 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   readonly roles: ProcessRoles;
   readonly limits: LagLimits;
   readonly templates: readonly Template[];
-  readonly countsSupply: boolean;
-  readonly keepsOptional: boolean;
+  readonly kept: KeptContracts;
   readonly ingestor: Ingestor;
   /** Undefined without a participant. */
   readonly connection: ParticipantConnection | undefined;
@@ -65,8 +65,7 @@ export function databaseSource({
   roles,
   limits,
   templates,
-  countsSupply,
-  keepsOptional,
+  kept,
   ingestor,
   connection,
   end,
@@ -89,7 +88,7 @@ export function databaseSource({
   });
   let fail: ((error: StateTooLarge) => void) | undefined;
   const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
-  const content = contentId(templates, countsSupply, keepsOptional);
+  const content = contentId(templates, kept);
   const stateLog = new PostgresLog(database, { templates, contentId: content });
   const retries = { clock, pause, signal };
   const follower = new Follower({

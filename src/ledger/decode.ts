@@ -2,6 +2,7 @@
 import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { KeptContracts } from "../domain/ledger.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import { SharedStrings } from "../domain/shared-strings.js";
 import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
@@ -13,15 +14,6 @@ export interface DecodedContract {
   readonly offset: number;
 }
 
-export interface DecoderOptions {
-  /** Whether contracts that are not stored still contribute to the supply. */
-  readonly countsSupply?: boolean;
-  /** Whether contracts that only some services need are stored. */
-  readonly keepsOptional?: boolean;
-  /** Registrars that we do not read as, whose signed contracts are served too. */
-  readonly registrars?: readonly string[];
-}
-
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   /** Those that interfaces identify, in the order of the registry. */
@@ -30,13 +22,14 @@ export class Decoder {
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
   readonly #registrars: ReadonlySet<string>;
-  /** Contracts of others that name a registrar, or that no registrar of ours has signed. */
+  /** Contracts that the signature of one of our registrars is missing of. */
   foreign = 0;
+  #sawViews = false;
   readonly #strings = new SharedStrings();
 
   constructor(
     templates: readonly Template[],
-    { countsSupply = false, keepsOptional = false, registrars = [] }: DecoderOptions = {},
+    { countsSupply = false, keepsOptional = false, registrars = [] }: KeptContracts = {},
   ) {
     const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
@@ -135,11 +128,17 @@ export class Decoder {
     };
   }
 
+  /** Whether contracts are read by their views, and none that was decoded has shown any: they were not asked for. */
+  get lacksViews(): boolean {
+    return this.#byInterface.length > 0 && !this.#sawViews;
+  }
+
   /** By its name, else by the interfaces that it shows. */
   #templateOf(event: JsonObject): Template | undefined {
     const named = this.#templates.get(readTemplateKey(event));
     if (named !== undefined || this.#byInterface.length === 0) return named;
     const shown = new Set(viewsIn(event).map(({ interfaceId }) => nameOf(interfaceId)));
+    this.#sawViews ||= shown.size > 0;
     const [first, ...others] = this.#byInterface.filter(({ interfaces = [] }) =>
       interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
     );

@@ -5,6 +5,7 @@ import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { isOf, type Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
+import { parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
 import { fullNames, parseRegistryFile } from "../../src/registry/engine/file.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "../../src/registry/engine/templates.js";
@@ -163,6 +164,31 @@ function createdIn(element: JsonObject): CreatedEvent {
   const { JsActiveContract: active } = element["contractEntry"] as JsonObject;
   return (active as JsonObject)["createdEvent"] as CreatedEvent;
 }
+
+describe("a snapshot file", () => {
+  const parse = (elements: readonly JsonObject[]) =>
+    parseSnapshot([elements.map((one) => JSON.stringify(one)).join("\n")], new Decoder([...standard.values()]));
+
+  test("has the contracts of a stream", async () => {
+    const { contracts, problems } = await parse(testTokenV2.active);
+    expect(problems).toEqual([]);
+    expect(contracts.length).toBe(testTokenV2.active.length);
+  });
+
+  test("without views is refused, not served without contracts", async () => {
+    const without = testTokenV2.active.map((one) => {
+      const element = structuredClone(one);
+      createdIn(element).interfaceViews.splice(0);
+      return element;
+    });
+    expect((await parse(without)).problems).toEqual([
+      {
+        line: 1,
+        reason: expect.stringMatching(/^no contract shows the view of an interface.*"includeInterfaceView": true/),
+      },
+    ]);
+  });
+});
 
 describe("what a view says proves nothing", () => {
   const rules = testTokenV2.active.find((one) => createdIn(one).templateId.endsWith(":TokenRules"));

@@ -61,6 +61,7 @@ async function readIndex(chunks: Chunks, decoder: Decoder, holdsContracts: boole
       if (index.isFull) return index;
     }
     index.checkPages();
+    index.checkViews();
   } catch (error) {
     if (!(error instanceof FormError)) throw error;
     index.problems.push({ line: error.line, reason: error.message });
@@ -168,6 +169,12 @@ class SnapshotIndex {
       if (!isComplete && !this.isFull) this.problems.push({ line, reason: missingPage(offset) });
   }
 
+  /** An export without views would be served as one without contracts. */
+  checkViews(): void {
+    if (this.#elements > 0 && this.problems.length === 0 && this.#decoder.lacksViews)
+      this.problems.push({ line: 1, reason: WITHOUT_VIEWS });
+  }
+
   /** Throws if another element contradicts it: an invalid snapshot. */
   #addContract(contract: StoredContract | CountedOnly, line: number): void {
     const { contractId, reassignmentCounter, synchronizerId } = contract;
@@ -195,6 +202,10 @@ function digestOf(contract: Latest["said"]): number {
 const missingPage = (offset: number): string =>
   `the export at offset ${offset} is not complete: each of its pages has a nextPageToken, so its last page is missing. ` +
   "Request the next page with that token until a page has none";
+
+const WITHOUT_VIEWS =
+  "no contract shows the view of an interface, by which this registry reads contracts: export them with an " +
+  '"InterfaceFilter" for each interface, with "includeInterfaceView": true (docs/snapshot-file.md)';
 
 /** One line of text per problem, as `path:line: reason`. */
 export function formatProblems(path: string, problems: readonly Problem[]): string {

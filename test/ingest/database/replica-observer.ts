@@ -43,7 +43,7 @@ export class ReplicaObserver {
     this.#database = new Database({ url, maxConnections: 4 });
     const options = {
       templates,
-      contentId: contentId(templates, true),
+      contentId: contentId(templates, { countsSupply: true }),
       maxBytes: cacheBytes,
       signal: this.#end.signal,
     };

@@ -268,7 +268,7 @@ instruments: [USD]
 entries: { rules: ${entry} }
 `);
   if (file === undefined) throw new Error(problems.join());
-  return contentId(tableRegistry(file).templates, false);
+  return contentId(tableRegistry(file).templates);
 };
 
 test("a registry file that finds its contracts by other fields, and another revision, have another content id", () => {
@@ -277,6 +277,13 @@ test("a registry file that finds its contracts by other fields, and another revi
   expect(contentIdOf("{ template: rules, find: { holder: receiver } }")).not.toBe(byOwner);
   expect(contentIdOf("{ template: rules, find: { owner: receiver, holder: receiver } }")).not.toBe(byOwner);
 
-  const revisions = [{}, { revision: "1" }, { revision: "2" }].map((more) => contentId([{ ...apple, ...more }], false));
-  expect(new Set([...revisions, contentId([apple], true), contentId([apple], false, true)]).size).toBe(5);
+  const revisions = [{}, { revision: "1" }, { revision: "2" }].map((more) => contentId([{ ...apple, ...more }]));
+  expect(
+    new Set([
+      ...revisions,
+      contentId([apple], { countsSupply: true }),
+      contentId([apple], { keepsOptional: true }),
+      contentId([apple], { registrars: ["a::1"] }),
+    ]).size,
+  ).toBe(6);
 });
