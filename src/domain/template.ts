@@ -30,6 +30,8 @@ export interface Template<F = unknown> {
    * Clients that follow the changes of one registrar learn nothing of the contracts of others.
    */
   registrarOf?(fields: F): string | undefined;
+  /** Names of which the state knows whether stored contracts have them, each of a group, such as instruments of a registrar. */
+  tally?(fields: F): readonly Tally[];
   /**
    * Changes whenever `parse` returns other fields or index keys for the same arguments: a database is then filled again.
    * Absent for a template whose parsing is part of this program.
@@ -40,6 +42,11 @@ export interface Template<F = unknown> {
    * Called only if the service keeps total supply. Throws as `parse` does.
    */
   supplyContribution?(payload: JsonObject, shown?: ShownContract): SupplyContribution;
+}
+
+export interface Tally {
+  readonly group: string;
+  readonly name: string;
 }
 
 /** What one contract adds to a sum. */
@@ -86,6 +93,8 @@ function pair(a: Template, b: Template): Template {
       return signer === b.signerOf?.(payload, shown) ? signer : undefined;
     },
     registrarOf: (fields) => a.registrarOf?.(fields),
+    // Both read the joined fields.
+    tally: (fields) => (a.tally ?? b.tally)?.(fields) ?? [],
     parse(payload, shown) {
       const [first, second] = [a.parse(payload, shown), b.parse(payload, shown)];
       if (first === undefined || second === undefined) return first ?? second;

@@ -2,7 +2,16 @@ import type { Contract } from "../domain/contract.js";
 import { refuse } from "../domain/errors.js";
 import type { InputHolding } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
-import { idHash, indexKeyHash, type LookupHash, sumHash, type Tag, tagOf, templateHash } from "../state/lookup-hash.js";
+import {
+  idHash,
+  indexKeyHash,
+  type LookupHash,
+  sumHash,
+  tallyHash,
+  type Tag,
+  tagOf,
+  templateHash,
+} from "../state/lookup-hash.js";
 import type { TemplateCount, View } from "../state/port.js";
 import { ExplanationRecorder } from "./explanation.js";
 import type { Recorder, RequestContext } from "../registry/sdk/registry.js";
@@ -84,6 +93,11 @@ export class QueryRecorder implements View {
   templateCounts(): readonly TemplateCount[] {
     this.#isTagged = false;
     return this.#view.templateCounts();
+  }
+
+  tallied(group: string): readonly string[] {
+    this.#add(tallyHash(group));
+    return this.#view.tallied(group);
   }
 
   sums(names: readonly string[]): readonly bigint[] {

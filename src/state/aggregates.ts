@@ -1,5 +1,5 @@
 import { type Contract, type CountedOnly, isStored, packageIdOf } from "../domain/contract.js";
-import type { SupplyContribution } from "../domain/template.js";
+import type { SupplyContribution, Tally } from "../domain/template.js";
 import type { LoggedSum } from "./log.js";
 import { type LookupHash, sumHash } from "./lookup-hash.js";
 import type { TemplateCount } from "./port.js";
@@ -9,9 +9,15 @@ export class Aggregates {
   readonly #templateCounts = new Map<string, TemplateCount>();
   readonly #sums = new Map<LookupHash, bigint>();
   readonly #countedOnly = new Map<string, SupplyContribution>();
+  /** How many contracts have a name, by its group. */
+  readonly #tallies = new Map<string, Map<string, number>>();
 
   templateCounts(): readonly TemplateCount[] {
     return [...this.#templateCounts.values()];
+  }
+
+  tallied(group: string): readonly string[] {
+    return [...(this.#tallies.get(group)?.keys() ?? [])].toSorted((a, b) => (a < b ? -1 : 1));
   }
 
   sum(name: string): bigint {
@@ -53,11 +59,21 @@ export class Aggregates {
     this.set({ sum, amount: (this.#sums.get(sum) ?? 0n) + amount });
   }
 
-  #count({ template, templateId }: Contract, delta: 1 | -1): void {
+  #count({ template, templateId, fields }: Contract, delta: 1 | -1): void {
     const packageId = packageIdOf(templateId);
     const name = `${packageId} ${template.packageName} ${template.qualifiedName}`;
     const count = (this.#templateCounts.get(name)?.count ?? 0) + delta;
     if (count === 0) this.#templateCounts.delete(name);
     else this.#templateCounts.set(name, { template, packageId, count });
+    for (const tally of template.tally?.(fields) ?? []) this.#tally(tally, delta);
+  }
+
+  #tally({ group, name }: Tally, delta: 1 | -1): void {
+    let names = this.#tallies.get(group);
+    if (names === undefined) this.#tallies.set(group, (names = new Map()));
+    const count = (names.get(name) ?? 0) + delta;
+    if (count > 0) names.set(name, count);
+    else names.delete(name);
+    if (names.size === 0) this.#tallies.delete(group);
   }
 }

@@ -24,6 +24,8 @@ export const templateHash = ({ packageName, qualifiedName }: Template): LookupHa
 export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
 export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
 
+export const tallyHash = (group: string): LookupHash => hashText(`tally ${group}`);
+
 /** Identifies a content id among the states of a database; see content-id.ts. */
 export const contentHash = (contentId: string): LookupHash => hashText(`content ${contentId}`);
 
@@ -47,6 +49,7 @@ export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
     ...partsOf(contract.template).map(templateHash),
     registrarHashOf(contract),
     ...contract.indexKeys.map(indexKeyHash),
+    ...new Set((contract.template.tally?.(contract.fields) ?? []).map(({ group }) => tallyHash(group))),
     ...sums,
   ];
 }

@@ -67,6 +67,8 @@ export interface View {
   wasArchived(contractId: string, registrar?: string): boolean;
   /** How many contracts are stored, by template and package, in any order. Pairs without contracts are absent. */
   templateCounts(): readonly TemplateCount[];
+  /** The names of a group that contracts have, each once, ascending: see `Template.tally`. */
+  tallied(group: string): readonly string[];
   /** The sums with these names, in the same order. 0 for a sum to which nothing contributes. */
   sums(names: readonly string[]): readonly bigint[];
 }

@@ -66,6 +66,10 @@ class StateView implements View {
     return this.#current().aggregates.templateCounts();
   }
 
+  tallied(group: string): readonly string[] {
+    return this.#current().aggregates.tallied(group);
+  }
+
   sums(names: readonly string[]): readonly bigint[] {
     const { aggregates } = this.#current();
     return names.map((name) => aggregates.sum(name));

@@ -257,6 +257,7 @@ const instruments = z.union(
   [
     z.array(text).min(1),
     z.literal("file"),
+    z.literal("seen"),
     z.strictObject({ template: name, list: path }),
     z.strictObject({
       template: name,
@@ -266,7 +267,7 @@ const instruments = z.union(
       decimals: path.optional(),
     }),
   ],
-  mustBe("a list of ids, the word file, or a template with the path of a list or of an id"),
+  mustBe("a list of ids, the word file or seen, or a template with the path of a list or of an id"),
 );
 
 const packages = z.record(text, version);
@@ -283,10 +284,11 @@ export const registryFile = z.strictObject({
   package: text.optional().describe("the package of the templates that have a name"),
   module: z.string().optional().describe("what the names of the templates begin with"),
   versions: z
-    .array(z.enum(["v1", "v2"]))
-    .min(1)
+    .union([z.array(z.enum(["v1", "v2"])).min(1), z.literal("seen")], mustBe("a list of v1 and v2, or the word seen"))
     .optional()
-    .describe("of the token standard; default `[v1]`"),
+    .describe(
+      "of the token standard; default `[v1]`; `seen`: those of the interfaces that a registrar's contracts implement",
+    ),
   key: key.optional().describe("the key of entries whose line has none; `*` stands for the name of the entry"),
   elsewhere: z
     .enum(["refuse", "omit"])
@@ -301,7 +303,7 @@ export const registryFile = z.strictObject({
       "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or one for each of `transfer-factory`, `allocation-factory` and `settlement-factory` that there is",
     ),
   instruments: instruments.describe(
-    "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; or `file`, the instruments file",
+    "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; `file`, the instruments file; or `seen`, those of the file, or without any those that instructions, allocations and locked holdings name",
   ),
   direct: name.optional().describe("the entry with which a transfer is direct; otherwise it is an offer"),
   entries: z.record(name, entryForm).optional().describe("how contracts are found, by a name of your own"),

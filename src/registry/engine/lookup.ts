@@ -74,7 +74,10 @@ export const entityOf = ({ template: { qualifiedName } }: Contract): string =>
   qualifiedName.split(":")[1] ?? qualifiedName;
 
 /** `idsOf` are the instruments of a registrar that are not listed by contracts. */
-export function tableLookup(table: CompiledTable, idsOf: (registrar: string) => readonly string[]): RegistryLookup {
+export function tableLookup(
+  table: CompiledTable,
+  idsOf: (view: View, registrar: string) => readonly string[],
+): RegistryLookup {
   const choices = checkedChoices(table);
   return {
     registrars: (view) => registrars(table, view, idsOf),
@@ -87,7 +90,7 @@ export function tableLookup(table: CompiledTable, idsOf: (registrar: string) => 
 function registrars(
   table: CompiledTable,
   view: View,
-  idsOf: (registrar: string) => readonly string[],
+  idsOf: (view: View, registrar: string) => readonly string[],
 ): ServedRegistrar[] {
   const { instruments: listed } = table.table.file;
   const listing =
@@ -98,7 +101,7 @@ function registrars(
   return parties.map((party): ServedRegistrar => {
     const mine = factories.filter(({ fields }) => fields.registrar === party);
     const [factory] = mine;
-    const byId = new Map<string, Contract>(factory && idsOf(party).map((id) => [id, factory] as const));
+    const byId = new Map<string, Contract>(factory && idsOf(view, party).map((id) => [id, factory] as const));
     // Newest first: the newest of several stays.
     for (const contract of lists.toReversed())
       if (contract.fields.registrar === party)

@@ -1,7 +1,9 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
 import type { Instrument, Registry, RequestContext } from "../sdk/registry.js";
 import { refuse } from "../../domain/errors.js";
+import type { View } from "../../state/port.js";
 import { notServed } from "../needed.js";
+import { apisOfInterfaces } from "../sdk/apis.js";
 import { allOf, validNow } from "./entries.js";
 import { resolve } from "./file.js";
 import type { RegistryFile } from "./grammar.js";
@@ -10,6 +12,7 @@ import { tableChecks } from "./problems.js";
 import { standardRegistry } from "./standard-registry.js";
 import { allFactories, compileTable, factoryTemplates } from "./table.js";
 import type { Table } from "./table-types.js";
+import { tallyGroup } from "./templates.js";
 
 export interface TableOptions {
   /** The ids of a registrar's instruments in the instruments file, where the registry file leaves them to it. */
@@ -21,8 +24,13 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
   const table = compileTable("rows" in given ? given : resolve(given).table);
   const { choices } = table;
   const { file } = table.table;
-  const listedIds = (registrar: string): readonly string[] =>
-    file.instruments === "file" ? instrumentsOf(registrar) : Array.isArray(file.instruments) ? file.instruments : [];
+  const listedIds = (view: View, registrar: string): readonly string[] => {
+    if (Array.isArray(file.instruments)) return file.instruments;
+    const named = typeof file.instruments === "string" ? instrumentsOf(registrar) : [];
+    return file.instruments === "seen" && named.length === 0
+      ? view.tallied(tallyGroup("instruments", registrar))
+      : named;
+  };
 
   const requireServed = ({ view }: RequestContext, registrar: string): void => {
     const templates = factoryTemplates(table);
@@ -34,8 +42,8 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
   const instruments = (context: RequestContext, registrar: string): readonly Instrument[] => {
     requireServed(context, registrar);
     const { instruments: listed } = file;
-    if (listed === undefined || listed === "file" || Array.isArray(listed))
-      return listedIds(registrar).map((id) => ({ id, otherIds: [] }));
+    if (listed === undefined || typeof listed === "string" || Array.isArray(listed))
+      return listedIds(context.view, registrar).map((id) => ({ id, otherIds: [] }));
     const template = table.templates.get(listed.template);
     const contracts = template === undefined ? [] : allOf(template, context.view, registrar);
     const found = validNow(context, contracts).flatMap(({ fields }) => fields.listed ?? []);
@@ -46,7 +54,7 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
   const standard = standardRegistry({
     name: file.name,
     templates: [...table.templates.values()],
-    versions: file.versions,
+    versions: file.versions === "seen" ? ["v1", "v2"] : file.versions,
     instruments,
     allFactories: ({ view }) => allFactories(table, view),
     factories(context, registrar, subject, operation) {
@@ -70,6 +78,10 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
   });
   return {
     ...standard,
+    ...(file.versions === "seen" && {
+      supportedApisOf: ({ view }: RequestContext, registrar: string) =>
+        apisOfInterfaces(view.tallied(tallyGroup("interfaces", registrar))),
+    }),
     checks: tableChecks(table, (context, registrar) => instruments(context, registrar).map(({ id }) => id)),
     lookup: tableLookup(table, listedIds),
     ...(table.dependsOnVersions && { learnPackages: (versions) => table.parts.versions.learn(versions) }),

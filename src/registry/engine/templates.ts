@@ -3,7 +3,7 @@ import { parseDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
 import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { indexKey, type SupplyContribution, type Template } from "../../domain/template.js";
+import { indexKey, type SupplyContribution, type Tally, type Template } from "../../domain/template.js";
 import type { ShownContract } from "../../domain/token-interfaces.js";
 import { type Account, accountIn } from "../account.js";
 import type { Instrument } from "../sdk/registry.js";
@@ -37,6 +37,8 @@ export interface TableFields {
   readonly until?: number | undefined;
   /** What `newest` orders by; undefined counts as the highest. */
   readonly rank?: number | undefined;
+  /** The interfaces that it shows, as `allocation/2`. */
+  readonly interfaces?: readonly string[] | undefined;
   /** The instruments that the registry lists because of it. */
   readonly listed?: readonly Instrument[] | undefined;
 }
@@ -61,6 +63,7 @@ export interface TemplatesFile {
   readonly entries?: Readonly<Record<string, EntryDefinition>> | undefined;
   readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
+  readonly versions?: RegistryFile["versions"];
 }
 
 /** The party in a role, of which a contract has one. */
@@ -113,6 +116,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     const content = at === undefined ? payload : (valuesAt(payload, at)[0] ?? {});
     return views === undefined ? [definition, content] : views.read(isObject(content) ? content : {}, shown);
   };
+  const isTallied = instruments === "seen" || file.versions === "seen";
   const isSigned = entity === undefined || definition.signed !== undefined;
   const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
   return {
@@ -136,15 +140,25 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     parse(payload, shown) {
       const [form, content] = contentOf(payload, shown);
       if (form.keep !== undefined && valuesAt(content, form.keep).length === 0) return undefined;
-      const fields = fieldsOf(form, content, listed);
+      const read = fieldsOf(form, content, listed);
+      const fields = views === undefined || shown === undefined ? read : { ...read, interfaces: views.shownBy(shown) };
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)] };
     },
+    ...(isTallied && { tally: talliesOf }),
     ...(hasSupply && {
       supplyContribution: (payload: JsonObject, shown?: ShownContract) => contribution(...contentOf(payload, shown)),
     }),
   };
 }
+
+/** The instruments that contracts of a registrar name, and the interfaces that they implement. */
+export const tallyGroup = (kind: "instruments" | "interfaces", registrar: string): string => `${kind} ${registrar}`;
+
+const talliesOf = ({ registrar = "", instruments, interfaces = [] }: TableFields): Tally[] => [
+  ...[...new Set(instruments)].map((name) => ({ group: tallyGroup("instruments", registrar), name })),
+  ...interfaces.map((name) => ({ group: tallyGroup("interfaces", registrar), name })),
+];
 
 /** Where the payload of an instruction of the token standard has its parties, unless the file says otherwise. */
 const STANDARD_ROLES: Readonly<Record<string, Record<string, string[]>>> = {

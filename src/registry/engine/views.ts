@@ -92,6 +92,13 @@ export class Views {
     this.#label = [...new Set(named.map(({ kind }) => kind))].join(" or ");
   }
 
+  /** The names of those that a contract shows. */
+  shownBy({ views }: ShownContract): readonly string[] {
+    return [...this.#definitions.keys()]
+      .filter((one) => views.has(one))
+      .map(({ kind, version }) => `${kind}/${version}`);
+  }
+
   /** The definition with the paths of the view, and the content that all its paths are in. Throws an Error without a view. */
   read(content: JsonObject, shown: ShownContract | undefined): [TemplateDefinition, JsonObject] {
     for (const [one, definition] of this.#definitions) {

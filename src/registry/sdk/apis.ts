@@ -1,4 +1,5 @@
 /** The APIs of the token standard that a registry lists. */
+import { type InterfaceKind, TOKEN_INTERFACES } from "../../domain/token-interfaces.js";
 import type { ApiVersion, SupportedApis } from "./registry.js";
 
 /** Those with an HTTP side besides metadata, which has one version. */
@@ -15,6 +16,25 @@ const VERSIONS = ["v1", "v2"] as const;
 export function tokenStandardApis(...versions: readonly ApiVersion[]): SupportedApis {
   const names = versions.flatMap((version) => namesOf([...SERVED, ...PACKAGES[version]], version));
   return { "splice-api-token-metadata-v1": 2, ...Object.fromEntries(names.map((name) => [name, 1])) };
+}
+
+/** The API of each kind of interface; holdings have no HTTP side. */
+const API_OF: Readonly<Record<InterfaceKind, string | undefined>> = {
+  "transfer-factory": "transfer-instruction",
+  "transfer-instruction": "transfer-instruction",
+  "allocation-factory": "allocation-instruction",
+  "allocation-instruction": "allocation-instruction",
+  allocation: "allocation",
+  "settlement-factory": "allocation",
+  holding: undefined,
+};
+
+/** The APIs of the interfaces that contracts implement, named as `allocation/2`. */
+export function apisOfInterfaces(names: readonly string[]): SupportedApis {
+  const served = TOKEN_INTERFACES.filter(({ kind, version }) => names.includes(`${kind}/${version}`)).flatMap(
+    ({ kind, version }) => (API_OF[kind] === undefined ? [] : `splice-api-token-${API_OF[kind]}-v${version}`),
+  );
+  return { "splice-api-token-metadata-v1": 2, ...Object.fromEntries(served.map((name) => [name, 1])) };
 }
 
 /** With the packages that have no HTTP side, of each version that is listed. */
