@@ -78,14 +78,18 @@ export async function loadOperations(config: Config): Promise<Table["rows"]> {
   throw registryError("only a file, the Registry Utility, or a module that extends it, has a table of operations");
 }
 
+/** Registries that the package has, by their names. */
+const BUILT_IN: ReadonlySet<string> = new Set(["utility", "minimal", "standard"]);
+
 /** Undefined for the Registry Utility and for a module. */
 function registryFilePath({ registry }: Config): string | undefined {
-  if (registry === "minimal") return packageFile("#registries/minimal.yaml");
+  if (registry === "minimal" || registry === "standard") return packageFile(`#registries/${registry}.yaml`);
   return /\.ya?ml$/.test(registry) ? registry : undefined;
 }
 
 async function fromFile(config: Config, table: Table): Promise<Registry> {
-  if (table.file.instruments !== "file") return checkedRegistry(tableRegistry(table));
+  if (table.file.instruments !== "file" && table.file.instruments !== "seen")
+    return checkedRegistry(tableRegistry(table));
   const entries = await readInstruments(config.instruments);
   const instrumentsOf = (registrar: string) =>
     [...(entries.get(registrar)?.keys() ?? [])].filter((id) => id !== ALL_INSTRUMENTS);
@@ -107,7 +111,7 @@ async function loadRegistryFile(path: string, below: readonly string[] = []): Pr
   const loaded: LoadedFile =
     base === "utility"
       ? { kind: "utility", base: utilityTable() }
-      : await loadRegistryFile(resolve(dirname(path), base), [...below, path]);
+      : await loadRegistryFile(baseOf(path, base), [...below, path]);
   if (loaded.kind === "file") {
     const { table } = loaded;
     return {
@@ -118,7 +122,11 @@ async function loadRegistryFile(path: string, below: readonly string[] = []): Pr
   return { kind: "utility", base: await extendUtilityTable(VARIABLE, ACCEPTS, path, loaded.base) };
 }
 
-/** What the parsed content of a registry file extends: `utility`, or a path; undefined if it says nothing of it. */
+/** The path of what a file extends, which is not the Registry Utility. */
+const baseOf = (path: string, base: string): string =>
+  base === "standard" ? packageFile("#registries/standard.yaml") : resolve(dirname(path), base);
+
+/** What the parsed content of a registry file extends: `utility`, `standard`, or a path; undefined if it says nothing of it. */
 const extendedBy = (file: unknown): string | undefined =>
   typeof file === "object" && file !== null && "extends" in file && typeof file.extends === "string"
     ? file.extends
@@ -229,9 +237,7 @@ async function readWithBases(path: string): Promise<readonly string[]> {
   const content = await readFile(path, "utf8");
   if (!/\.ya?ml$/.test(path)) return [content];
   const { value: base } = parseOperatorFile(content, (file) => ({ value: extendedBy(file) }));
-  return base === undefined || base === "utility"
-    ? [content]
-    : [content, ...(await readWithBases(resolve(dirname(path), base)))];
+  return base === undefined || base === "utility" ? [content] : [content, ...(await readWithBases(baseOf(path, base)))];
 }
 
 /**
@@ -241,7 +247,7 @@ async function readWithBases(path: string): Promise<readonly string[]> {
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
   const { registry, contexts, totalSupply, keepHoldings, registrars = [] } = config;
   const { maxLegs, unknownAllocations } = config;
-  const isOwn = registry !== "utility" && registry !== "minimal";
+  const isOwn = !BUILT_IN.has(registry);
   const parts = [
     packageVersion(),
     isOwn ? await readWithBases(registry) : registry,

@@ -29,7 +29,7 @@ const url = (flag: string, description: string) =>
 export const settings = {
   // What is served.
   registry: setting("registry", {
-    accepts: "utility, minimal, or the path of a registry file or a JavaScript module",
+    accepts: "utility, standard, minimal, or the path of a registry file or a JavaScript module",
     description: "registry to serve",
     default: "utility",
     parse: nonEmpty,

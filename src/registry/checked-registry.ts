@@ -77,6 +77,7 @@ function checkRequest(registry: Registry, context: RequestContext, query: Factor
     for (const leg of legs)
       if (isObject(leg) && typeof leg["instrumentId"] === "string") named.add(leg["instrumentId"]);
   }
+  if (registry.servesUnlisted?.(registrar) === true) named.clear();
   const known = named.size === 0 ? [] : registry.instruments(context, registrar);
   for (const id of named)
     if (!known.some((one) => one.id === id || one.otherIds.includes(id)))

@@ -4,9 +4,10 @@ import { ConnectError } from "@connectrpc/connect";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { LIMITS } from "../config/limits.js";
 import { isStored } from "../domain/contract.js";
-import type { JsonObject } from "../domain/json.js";
+import { type JsonObject, valueAt } from "../domain/json.js";
 import { parseLedgerTime } from "../domain/ledger-time.js";
 import type { Template } from "../domain/template.js";
+import { TOKEN_INTERFACES } from "../domain/token-interfaces.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, parseSnapshot } from "../ledger/file/snapshot.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
@@ -26,11 +27,19 @@ import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
 /** A contract with what a test says of it. */
 export interface ShortContract {
-  /** `Module:Entity`, with a package id before it or without; or the name in a registry file, such as ":Rules". */
-  readonly template: string;
+  /**
+   * `Module:Entity`, with a package id before it or without; or the name in a registry file, such as ":Rules". It may be absent
+   * for a contract with views.
+   */
+  readonly template?: string | undefined;
+  /** The views that it shows, by their interfaces, such as `transfer-instruction/2`. */
+  readonly views?: Readonly<Record<string, JsonObject>> | undefined;
+  /** Default: the registrar that the views name. Those who signed it also see it. */
+  readonly signatories?: readonly string[] | undefined;
   /** Default: `contract-1` for the first contract of the list, and so on. */
   readonly contractId?: string | undefined;
-  readonly payload: JsonObject;
+  /** Default: none, of a contract with views. */
+  readonly payload?: JsonObject | undefined;
   /** Default: 2026-01-01T00:00:00Z. */
   readonly createdAt?: string | undefined;
   /** Default: the same for all. */
@@ -250,15 +259,50 @@ const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchroni
 /** As a dump has it. */
 function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
   if (!isShort(contract)) return contract;
-  const { template, contractId = `contract-${index + 1}`, payload, ...given } = contract;
+  const { template, contractId = `contract-${index + 1}`, payload = {}, views = {}, ...given } = contract;
+  const { signatories = Object.values(views).flatMap(registrarIn) } = given;
   const { createdAt = DEFAULTS.createdAt, synchronizerId = DEFAULTS.synchronizerId } = given;
-  const { packageName, qualifiedName } = templateNamed(template, templates);
-  const templateId = template.endsWith(`:${qualifiedName}`) ? template : `package:${qualifiedName}`;
-  const event = { contractId, templateId, packageName, createArgument: payload, createdEventBlob: "AAAA", createdAt };
+  const { packageName, qualifiedName } = template === undefined ? UNNAMED : templateNamed(template, templates);
+  const event = {
+    contractId,
+    templateId: template?.endsWith(`:${qualifiedName}`) === true ? template : `package:${qualifiedName}`,
+    packageName,
+    createArgument: payload,
+    createdEventBlob: "AAAA",
+    createdAt,
+    interfaceViews: Object.entries(views).map(([name, viewValue]) => viewOf(name, viewValue)),
+    signatories: [...signatories],
+    witnessParties: [...signatories],
+  };
   return { contractEntry: { JsActiveContract: { synchronizerId, reassignmentCounter: 0, createdEvent: event } } };
 }
 
-const isShort = (contract: JsonObject | ShortContract): contract is ShortContract => "template" in contract;
+/** The template of a contract that is known by its views. */
+const UNNAMED = { packageName: "a-token", qualifiedName: "A.Token:Contract" };
+
+const isShort = (contract: JsonObject | ShortContract): contract is ShortContract =>
+  "template" in contract || "views" in contract;
+
+/** The registrar is where the view of its kind and version has it. */
+const registrarIn = (view: JsonObject): string[] =>
+  [
+    ["admin"],
+    ["instrumentId", "admin"],
+    ["transfer", "instrumentId", "admin"],
+    ["allocation", "admin"],
+    ["allocation", "transferLeg", "instrumentId", "admin"],
+  ].flatMap((path) => {
+    const party = valueAt(view, ...path);
+    return typeof party === "string" ? party : [];
+  });
+
+function viewOf(name: string, viewValue: JsonObject): JsonObject {
+  const found = TOKEN_INTERFACES.find(({ kind, version }) => name === `${kind}/${version}`);
+  if (found !== undefined)
+    return { interfaceId: `${found.packageId}:${found.qualifiedName}`, viewStatus: { code: 0 }, viewValue };
+  const known = TOKEN_INTERFACES.map(({ kind, version }) => `${kind}/${version}`).join(", ");
+  throw new Error(`view ${name} is none of the token standard's: ${known}`);
+}
 
 /** Contracts of other templates are not read from a dump; here they are a mistake. */
 function templateNamed(name: string, templates: readonly Template[]): Template {

@@ -20,9 +20,13 @@ const text = z.string().min(1);
 const json = z.record(z.string(), z.json());
 
 const contract = z.strictObject({
-  template: text,
+  template: text.optional(),
   contractId: text,
-  payload: json,
+  payload: json.optional(),
+  /** By interfaces, such as `transfer-instruction/2`: in place of a template or beside it. */
+  views: z.record(text, json).optional(),
+  /** Default: the registrar that the views name. */
+  signatories: z.array(text).optional(),
   createdAt: text.optional(),
   synchronizerId: text.optional(),
 });

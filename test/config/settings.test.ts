@@ -102,8 +102,8 @@ const valuesOf: Readonly<Record<string, Values>> = {
     good: webUrls.map((text) => [text, new URL(text)]),
     bad: [...notWebUrls, "https://ops:secret@a.example/keys", "https://ops@a.example/keys"],
   },
-  "utility, minimal, or the path of a registry file or a JavaScript module": {
-    good: same("minimal", "utility"),
+  "utility, standard, minimal, or the path of a registry file or a JavaScript module": {
+    good: same("minimal", "standard", "utility"),
     bad: [],
   },
   "a party id (hint::fingerprint)": {

@@ -82,7 +82,7 @@ const accept = (meta?: JsonObject): TestRequest => ({
 });
 const keysOf = async (registry: Registry, request: TestRequest): Promise<readonly string[]> => {
   const read = new Set(registry.templates.map(({ qualifiedName }) => qualifiedName));
-  const known = contracts.filter(({ template }) => read.has(template));
+  const known = contracts.filter(({ template = "" }) => read.has(template));
   const { choiceContext, ...answer } = await ask(registry, known, request);
   const { choiceContextData } = (choiceContext ?? answer) as { choiceContextData: { values: JsonObject } };
   return Object.keys(choiceContextData.values);
@@ -127,6 +127,40 @@ changes:
   // The change is none for a transfer to oneself: what it removes stays.
   expect(await keysOf(registry, transfer("ann::1"))).toEqual(["rules", "kind"]);
   expect(await keysOf(registry, accept())).toEqual(["rules"]);
+});
+
+test("a token of the standard adds what its choices need, and names no template", async () => {
+  const registry = await load({
+    "gold.yaml": `
+extends: standard
+entries: { rules: { template: transferFactory } }
+changes: [{ add: [{ entry: rules, key: gold/rules }] }]
+`,
+  });
+  const factory = { admin: "a::1" };
+  const instrumentId = { admin: "a::1", id: "GOLD" };
+  const elements: ShortContract[] = [
+    { contractId: "rules", views: { "transfer-factory/2": factory, "allocation-factory/2": factory } },
+    {
+      contractId: "offer",
+      views: {
+        "transfer-instruction/2": {
+          transfer: { sender: { owner: "ann::1" }, receiver: { owner: "bob::1" }, instrumentId },
+        },
+      },
+    },
+  ];
+  const value = { tag: "AV_ContractId", value: "rules" };
+  const accepted = await ask(registry, elements, accept());
+  expect(accepted).toMatchObject({ choiceContextData: { values: { "gold/rules": value } } });
+  expect(accepted["disclosedContracts"]).toEqual([expect.objectContaining({ contractId: "rules" })]);
+  expect(await ask(registry, elements, transfer("bob::1"))).toMatchObject({
+    factoryId: "rules",
+    choiceContext: { choiceContextData: { values: { "gold/rules": value } } },
+  });
+  expect(await ask(registry, elements, { operation: "instruments", registrar: "a::1" })).toMatchObject({
+    instruments: [{ id: "GOLD", supportedApis: { "splice-api-token-allocation-instruction-v2": 1 } }],
+  });
 });
 
 test("a registry file extends the Registry Utility, and a contexts file applies to it", async () => {

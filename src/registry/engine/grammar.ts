@@ -323,7 +323,7 @@ export const utilityForm = registryFile.partial({ instruments: true });
 export const extensionForm = z.strictObject({
   extends: text
     .optional()
-    .describe("`utility`, or the path of a registry file, from this file; absent in a contexts file"),
+    .describe("`utility`, `standard`, or the path of a registry file, from this file; absent in a contexts file"),
   package: text.optional().describe("the package of its templates"),
   module: z.string().optional().describe("what the names of its templates begin with"),
   packages: packages.nullish().describe("by package id, for conditions"),

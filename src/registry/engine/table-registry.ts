@@ -78,6 +78,10 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
   });
   return {
     ...standard,
+    // What no contract names yet may be what is issued next.
+    ...(file.instruments === "seen" && {
+      servesUnlisted: (registrar: string) => instrumentsOf(registrar).length === 0,
+    }),
     ...(file.versions === "seen" && {
       supportedApisOf: ({ view }: RequestContext, registrar: string) =>
         apisOfInterfaces(view.tallied(tallyGroup("interfaces", registrar))),

@@ -46,6 +46,8 @@ export interface Registry {
   readonly learnPackages?: (versions: ReadonlyMap<string, string>) => void;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
   readonly supportedApisOf?: (context: RequestContext, registrar: string) => SupportedApis;
+  /** Whether requests may be about instruments of the registrar that are not listed; absent if none may. */
+  readonly servesUnlisted?: (registrar: string) => boolean;
   /** The total supply of each instrument, in order; absent if it has none. Called only if holdings are counted. */
   readonly totalSupply?: (
     context: RequestContext,
