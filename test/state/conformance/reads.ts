@@ -36,6 +36,7 @@ const uses: readonly [string, (view: View) => unknown][] = [
   ["all", (view) => view.all(apple)],
   ["wasArchived", (view) => view.wasArchived("a")],
   ["templateCounts", (view) => view.templateCounts()],
+  ["tallied", (view) => view.tallied("cherries")],
   ["sums", (view) => view.sums(["USD"])],
 ];
 

@@ -25,7 +25,13 @@ export const pear: Template<Fruit> = { ...plainPear, registrarOf: () => GROWER }
 export const otherApple: Template<Fruit> = { ...apple, packageName: "other-fruit" };
 /** No case stores a plum. */
 export const plum: Template<Fruit> = { ...apple, qualifiedName: "Fruit.Tree:Plum" };
-export const templates = [apple, pear, otherApple, plum];
+/** Its labels are tallied. */
+export const cherry: Template<Fruit> = {
+  ...apple,
+  qualifiedName: "Fruit.Tree:Cherry",
+  tally: ({ labels }) => labels.map((name) => ({ group: "cherries", name })),
+};
+export const templates = [apple, pear, otherApple, plum, cherry];
 
 /** A red apple becomes active. */
 export const active = (id: string, options: FruitOptions = {}): Change => ({ active: fruit(id, options) });

@@ -1,11 +1,13 @@
 /** What a writer changes: contracts and their places, lists, sums, counts, archivals and the time. */
 import { describe, expect, test } from "vitest";
 import type { Change, StoredContract, CountedOnly } from "../../../src/domain/contract.js";
+import { combined, type Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/state/port.js";
-import { counted, fruit } from "../../fixtures/fruits.js";
+import { counted, type Fruit, fruit } from "../../fixtures/fruits.js";
 import {
   active,
   apple,
+  cherry,
   find,
   formatCounts,
   GROWER,
@@ -188,6 +190,42 @@ export function writeCases(subject: Subject): void {
         ["there", false, false, false],
         ["never", false, false, false],
       ]);
+    });
+
+    test("a contract of several templates is one of each", async () => {
+      const both = combined([apple, cherry]) as Template<Fruit>;
+      await replace([fruit("a"), fruit("b", { template: both, labels: ["red", "sour"] })]);
+      const seen = () =>
+        read((view) => [
+          [apple, cherry, pear].map((one) => idsOf(find(view, one))),
+          [apple, cherry, pear].map((one) => idsOf(find(view, one, { label: "sour" }))),
+          [apple, cherry, pear].map((one) => idsOf(find(view, one, { id: "b" }))),
+        ]);
+      expect(await seen()).toEqual([
+        [["a", "b"], ["b"], []],
+        [["b"], ["b"], []],
+        [["b"], ["b"], []],
+      ]);
+      expect(await subject.ids(cherry)).toEqual(["b"]);
+      await subject.writer.apply(archived("b"), 6);
+      expect(await seen()).toEqual([
+        [["a"], [], []],
+        [[], [], []],
+        [[], [], []],
+      ]);
+    });
+
+    test("tallies names as long as a contract has them", async () => {
+      await replace([fruit("a", { template: cherry, labels: ["sweet", "sour"] }), fruit("b")]);
+      const tallied = () => read((view) => view.tallied("cherries"));
+      expect(await tallied()).toEqual(["sour", "sweet"]);
+      await subject.writer.apply([active("c", { template: cherry, labels: ["sour", "dark"] })], 6);
+      expect(await tallied()).toEqual(["dark", "sour", "sweet"]);
+      await subject.writer.apply(archived("a"), 7);
+      expect(await tallied()).toEqual(["dark", "sour"]);
+      await subject.writer.apply(archived("c"), 8);
+      expect(await tallied()).toEqual([]);
+      expect(await read((view) => view.tallied("apples"))).toEqual([]);
     });
 
     test("does not show what is only counted", async () => {
