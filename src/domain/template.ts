@@ -94,7 +94,7 @@ function pair(a: Template, b: Template): Template {
     },
     registrarOf: (fields) => a.registrarOf?.(fields),
     // Both read the joined fields.
-    tally: (fields) => (a.tally ?? b.tally)?.(fields) ?? [],
+    tally: (fields) => a.tally?.(fields) ?? b.tally?.(fields) ?? [],
     parse(payload, shown) {
       const [first, second] = [a.parse(payload, shown), b.parse(payload, shown)];
       if (first === undefined || second === undefined) return first ?? second;

@@ -24,7 +24,7 @@ const MAX_CHAIN = 3;
 const VALUES = ["registrar", "instrument", "account"];
 const STANDARD_ROLES = ["sender", "receiver", "executor", "holder", "party", "provider", "operator"];
 /** A request has several of each. */
-const SEVERAL = ["holder", "party"];
+const SEVERAL: ReadonlySet<string> = new Set(["holder", "party"]);
 const METHODS = {
   entry: "value",
   disclosure: "disclose",
@@ -119,7 +119,7 @@ export class Names<S extends ContractSelector> {
     for (const [path, text] of Object.entries(find)) this.#checkTerm(termOf(text).term, [...at("find"), path]);
     const parties = [...new Set(terms)].filter((term) => PARTIES.has(term));
     if (parties.length > 1) this.report(at("find"), "must have at most one field that is a party of the request");
-    if (value === "contract-id" && terms.some((term) => SEVERAL.includes(term)))
+    if (value === "contract-id" && terms.some((term) => SEVERAL.has(term)))
       this.report(at("value"), "must be list or map, because a request may have several such parties");
     if (value === "map" && parties.length > 0 && terms.includes("instrument"))
       this.report(at("value"), "must be list, because a request may have several instruments for a party");

@@ -206,7 +206,7 @@ export function writeCases(subject: Subject): void {
         [["b"], ["b"], []],
         [["b"], ["b"], []],
       ]);
-      expect(await subject.ids(cherry)).toEqual(["b"]);
+      expect(subject.ids(cherry)).toEqual(["b"]);
       await subject.writer.apply(archived("b"), 6);
       expect(await seen()).toEqual([
         [["a"], [], []],
