@@ -215,8 +215,8 @@ function checkCombinations(config: Config, command: string): string[] {
     !["api", "contexts", "registry", "explain", "health"].includes(command)
   ) {
     errors.push(
-      `${variable("registry")} names a file, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
-        "only the built-in registries have a demo",
+      `${variable("registry")} names a registry without a demo, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
+        "utility and minimal have one",
     );
   }
   excludes("snapshot", "ledgerUrl");

@@ -75,7 +75,8 @@ function elementsOf(name: string): { readonly registrar: string; readonly elemen
 }
 
 describe("a wallet finds all five capabilities", () => {
-  const files = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml"));
+  // Of views, which the standard registry reads, its own tests have the versions.
+  const files = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml") && name !== "standard.yaml");
   test.each(files)("of registries/%s, of the newest version that it names", async (name) => {
     const { registrar, elements } = elementsOf(name);
     const running = await serving(elements, {

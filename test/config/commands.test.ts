@@ -45,8 +45,8 @@ describe("combinations of settings", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
-        "OFFLEDGER_REGISTRY names a file, which requires OFFLEDGER_SNAPSHOT or OFFLEDGER_LEDGER_URL: " +
-          "only the built-in registries have a demo",
+        "OFFLEDGER_REGISTRY names a registry without a demo, which requires OFFLEDGER_SNAPSHOT or OFFLEDGER_LEDGER_URL: " +
+          "utility and minimal have one",
       ]);
     }
     for (const argv of [["api"], ["contexts"], ["registry", "test", "own.yaml"], ["explain", "id"], ["health"]])

@@ -103,7 +103,8 @@ const valuesOf: Readonly<Record<string, Values>> = {
     bad: [...notWebUrls, "https://ops:secret@a.example/keys", "https://ops@a.example/keys"],
   },
   "utility, standard, minimal, or the path of a registry file or a JavaScript module": {
-    good: same("minimal", "standard", "utility"),
+    // Others than these have no demo.
+    good: same("minimal", "utility"),
     bad: [],
   },
   "a party id (hint::fingerprint)": {

@@ -76,9 +76,9 @@ test("docs/tables.md has the fields of the schema, each with its form, as the sc
   expect(withTables(text)).toBe(text);
   for (const form of [
     "`name`, text, required: what",
-    "`versions`, list of `v1` or `v2`: ",
+    "`versions`, list of `v1` or `v2` or `seen`: ",
     "`templates`, map of templates, required: ",
-    "`instruments`, list of text, `file` or map, required: ",
+    "`instruments`, list of text, `file`, `seen` or map, required: ",
     "`roles`, map of paths or lists of paths: ",
     "`margin`, 0 to 86400: ",
     "`empty`, boolean: ",
