@@ -232,7 +232,7 @@ describe("docs/your-own-registry.md", () => {
   });
 
   test("describes tests of a file and of the registry, which pass as shown", async () => {
-    await project.write("cocoa.yaml", blocks("yaml", before)[0] ?? "");
+    await project.write("cocoa.yaml", blocks("yaml", before).find((one) => one.includes("name: cocoa")) ?? "");
     await project.write("cocoa.test.yaml", blocks("yaml", tests)[0] ?? "");
     const args = ["registry", "test", "cocoa.yaml"];
     const tested = await project.run(project.program, ...args);
