@@ -103,7 +103,7 @@ export const settings = {
   }),
   registrars: optional("registrars", parties, {
     accepts: "comma-separated party ids (hint::fingerprint)",
-    description: "registrars beside the parties that are read, whose signed contracts a table serves by interface",
+    description: "registrars that are not read as, for contracts that a registry file reads by interface",
   }),
   ledgerTokenFile: text(
     "ledger-token-file",

@@ -17,7 +17,7 @@ export interface Template<F = unknown> {
    * configured. Absent where the code of the package is trusted. Throws as `parse` does.
    */
   signerOf?(payload: JsonObject, shown?: ShownContract): string | undefined;
-  /** Of a contract that is of several templates, these. */
+  /** The templates that this one combines, for a contract of several. */
   readonly parts?: readonly Template[];
   /**
    * Reads what the rules need from the create arguments. Returns undefined if no rule will ever ask for the contract,
@@ -30,7 +30,7 @@ export interface Template<F = unknown> {
    * Clients that follow the changes of one registrar learn nothing of the contracts of others.
    */
   registrarOf?(fields: F): string | undefined;
-  /** Names of which the state knows whether stored contracts have them, each of a group, such as instruments of a registrar. */
+  /** Names that the state counts by group, such as the instruments that contracts of a registrar name. */
   tally?(fields: F): readonly Tally[];
   /**
    * Changes whenever `parse` returns other fields or index keys for the same arguments: a database is then filled again.
@@ -44,6 +44,7 @@ export interface Template<F = unknown> {
   supplyContribution?(payload: JsonObject, shown?: ShownContract): SupplyContribution;
 }
 
+/** A name that a contract has, see `Template.tally`. */
 export interface Tally {
   readonly group: string;
   readonly name: string;
@@ -73,17 +74,19 @@ export interface ParsedPayload<F> {
 export const isOf = (template: Template, other: Template): boolean =>
   template === other || template.parts?.includes(other) === true;
 
-/** Those that a contract is of. */
+/** The templates of a contract. */
 export const partsOf = (template: Template): readonly Template[] => template.parts ?? [template];
 
 const combinations = new WeakMap<Template, WeakMap<Template, Template>>();
 
-/** The template of a contract that is of several: each parses it, and their fields, which must be objects, are joined. */
+/** The template of a contract of several: each parses it, and their fields, which must be objects, are joined. */
 export const combined = (templates: readonly [Template, ...Template[]]): Template => templates.reduce(pair);
 
 function pair(a: Template, b: Template): Template {
   const known = combinations.get(a)?.get(b);
   if (known !== undefined) return known;
+  // A contract is counted once.
+  const counted = a.supplyContribution === undefined ? b : a;
   const made: Template = {
     packageName: a.packageName,
     qualifiedName: `${a.qualifiedName}, ${b.qualifiedName}`,
@@ -104,6 +107,9 @@ function pair(a: Template, b: Template): Template {
         isOptional: first.isOptional === true && second.isOptional === true,
       };
     },
+    ...(counted.supplyContribution !== undefined && {
+      supplyContribution: counted.supplyContribution.bind(counted),
+    }),
   };
   if (!combinations.has(a)) combinations.set(a, new WeakMap());
   combinations.get(a)?.set(b, made);

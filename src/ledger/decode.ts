@@ -1,4 +1,4 @@
-/** Decodes the elements of a participant's active contracts. Pure. */
+/** Decodes the elements of a participant's active contracts. */
 import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
@@ -16,15 +16,16 @@ export interface DecodedContract {
 
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
-  /** Those that interfaces identify, in the order of the registry. */
+  /** The templates that interfaces identify, in the order of the registry. */
   readonly #byInterface: readonly Template[];
   readonly #hasViews: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
   readonly #registrars: ReadonlySet<string>;
-  /** Contracts that the signature of one of our registrars is missing of. */
+  /** How many contracts were left out because none of our registrars has signed them. */
   foreign = 0;
-  #sawViews = false;
+  /** How many contracts have shown the view of an interface. */
+  withViews = 0;
   readonly #strings = new SharedStrings();
 
   constructor(
@@ -86,7 +87,7 @@ export class Decoder {
     const event = requireObject(created, "createdEvent");
     const template = this.#templateOf(event);
     if (template === undefined) return undefined;
-    // What others show us costs no incident, even if their views fail.
+    // A foreign contract is no incident, even if its view fails.
     if (template.signerOf !== undefined && !this.#hasOwnSigner(event)) {
       this.foreign++;
       return undefined;
@@ -128,9 +129,9 @@ export class Decoder {
     };
   }
 
-  /** Whether contracts are read by their views, and none that was decoded has shown any: they were not asked for. */
-  get lacksViews(): boolean {
-    return this.#byInterface.length > 0 && !this.#sawViews;
+  /** Whether contracts are read by the views that they show. */
+  get readsViews(): boolean {
+    return this.#byInterface.length > 0;
   }
 
   /** By its name, else by the interfaces that it shows. */
@@ -138,14 +139,14 @@ export class Decoder {
     const named = this.#templates.get(readTemplateKey(event));
     if (named !== undefined || this.#byInterface.length === 0) return named;
     const shown = new Set(viewsIn(event).map(({ interfaceId }) => nameOf(interfaceId)));
-    this.#sawViews ||= shown.size > 0;
+    if (shown.size > 0) this.withViews++;
     const [first, ...others] = this.#byInterface.filter(({ interfaces = [] }) =>
       interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
     );
     return first && combined([first, ...others]);
   }
 
-  /** Whether a party has signed it that is one of our registrars: we read as it, or it is configured. */
+  /** Whether one of our registrars has signed it: a party that we read as, or that is configured. */
   #hasOwnSigner(event: JsonObject): boolean {
     return textsIn(event.signatories).some((party) => this.#isSignedBy(party, event));
   }

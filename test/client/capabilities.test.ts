@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../src/domain/json.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import { read } from "../fidelity/recordings.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { temporaryFile } from "../fixtures/files.js";
 import { tableOf } from "../fixtures/in-memory.js";
@@ -75,7 +76,6 @@ function elementsOf(name: string): { readonly registrar: string; readonly elemen
 }
 
 describe("a wallet finds all five capabilities", () => {
-  // Of views, which the standard registry reads, its own tests have the versions.
   const files = readdirSync("registries").filter((name) => !name.endsWith(".test.yaml") && name !== "standard.yaml");
   test.each(files)("of registries/%s, of the newest version that it names", async (name) => {
     const { registrar, elements } = elementsOf(name);
@@ -84,6 +84,29 @@ describe("a wallet finds all five capabilities", () => {
       config: { registry: `registries/${name}` },
     });
     await expectAll(running, registrar, tableOf(name).versions?.includes("v2") === true ? "v2" : "v1");
+  });
+
+  const { testTokenV2, utility: recorded } = read("interface-views-3.5.json") as unknown as Record<
+    "testTokenV2" | "utility",
+    { readonly admin: string; readonly active: JsonObject[] }
+  >;
+  const standard = { registry: "standard", registrars: [] as string[] };
+
+  test("of a token that is known by its interfaces", async () => {
+    await expectAll(await serving(testTokenV2.active, { config: standard }), testTokenV2.admin, "v2");
+  });
+
+  test("of a registrar that we do not read as, where it is configured", async () => {
+    const text = JSON.stringify(recorded.active);
+    const [, registrar = ""] = /"registrar":"([^"]+)"/.exec(text) ?? [];
+    const config = { ...standard, registrars: [registrar] };
+    const running = await serving(recorded.active, { config });
+    const path = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/metadata/v1/info`;
+    expect((await running.get(path)).body).toMatchObject({
+      supportedApis: { "splice-api-token-transfer-instruction-v1": 1 },
+    });
+    const others = await serving(recorded.active, { config: standard });
+    expect((await others.get(path)).status).toBe(404);
   });
 
   const utility = (packageId: string) => [

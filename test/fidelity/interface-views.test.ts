@@ -1,6 +1,7 @@
 /** A recording of a real participant's views: what is read of a contract by its interfaces, next to its template's fields. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parseDecimal } from "../../src/domain/decimal.js";
 import type { StoredContract } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { isOf, type Template } from "../../src/domain/template.js";
@@ -166,8 +167,8 @@ function createdIn(element: JsonObject): CreatedEvent {
 }
 
 describe("a snapshot file", () => {
-  const parse = (elements: readonly JsonObject[]) =>
-    parseSnapshot([elements.map((one) => JSON.stringify(one)).join("\n")], new Decoder([...standard.values()]));
+  const parse = (elements: readonly JsonObject[], decoder = new Decoder([...standard.values()])) =>
+    parseSnapshot([elements.map((one) => JSON.stringify(one)).join("\n")], decoder);
 
   test("has the contracts of a stream", async () => {
     const { contracts, problems } = await parse(testTokenV2.active);
@@ -181,13 +182,24 @@ describe("a snapshot file", () => {
       createdIn(element).interfaceViews.splice(0);
       return element;
     });
-    expect((await parse(without)).problems).toEqual([
+    // As a file that replaces one with views.
+    const decoder = new Decoder([...standard.values()]);
+    expect((await parse(testTokenV2.active, decoder)).problems).toEqual([]);
+    expect((await parse(without, decoder)).problems).toEqual([
       {
         line: 1,
         reason: expect.stringMatching(/^no contract shows the view of an interface.*"includeInterfaceView": true/),
       },
     ]);
   });
+});
+
+test("a holding of several templates adds to the supply", () => {
+  const [holding] = testTokenV2.active.filter((one) => createdIn(one).templateId.endsWith(":Token"));
+  const twice = tableTemplates({ templates: { one: { implements: "holding/1" }, two: { implements: "holding/2" } } });
+  const decoder = new Decoder([...twice.values()], { countsSupply: true });
+  const { amount } = (createdIn(holding ?? {}).createArgument as { holding: { amount: string } }).holding;
+  expect(decoder.decode(holding ?? {})?.contract.supply?.amount).toBe(parseDecimal(amount));
 });
 
 describe("what a view says proves nothing", () => {

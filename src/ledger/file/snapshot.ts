@@ -107,6 +107,8 @@ class SnapshotIndex {
   readonly problems: Problem[] = [];
   readonly #decoder: Decoder;
   readonly #holdsContracts: boolean;
+  /** A decoder reads one file after the other. */
+  readonly #viewsBefore: number;
   #elements = 0;
   /** By contract id where contracts are held, else by its key. */
   readonly #latest = new Map<string, Latest>();
@@ -116,6 +118,7 @@ class SnapshotIndex {
   constructor(decoder: Decoder, holdsContracts: boolean) {
     this.#decoder = decoder;
     this.#holdsContracts = holdsContracts;
+    this.#viewsBefore = decoder.withViews;
   }
 
   get isFull(): boolean {
@@ -171,7 +174,8 @@ class SnapshotIndex {
 
   /** An export without views would be served as one without contracts. */
   checkViews(): void {
-    if (this.#elements > 0 && this.problems.length === 0 && this.#decoder.lacksViews)
+    const { readsViews, withViews } = this.#decoder;
+    if (this.#elements > 0 && this.problems.length === 0 && readsViews && withViews === this.#viewsBefore)
       this.problems.push({ line: 1, reason: WITHOUT_VIEWS });
   }
 
