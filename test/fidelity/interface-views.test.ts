@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { isOf, type Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { parseSnapshot } from "../../src/ledger/file/snapshot.js";
+import { eventFormat, KnownFilters } from "../../src/ledger/participant/client.js";
 import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
 import { fullNames, parseRegistryFile } from "../../src/registry/engine/file.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "../../src/registry/engine/templates.js";
@@ -15,8 +16,10 @@ import { read } from "./recordings.js";
 interface Recording {
   readonly testTokenV2: { readonly admin: string; readonly updates: JsonObject[]; readonly active: JsonObject[] };
   readonly utility: { readonly active: JsonObject[] };
+  readonly templateAndInterface: { readonly filter: { readonly filtersByParty: JsonObject } };
+  readonly unknownInterface: readonly { readonly cause: string }[];
 }
-const { testTokenV2, utility } = read("interface-views-3.5.json") as Recording;
+const { testTokenV2, utility, templateAndInterface, unknownInterface } = read("interface-views-3.5.json") as Recording;
 
 const standard = tableTemplates({
   templates: {
@@ -165,6 +168,26 @@ function createdIn(element: JsonObject): CreatedEvent {
   const { JsActiveContract: active } = element["contractEntry"] as JsonObject;
   return (active as JsonObject)["createdEvent"] as CreatedEvent;
 }
+
+test("a participant is asked as the recorded one was: by interface without a name, by name where there is one", () => {
+  const [[admin = ""] = []] = Object.entries(templateAndInterface.filter.filtersByParty);
+  const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
+  const { templates = {}, ...others } = file ?? {};
+  const rules = tableTemplates({ templates: fullNames(templates, others) }).get("rules");
+  const offers = tableTemplates({ templates: { offers: { implements: "transfer-instruction/2" } } }).values();
+  const { present } = new KnownFilters([...offers, ...(rules === undefined ? [] : [rules])]);
+  expect(eventFormat([admin], present, true)).toEqual(templateAndInterface.filter);
+});
+
+test("a package that the participant lacks is left out with its interfaces", () => {
+  const filters = new KnownFilters([...standard.values()]);
+  const count = filters.present.length;
+  const [missing = ""] = /(?<=\[)splice[^\]]+/.exec(unknownInterface[0]?.cause ?? "") ?? [];
+  expect(filters.leaveOut([missing])).toBe(true);
+  expect(filters.missing).toEqual(["splice-api-token-transfer-instruction-v2"]);
+  // A factory and an instruction.
+  expect(filters.present.length).toBe(count - 2);
+});
 
 describe("a snapshot file", () => {
   const parse = (elements: readonly JsonObject[], decoder = new Decoder([...standard.values()])) =>

@@ -6,10 +6,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { configurationId, loadRegistry } from "../../src/app/registry.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/file.js";
+import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
-import { ask, type ShortContract, type TestRequest } from "../../src/testing/answer.js";
+import { ask, asServed, type ShortContract, type TestRequest } from "../../src/testing/answer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { parties } from "../fixtures/elements.js";
+import { tableOf } from "../fixtures/in-memory.js";
 import { quiet } from "../fixtures/run-service.js";
 import { complete } from "../rules/table.js";
 
@@ -160,6 +162,15 @@ changes: [{ add: [{ entry: rules, key: gold/rules }] }]
   });
   expect(await ask(registry, elements, { operation: "instruments", registrar: "a::1" })).toMatchObject({
     instruments: [{ id: "GOLD", supportedApis: { "splice-api-token-allocation-instruction-v2": 1 } }],
+  });
+});
+
+test("where the instruments file names instruments, others are refused", async () => {
+  const registry = asServed(tableRegistry(tableOf("standard.yaml"), { instrumentsOf: () => ["GOLD"] }));
+  const rules: ShortContract = { contractId: "rules", views: { "transfer-factory/1": { admin: "a::1" } } };
+  await expect(ask(registry, [rules], transfer("bob::1"))).rejects.toMatchObject({ code: "instrument-unknown" });
+  expect(await ask(registry, [rules], { operation: "instruments", registrar: "a::1" })).toMatchObject({
+    instruments: [{ id: "GOLD" }],
   });
 });
 
