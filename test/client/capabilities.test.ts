@@ -86,7 +86,7 @@ describe("a wallet finds all five capabilities", () => {
     await expectAll(running, registrar, tableOf(name).versions?.includes("v2") === true ? "v2" : "v1");
   });
 
-  const { testTokenV2, utility: recorded } = read("interface-views-3.5.json") as unknown as Record<
+  const { testTokenV2, utility: recorded } = read("interface-views-3.5.json") as Record<
     "testTokenV2" | "utility",
     { readonly admin: string; readonly active: JsonObject[] }
   >;

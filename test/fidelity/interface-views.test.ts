@@ -170,7 +170,7 @@ function createdIn(element: JsonObject): CreatedEvent {
 }
 
 test("a participant is asked as the recorded one was: by interface without a name, by name where there is one", () => {
-  const [[admin = ""] = []] = Object.entries(templateAndInterface.filter.filtersByParty);
+  const [admin = ""] = Object.keys(templateAndInterface.filter.filtersByParty);
   const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
   const { templates = {}, ...others } = file ?? {};
   const rules = tableTemplates({ templates: fullNames(templates, others) }).get("rules");
@@ -218,7 +218,7 @@ describe("a snapshot file", () => {
 });
 
 test("a holding of several templates adds to the supply", () => {
-  const [holding] = testTokenV2.active.filter((one) => createdIn(one).templateId.endsWith(":Token"));
+  const holding = testTokenV2.active.find((one) => createdIn(one).templateId.endsWith(":Token"));
   const twice = tableTemplates({ templates: { one: { implements: "holding/1" }, two: { implements: "holding/2" } } });
   const decoder = new Decoder([...twice.values()], { countsSupply: true });
   const { amount } = (createdIn(holding ?? {}).createArgument as { holding: { amount: string } }).holding;
