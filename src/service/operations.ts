@@ -149,7 +149,6 @@ function transferFactoryHandler(
     const result = executor.execute(
       (registry, context) => registry.transferFactory(context, query),
       recording,
-      ({ inputHoldings }, view) => inputHoldings?.transferFactory?.(view, query),
     );
     const counted = (arrived: Result<TransferFactoryResult>) => {
       transfers?.count(query.registrar, arrived.value.instrumentId, arrived.value.transferKind);
@@ -171,7 +170,6 @@ function factoryHandler(
     return executor.execute(
       (registry, context) => registry[factory](context, query),
       recording,
-      ({ inputHoldings }, view) => inputHoldings?.[factory]?.(view, query),
     );
   };
 }
@@ -210,7 +208,6 @@ function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction
     return executor.executeUtility(
       (utility, context) => utility.issuanceFactory(context, instruction, query),
       recording,
-      ({ inputHoldings }, view) => inputHoldings?.issuanceFactory?.(view, query),
     );
   };
 }
@@ -222,7 +219,6 @@ function burnMintHandler(executor: QueryExecutor) {
     return executor.executeUtility(
       (utility, context) => utility.burnMintFactory(context, query),
       recording,
-      ({ inputHoldings }, view) => inputHoldings?.burnMintFactory?.(view, query),
     );
   };
 }

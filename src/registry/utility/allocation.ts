@@ -12,13 +12,11 @@ import {
 } from "../factory-arguments.js";
 import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import type { View } from "../../state/port.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
 import {
   findGroupFactories,
   groupOf,
-  holdingsForGroup,
   notePaused,
   requireFactories,
   version2Of,
@@ -50,13 +48,6 @@ export function allocationFactory(
     definition: contexts.factories["allocation-factory"].answered,
     subject: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
   });
-}
-
-/** See InputHoldings. */
-export function holdingsForAllocation(view: View, query: FactoryQuery): readonly string[] {
-  const { instruments, inputHoldings } = allocationArguments(query);
-  const needsNoConfiguration = instruments.length === 0;
-  return holdingsForGroup(view, { registrar: query.registrar, instruments, inputHoldings, needsNoConfiguration });
 }
 
 /** The known allocations of a settlement by contract id. */
