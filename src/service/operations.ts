@@ -146,10 +146,7 @@ function transferFactoryHandler(
 ) {
   return (request: GetTransferFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    const result = executor.execute(
-      (registry, context) => registry.transferFactory(context, query),
-      recording,
-    );
+    const result = executor.execute((registry, context) => registry.transferFactory(context, query), recording);
     const counted = (arrived: Result<TransferFactoryResult>) => {
       transfers?.count(query.registrar, arrived.value.instrumentId, arrived.value.transferKind);
       return arrived;
@@ -167,10 +164,7 @@ function factoryHandler(
 ) {
   return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    return executor.execute(
-      (registry, context) => registry[factory](context, query),
-      recording,
-    );
+    return executor.execute((registry, context) => registry[factory](context, query), recording);
   };
 }
 
@@ -216,10 +210,7 @@ function burnMintHandler(executor: QueryExecutor) {
   return ({ instrumentId, inputHoldingCids, outputs }: GetBurnMintFactoryRequest, recording?: Recording) => {
     const holders = outputs.map(({ owner }) => owner);
     const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-    return executor.executeUtility(
-      (utility, context) => utility.burnMintFactory(context, query),
-      recording,
-    );
+    return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording);
   };
 }
 

@@ -14,14 +14,7 @@ import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
-import {
-  findGroupFactories,
-  groupOf,
-  notePaused,
-  requireFactories,
-  version2Of,
-  withProvider,
-} from "./factory.js";
+import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(
