@@ -43,10 +43,10 @@ export const mirroredOf = (
   templates: readonly Template[],
   { countsSupply = false, keepsOptional = false }: KeptContracts,
 ): readonly Template[] =>
-  templates.filter(
-    ({ isReadById = false, isCounted = false, supplyContribution }) =>
-      !isReadById || isCounted || keepsOptional || (countsSupply && supplyContribution !== undefined),
-  );
+  templates.filter((template) => {
+    const { isReadById = false, isCounted = countsSupply } = template;
+    return !isReadById || keepsOptional || (isCounted && template.supplyContribution !== undefined);
+  });
 
 /**
  * What the ledger says of a contract. "archived" if it is known to be, "unread" if it has said nothing within the wait of
