@@ -1,5 +1,5 @@
 /** What the service asks of the ledger besides its contracts. `ledger` and `ingest` implement it. */
-import type { JsonObject, JsonValue } from "./json.js";
+import type { JsonObject, JsonValue } from "../util/json.js";
 import type { Template } from "./template.js";
 
 /** How well the store keeps up with the ledger. */

@@ -1,7 +1,7 @@
 /** Minting and burning: creating and accepting offers and requests, in the form of the utility operations; both at once. */
 import { describe, expect, test } from "vitest";
 import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { burnMintFactory, createIssuance, type Form, type Kind, onIssuance } from "../fixtures/calls/operations.js";
 import { bool, contractId, contractIds, prefixed } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";

@@ -2,7 +2,7 @@
 import { errorMessage } from "../../util/logger.js";
 import { abortAfter, withTimeout } from "../../util/async.js";
 import type { Created, Exercised, HoldingFields, HoldingSource, InputHolding, Update } from "../../domain/ledger.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
 import { findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
