@@ -1,6 +1,6 @@
 /** What the service asks of the ledger besides its contracts. `ledger` and `ingest` implement it. */
 import type { StoredContract } from "./contract.js";
-import type { JsonObject, JsonValue } from "./json.js";
+import type { JsonObject, JsonValue } from "../util/json.js";
 import type { Template } from "./template.js";
 
 /** How well the store keeps up with the ledger. */
@@ -44,8 +44,8 @@ export const mirroredOf = (
   { countsSupply = false, keepsOptional = false }: KeptContracts,
 ): readonly Template[] =>
   templates.filter((template) => {
-    const { isReadById = false, isCounted = countsSupply } = template;
-    return !isReadById || keepsOptional || (isCounted && template.supplyContribution !== undefined);
+    const { isReadById = false, isCounted = false } = template;
+    return !isReadById || keepsOptional || isCounted || (countsSupply && template.supplyContribution !== undefined);
   });
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.js";
+import type { JsonObject } from "../util/json.js";
 import type { ShownContract, TokenInterface } from "./token-interfaces.js";
 
 /**

@@ -81,7 +81,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       await ingestion.started;
     },
     failed: undefined,
-    staleReason: () => (ingestion === undefined ? "the service is starting" : ingestion.staleReason()),
+    staleReason: () => (ingestion === undefined ? "the service is starting" : ingestion.staleReason?.()),
     notReadyReason: () => (ingestion === undefined ? "the service is starting" : ingestion.notReadyReason()),
     status: () => ({
       offset: ingestion?.offset(),

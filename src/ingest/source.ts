@@ -71,9 +71,11 @@ export interface Ingestor {
   start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
 }
 
-export interface Ingestion extends Freshness {
+export interface Ingestion extends Pick<Freshness, "catchUp"> {
   /** Resolves when the store has its first state, or when retries will bring it. Rejects if they would not help. */
   readonly started: Promise<void>;
+  /** Undefined for a file, which does not get stale: nothing is ahead of it. */
+  readonly staleReason?: Freshness["staleReason"];
   notReadyReason(): string | undefined;
   /** Offset up to which the store equals the origin; undefined before the first state. */
   offset(): number | undefined;

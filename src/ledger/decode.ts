@@ -1,9 +1,8 @@
 /** Decodes the elements of a participant's active contracts. */
 import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { type JsonObject, type JsonValue, parseLedgerTime } from "../util/json.js";
 import type { KeptContracts } from "../domain/ledger.js";
-import { parseLedgerTime } from "../domain/ledger-time.js";
 import { SharedStrings } from "../domain/shared-strings.js";
 import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
 import { type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";

@@ -18,7 +18,7 @@ import type { GetTransferFactoryRequest } from "../../gen/offledger/transfer_ins
 import { TransferInstructionService as TransferV1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as TransferV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
-import { isObject, type JsonObject, valueAt } from "../domain/json.js";
+import { isObject, type JsonObject, valueAt } from "../util/json.js";
 import { CHOICES, FACTORIES, ISSUANCE_CHOICES, ISSUANCE_FACTORIES } from "../registry/operation-names.js";
 import type {
   ApiVersion,

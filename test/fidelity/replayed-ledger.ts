@@ -2,7 +2,7 @@
 import { loadRegistry } from "../../src/app/registry.js";
 import { type Change, isStored } from "../../src/domain/contract.js";
 import type { OnLedger } from "../../src/domain/ledger.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { holding } from "../../src/registry/utility/templates.js";

@@ -1,6 +1,6 @@
 /** Everything of one answer names one operator, one provider and one registrar: the ledger refuses a mixed set. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { ContractSource, OnLedger } from "../../src/domain/ledger.js";
 import { Recording } from "../../src/service/recorder.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import type { ContractSource, OnLedger } from "../../src/domain/ledger.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { burnMintFactory, createIssuance, type Form, type Kind, onIssuance } from "../fixtures/calls/operations.js";
 import { bool, contractId, contractIds, prefixed } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";

@@ -10,7 +10,7 @@ import {
   type OnLedger,
   type Update,
 } from "../../domain/ledger.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
 import { Decoder, findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";

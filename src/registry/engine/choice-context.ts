@@ -1,7 +1,7 @@
 /** An answer: the lines of its operation, what they are about, and the builder that collects what they write. */
 import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import type { Account } from "../account.js";
 import type { AnyValue, ContextResult, FactoryResult, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
 import type { ContractSelector, Group } from "./selector.js";

@@ -1,8 +1,7 @@
 /** The templates of a table: what is read of each contract when it is stored, and how it is found. */
 import { parseDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
-import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
-import { parseLedgerTime } from "../../domain/ledger-time.js";
+import { isObject, type JsonObject, type JsonValue, parseLedgerTime } from "../../util/json.js";
 import { indexKey, type SupplyContribution, type Tally, type Template } from "../../domain/template.js";
 import type { ShownContract } from "../../domain/token-interfaces.js";
 import { type Account, accountIn } from "../account.js";

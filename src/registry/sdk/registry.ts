@@ -1,6 +1,6 @@
 import type { ContextResult, FactoryResult, TransferFactoryResult } from "../../domain/choice-context.js";
 import type { Contract } from "../../domain/contract.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import type { OnLedger } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";

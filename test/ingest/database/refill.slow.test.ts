@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import type { ProcessRoles } from "../../../src/ingest/database-source.js";
 import { contextsFile, elementOf } from "../../fixtures/contexts.js";
 import { parties } from "../../fixtures/elements.js";

@@ -1,6 +1,6 @@
 /** Looking up input holdings, past updates and creations at a participant. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
 import {
   type ContractsOptions,
