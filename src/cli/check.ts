@@ -7,6 +7,7 @@ import { LIMITS } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { mirroredOf } from "../domain/ledger.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
 import type { Chunks } from "../ledger/file/splitter.js";
@@ -142,7 +143,7 @@ export async function checkParticipant(
   try {
     const token = createTokenSource(credentials, ca, signal, () => performance.now());
     const endpoint = { url, ca, signal, timeouts: limits.timeouts ?? {}, token };
-    const ledger = new ParticipantClient(endpoint, parties, registry.templates);
+    const ledger = new ParticipantClient(endpoint, parties, mirroredOf(registry.templates, keptContracts(config)));
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
     const inventory = await inventoryOf(snapshot, registry, now);
@@ -235,6 +236,6 @@ function countContracts(contracts: readonly (Contract | CountedOnly)[]): { store
   const counted = contracts.length - stored;
   return {
     stored,
-    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
+    counted: counted === 0 ? [] : [`${counted} holdings are counted, not stored`],
   };
 }
