@@ -4,6 +4,7 @@ import type { JsonValue } from "../../src/util/json.js";
 import { ParticipantClient } from "../../src/ledger/participant/client.js";
 import type { LedgerError, LedgerErrorKind } from "../../src/ledger/participant/errors.js";
 import { ParticipantHistory } from "../../src/ledger/participant/lookups.js";
+import { namedParties } from "../../src/ledger/participant/parties.js";
 import { callParticipant } from "../../src/ledger/participant/http.js";
 import { streamMessages } from "../../src/ledger/participant/message-stream.js";
 import { allocationFactory, credential, holding } from "../../src/registry/utility/templates.js";
@@ -63,7 +64,10 @@ function registrar(): string {
 
 async function clientOf(ofTemplates = templates) {
   const replayed = await replay(asRecorded(participantRecording()));
-  return { replayed, client: new ParticipantClient(endpointAt(replayed.url), [registrar()], ofTemplates) };
+  return {
+    replayed,
+    client: new ParticipantClient(endpointAt(replayed.url), namedParties([registrar()]), ofTemplates),
+  };
 }
 
 /** Reads a stream to its end. */
@@ -158,7 +162,7 @@ async function historyOf(): Promise<ParticipantHistory> {
     },
   });
   const polling = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
-  return new ParticipantHistory(endpointAt(url), ["registrar::1220"], polling);
+  return new ParticipantHistory(endpointAt(url), namedParties(["registrar::1220"]), polling);
 }
 
 const contractIdIn = (request: JsonValue): string => (request as { readonly contractId: string }).contractId;

@@ -9,6 +9,7 @@ import { requireObject, requireString } from "../json-fields.js";
 import { eventFormatOf } from "./client.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
+import type { PartySource } from "./parties.js";
 
 const EVENTS_BY_CONTRACT_ID = "/v2/events/events-by-contract-id";
 
@@ -68,11 +69,11 @@ const LAST_QUERY_MS = 150;
 /** Looks up past updates at a participant. Every method throws LedgerError. */
 export class ParticipantHistory {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #parties: PartySource;
   readonly #polling: PollOptions;
   readonly #lookups = new Lookups("past updates");
 
-  constructor(endpoint: Endpoint, parties: readonly string[], polling: PollOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, polling: PollOptions) {
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#polling = polling;
@@ -83,7 +84,7 @@ export class ParticipantHistory {
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined> {
-    const format = eventFormatOf(this.#parties, templates);
+    const format = eventFormatOf(await this.#parties.current(), templates);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
@@ -112,7 +113,7 @@ export class ParticipantHistory {
 
   /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
   async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
-    const request = { contractId, eventFormat: eventFormatOf(this.#parties, templates) };
+    const request = { contractId, eventFormat: eventFormatOf(await this.#parties.current(), templates) };
     const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
     const created = body?.created;
     if (created === undefined || created === null) return undefined;
@@ -178,11 +179,11 @@ export interface HoldingOptions {
 /** Looks holdings up at a participant, by contract id. */
 export class ParticipantHoldings implements HoldingSource {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #parties: PartySource;
   readonly #options: HoldingOptions;
   readonly #lookups = new Lookups("holdings");
 
-  constructor(endpoint: Endpoint, parties: readonly string[], options: HoldingOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, options: HoldingOptions) {
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#options = options;
@@ -220,7 +221,7 @@ export class ParticipantHoldings implements HoldingSource {
   /** Undefined for what the ledger does not know, and what is no holding. Throws. */
   async #read(contractId: string, signal: AbortSignal): Promise<InputHolding | "archived" | undefined> {
     const { template } = this.#options;
-    const request = { contractId, eventFormat: eventFormatOf(this.#parties, [template]) };
+    const request = { contractId, eventFormat: eventFormatOf(await this.#parties.current(), [template]) };
     const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request).catch(noneOf);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { ParticipantHistory, ParticipantHoldings } from "../../../src/ledger/participant/lookups.js";
+import { namedParties } from "../../../src/ledger/participant/parties.js";
 import { allocationFactory, holding, transferOffer } from "../../../src/registry/utility/templates.js";
 import { Documents } from "../../scripted-participant/schemas.js";
 import { gate, until } from "../../fixtures/wait.js";
@@ -46,7 +47,11 @@ describe("holdings", () => {
       answer((JSON.parse(body) as { readonly contractId: string }).contractId),
     );
     const options = { template: holding, maxWait, onFailure: ({ kind }: LedgerError) => void failures.push(kind) };
-    return { source: new ParticipantHoldings(endpoint, [operator, registrar], options), requests, failures };
+    return {
+      source: new ParticipantHoldings(endpoint, namedParties([operator, registrar]), options),
+      requests,
+      failures,
+    };
   }
 
   test("are asked for as every party of the mirror, and have the fields of their payload", async () => {
@@ -115,7 +120,7 @@ describe("holdings", () => {
       maxWait: 1_000,
       onFailure: ({ kind }: LedgerError) => void failures.push(kind),
     };
-    const away = new ParticipantHoldings(endpointAt(await closedPort()), [operator], options);
+    const away = new ParticipantHoldings(endpointAt(await closedPort()), namedParties([operator]), options);
     expect(await away.holdings(["one"])).toEqual(new Map([["one", "unread"]]));
     expect(failures).toEqual(["lost", "lost"]);
   });
@@ -155,7 +160,7 @@ async function historyOf(answers: readonly Answer[], maxWait = 0) {
     return Promise.resolve();
   };
   const waiting = { maxWait, clock: () => clock.time, pause };
-  const history = new ParticipantHistory(endpoint, ["operator::1220", "registrar::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220", "registrar::1220"]), waiting);
   return { history, requests, pauses, clock };
 }
 
@@ -232,7 +237,7 @@ test("at most 64 updates are looked up at a time; others fail as busy, and later
   const release = gate();
   const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
   const waiting = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
-  const history = new ParticipantHistory(endpoint, ["operator::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220"]), waiting);
   const running = Array.from({ length: 64 }, () => history.update({ updateId }, templates));
   await until("all are asked for", () => requests.length === 64);
   const message = "64 lookups of past updates are in progress";
