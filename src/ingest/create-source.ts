@@ -1,11 +1,11 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
-import { type KeptContracts, namesOf } from "../domain/ledger.js";
+import { type KeptContracts, mirroredOf, namesOf } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
-import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/lookups.js";
+import { ParticipantContracts, ParticipantHistory } from "../ledger/participant/lookups.js";
 import { Pace } from "../ledger/participant/pace.js";
 import { partySource } from "../ledger/participant/parties.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
@@ -45,7 +45,7 @@ export function createSource(
   const connection =
     participant === undefined
       ? undefined
-      : connectParticipant(participant, limits, templates, decoder, now, clock, end.signal);
+      : connectParticipant(participant, { limits, kept, templates, decoder, now, clock, signal: end.signal });
   const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder, database === undefined);
   if (database === undefined) return memorySource(ingestor, connection, end);
   return databaseSource({
@@ -71,7 +71,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
     reader: store,
     changes: store.changes,
     history: connection?.history(() => logger),
-    holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    contracts: connection && ((ofTemplates) => connection.contracts(ofTemplates, () => logger)),
     packages: connection && {
       catalog: connection.packages,
       ids: async () => store.packageIds(),
@@ -113,15 +113,19 @@ export interface ParticipantOptions {
   readonly credentials: LedgerCredentials | undefined;
 }
 
-/** `now` and `clock` as in createSource. The signal ends history lookups and token requests. */
+export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
+  readonly templates: readonly Template[];
+  readonly decoder: Decoder;
+  /** As in createSource. */
+  readonly now: () => number;
+  readonly clock: () => number;
+  /** Ends lookups and token requests. */
+  readonly signal: AbortSignal;
+}
+
 export function connectParticipant(
   { url, parties, ca, credentials }: ParticipantOptions,
-  limits: LagLimits,
-  templates: readonly Template[],
-  decoder: Decoder,
-  now: () => number,
-  clock: () => number,
-  signal: AbortSignal,
+  { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
 ): ParticipantConnection {
   const token = createTokenSource(credentials, ca, signal, clock);
   const pace = new Pace();
@@ -144,7 +148,7 @@ export function connectParticipant(
       },
       reconnects,
       start(writer, log, end): Ingestion {
-        const ledger = new ParticipantClient(endpointUntil(end), source, templates);
+        const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
         reading = ledger;
         const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);
         // On a database each leadership term starts the ingestor again.
@@ -177,11 +181,13 @@ export function connectParticipant(
     },
     packages: new ParticipantPackages(endpointUntil(signal)),
     parties: () => source.known,
-    holdings: (template, log) =>
-      new ParticipantHoldings(endpointUntil(signal), source, {
-        template,
+    contracts: (ofTemplates, log) =>
+      new ParticipantContracts(endpointUntil(signal), source, {
+        templates: ofTemplates,
+        registrars: kept.registrars ?? [],
         maxWait: limits.readWait,
-        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "input holdings not read"),
+        clock,
+        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "contracts not read by id"),
       }),
   };
 }

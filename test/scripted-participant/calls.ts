@@ -182,12 +182,8 @@ export class Calls {
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
-    this.#checkParties(
-      formats.flatMap((format) => [
-        ...Object.keys(format?.filtersByParty ?? {}),
-        ...(format?.filtersForAnyParty === undefined ? [] : ["any"]),
-      ]),
-    );
+    this.#checkParties(formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {})));
+    if (formats.some((format) => format?.filtersForAnyParty !== undefined)) this.#checkParties(["any"]);
   }
 
   #checkParties(parties: readonly string[]): void {
