@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import { element, parties, payload, requirement, type Template } from "../test/fixtures/elements.js";
 import { encodeHttp1, type Request } from "./load.js";
 

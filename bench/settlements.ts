@@ -3,7 +3,7 @@
  * provider each (100 parties). Each owner needs a credential of both issuers. A settlement discloses 177 contracts: factory
  * and rule, 25 configurations, 100 credentials, 25 allocations with their locked holdings.
  */
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import { payload, requirement } from "../test/fixtures/elements.js";
 import type { Request } from "./load.js";
 import { BASE_PATH, contractId, create, createServices } from "./registry.js";

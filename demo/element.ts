@@ -1,7 +1,7 @@
 /** Elements of active contracts, with ids, package ids and blobs in the form of a real ledger. */
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import type { Template } from "../src/domain/template.js";
 import { stakeholders } from "./stakeholders.js";
 

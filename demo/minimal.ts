@@ -1,5 +1,5 @@
 /** The demo of the minimal registry: one token, a pending transfer, an allocation. */
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import { createElements, party } from "./element.js";
 
 const template = (entity: string) => ({ packageName: "minimal-token-v1", qualifiedName: `Minimal.Token:${entity}` });

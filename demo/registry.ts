@@ -1,7 +1,7 @@
 /** The demo registry: two registrars, three instruments, and pending instructions of a few parties. */
 import { holding, instrumentConfiguration } from "../src/registry/utility/templates.js";
 import * as templates from "../src/registry/utility/templates.js";
-import type { JsonObject, JsonValue } from "../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../src/util/json.js";
 import { active, contractId, inReassignment, party } from "./element.js";
 
 export const operator = party("utility-operator");

@@ -1,6 +1,6 @@
 /** Requests to a service that follows `npm run demo:ledger`, as curl commands of one line. */
 import { instrumentsCommand, registryUrl } from "../src/cli/output.js";
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import { contractId } from "./element.js";
 import { acme, alice, bob } from "./registry.js";
 

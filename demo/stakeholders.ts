@@ -1,5 +1,5 @@
 /** The stakeholders of a demo contract: the parties among its top-level fields and in its set of observers. */
-import type { JsonObject, JsonValue } from "../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../src/util/json.js";
 
 const SIGNATORY_FIELDS = ["operator", "provider", "registrar", "dso", "issuer"];
 

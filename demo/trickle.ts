@@ -1,6 +1,6 @@
 /** Changes of the demo registry for `npm run demo:ledger`: transfer offers are created, reassigned and rejected. */
 import { transferOffer } from "../src/registry/utility/templates.js";
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/util/json.js";
 import { active, contractId, otherSynchronizer } from "./element.js";
 import { acme, alice, bob, carol, locked, nordic, offer } from "./registry.js";
 

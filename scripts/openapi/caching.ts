@@ -1,6 +1,6 @@
 /** What docs/caching.md says, in the OpenAPI document. */
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { requestIdHeader } from "./request-id.js";
 
 /** Operations, and services, whose responses do not rest on the contracts of one state. */

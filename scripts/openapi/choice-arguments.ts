@@ -4,7 +4,7 @@
  */
 import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { isOnRest } from "../../src/transport/rest/rest.js";
 import { readComment } from "./comments.js";
 

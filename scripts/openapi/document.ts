@@ -1,5 +1,5 @@
 import type { AnyDesc, DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { restFields } from "../../src/transport/rest/rest.js";
 import { typedForms } from "./choice-arguments.js";
 import { readComment } from "./comments.js";

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { contractId, party } from "../../demo/element.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 
 export interface Example {
   /** By parameter name. */

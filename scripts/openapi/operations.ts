@@ -1,6 +1,6 @@
 /** Rpcs with their bindings -> operations of the OpenAPI document. */
 import type { DescField, DescMethod } from "@bufbuild/protobuf";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { bindingOf } from "../../src/transport/rest/bindings.js";
 import { restFields } from "../../src/transport/rest/rest.js";
 import { formOf } from "./choice-arguments.js";

@@ -1,5 +1,5 @@
 /** The header of every response by which it is found in the log; docs/observability.md says more. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 
 const NAME = "X-Request-Id";
 

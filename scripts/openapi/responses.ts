@@ -1,5 +1,5 @@
 /** The errors of operations: each is declared once for each form of its body, and referred to. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { isUtility, statusOf } from "../../src/transport/errors.js";
 import type { Comment } from "./comments.js";
 import { requestIdHeader } from "./request-id.js";

@@ -1,6 +1,6 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import type { FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 
 /** The schema of a scalar field. Throws for a type that the contract does not use. */
 export function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string): JsonObject {

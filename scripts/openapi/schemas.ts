@@ -6,7 +6,7 @@ import {
   type FieldRules,
   message as messageOption,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { restFields } from "../../src/transport/rest/rest.js";
 import * as choiceArguments from "./choice-arguments.js";
 import { readComment } from "./comments.js";

@@ -1,5 +1,5 @@
 /** Commands that are tried and not submitted: one that the ledger would accept, and one that it would refuse. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { Report } from "./flows.js";
 import { type Instrument, NO_CONTEXT } from "./instrument.js";
 import { templates } from "./ledger.js";

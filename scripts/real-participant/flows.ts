@@ -1,5 +1,5 @@
 /** The flows of the Registry Utility, each choice with the service's answer. A flow throws where one is not accepted. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { at, HOUR_MS, type Instrument, NO_CONTEXT, NO_META, REQUESTED_MS } from "./instrument.js";
 import { createdOf, templates } from "./ledger.js";
 

@@ -1,6 +1,6 @@
 /** What the onboarding does not set up: one instrument under two providers, and one without rule and configuration. */
 import { randomBytes } from "node:crypto";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { flows, type Report } from "./flows.js";
 import { Instrument } from "./instrument.js";
 import { type Ledger, type Onboarded, templates } from "./ledger.js";

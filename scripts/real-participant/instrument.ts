@@ -1,5 +1,5 @@
 /** One instrument on a participant: contracts that flows need, and choices exercised with the service's answers. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { type Command, type Created, createdOf, type Ledger, type Onboarded, templates } from "./ledger.js";
 import type { Answer, Service } from "./service.js";
 

@@ -1,7 +1,7 @@
 /** The JSON Ledger API of a participant, as far as the flows need it. */
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { abortAfter } from "../../src/util/async.js";
 
 /** What the script that onboards the packages wrote. */

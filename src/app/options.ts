@@ -4,7 +4,7 @@ import { securedDocument } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
 import { type AppConfig, limitsOf } from "../config/limits.js";
 import { SettingError } from "../config/setting.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../util/json.js";
 import type { KeptContracts } from "../domain/ledger.js";
 import type { ParticipantOptions, SourceOptions } from "../ingest/create-source.js";
 import type { LedgerCredentials } from "../ledger/participant/tokens.js";
@@ -92,9 +92,10 @@ export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
   };
 }
 
-export const keptContracts = ({ totalSupply, keepHoldings, registrars = [] }: Config): KeptContracts => ({
+export const keptContracts = ({ totalSupply, keepHoldings, ledgerUrl, registrars = [] }: Config): KeptContracts => ({
   countsSupply: totalSupply,
   keepsOptional: keepHoldings,
+  keepsReadById: ledgerUrl === undefined,
   registrars,
 });
 

@@ -14,7 +14,7 @@ import {
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { abortAfter } from "../util/async.js";
-import { parseJsonText } from "../util/json-text.js";
+import { parseJsonText } from "../util/json.js";
 import { errorMessage } from "../util/logger.js";
 import {
   byWayOf,

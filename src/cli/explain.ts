@@ -8,7 +8,7 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import { type ExplainResponse, ExplainResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
-import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../util/json.js";
 import { errorMessage } from "../util/logger.js";
 import { readText } from "../util/outgoing.js";
 import { formatExplanation } from "./explanation.js";

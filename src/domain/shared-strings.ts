@@ -1,4 +1,4 @@
-import type { JsonValue } from "./json.js";
+import type { JsonValue } from "../util/json.js";
 
 const MAX_SHARED = 25_000;
 /** Longer strings are contract ids and the like, which occur once. */

@@ -2,7 +2,7 @@
  * The interfaces of the token standard, whose views a participant computes of every contract that implements them. A view
  * says what the template says of itself: it proves nothing, the signatories do.
  */
-import type { JsonObject } from "./json.js";
+import type { JsonObject } from "../util/json.js";
 
 /** What implements an interface, whatever its version. */
 export const INTERFACE_KINDS = [

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../domain/json.js";
+import type { JsonValue } from "../util/json.js";
 import type { Decoder } from "../ledger/decode.js";
 import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
 import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../ledger/participant/elements.js";

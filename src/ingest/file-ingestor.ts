@@ -33,8 +33,6 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
         started: loaded.then(() => {
           isLoaded = true;
         }),
-        // A file does not get stale: nothing is ahead of it.
-        staleReason: () => undefined,
         notReadyReason: () => (isLoaded ? undefined : `${path} has not been loaded yet`),
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),

@@ -1,9 +1,8 @@
 /** Decodes the elements of a participant's active contracts. */
 import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import { type JsonObject, type JsonValue, parseLedgerTime } from "../util/json.js";
 import type { KeptContracts } from "../domain/ledger.js";
-import { parseLedgerTime } from "../domain/ledger-time.js";
 import { SharedStrings } from "../domain/shared-strings.js";
 import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
 import { type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";
@@ -21,6 +20,7 @@ export class Decoder {
   readonly #hasViews: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
+  readonly #keepsReadById: boolean;
   readonly #registrars: ReadonlySet<string>;
   /** How many contracts were left out because none of our registrars has signed them. */
   foreign = 0;
@@ -30,7 +30,7 @@ export class Decoder {
 
   constructor(
     templates: readonly Template[],
-    { countsSupply = false, keepsOptional = false, registrars = [] }: KeptContracts = {},
+    { countsSupply = false, keepsOptional = false, keepsReadById = false, registrars = [] }: KeptContracts = {},
   ) {
     const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
@@ -40,6 +40,7 @@ export class Decoder {
     this.#hasViews = templates.some(({ interfaces = [] }) => interfaces.length > 0);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
+    this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
   }
 
@@ -99,9 +100,10 @@ export class Decoder {
       return undefined;
     }
     const parsed = template.parse(payload, shown);
-    const supply = this.#countsSupply ? template.supplyContribution?.(payload, shown) : undefined;
+    const isCounted = this.#countsSupply || template.isCounted === true;
+    const supply = isCounted ? template.supplyContribution?.(payload, shown) : undefined;
     const contractId = requireString(event, "contractId");
-    if (parsed === undefined || (parsed.isOptional === true && !this.#keepsOptional)) {
+    if (parsed === undefined || (parsed.isOptional === true && !this.#keeps(template))) {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = requireString(event, "createdAt");
@@ -127,6 +129,11 @@ export class Decoder {
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
+  }
+
+  /** Whether optional contracts of the template are stored. */
+  #keeps({ isReadById = false }: Template): boolean {
+    return this.#keepsOptional || (isReadById && this.#keepsReadById);
   }
 
   /** Whether contracts are read by the views that they show. */

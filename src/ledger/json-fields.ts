@@ -1,6 +1,5 @@
 /** Reads JSON that others have sent. */
-import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
-import { parseJsonText } from "../util/json-text.js";
+import { isObject, type JsonObject, type JsonValue, parseJsonText } from "../util/json.js";
 
 /** Undefined if the text is not JSON, or nested too deep. */
 export const parseJson = (text: string): JsonValue | undefined => parseJsonText(text) as JsonValue | undefined;

@@ -1,6 +1,6 @@
 /** Checks what a registry of an operator's own answers: a mistake in it must not become a wrong disclosure. */
 import { formatValue, invalid, refuse } from "../domain/errors.js";
-import { isObject, type JsonValue, valueAt } from "../domain/json.js";
+import { isObject, type JsonValue, valueAt } from "../util/json.js";
 import { targetSynchronizerOf } from "./factory-arguments.js";
 import type {
   AnyValue,

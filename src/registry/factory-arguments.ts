@@ -1,7 +1,7 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
 import { z } from "zod";
 import { invalidField } from "../domain/errors.js";
-import { isObject, valueAt } from "../domain/json.js";
+import { isObject, valueAt } from "../util/json.js";
 import { type Account, accountForm, accountIn, accountOf } from "./account.js";
 import { nonEmpty, mapKeys, readFields } from "./fields.js";
 import type { FactoryQuery } from "./sdk/registry.js";

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { parseDecimal } from "../domain/decimal.js";
 import { formatValue, invalidField } from "../domain/errors.js";
-import { type JsonValue, plainDecimal } from "../domain/json.js";
-import { parseLedgerTime } from "../domain/ledger-time.js";
+import { type JsonValue, plainDecimal, parseLedgerTime } from "../util/json.js";
 
 /**
  * What the schema makes of the value. Throws RegistryError "invalid" with the path of the first field that is wrong; `path` is

@@ -3,7 +3,7 @@ import type { WarningSchema } from "../../gen/offledger/console/v1/console_pb.js
 import type { CallSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { httpStatus } from "../domain/causes.js";
 import type { Cause } from "../domain/errors.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../util/json.js";
 import type { ChoiceCall, Warning } from "../registry/sdk/registry.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { contractFieldOf, OPERATION_RPCS } from "./operations.js";

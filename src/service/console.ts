@@ -13,7 +13,7 @@ import type {
 } from "../../gen/offledger/console/v1/console_pb.js";
 import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
 import { bodyOf } from "../domain/contract.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../util/json.js";
 import { expectPartyId } from "../domain/party.js";
 import type { QueryExecutor } from "./executor.js";
 import { findContract, type PartyResults, type PartySearcher } from "../registry/party-search.js";

@@ -12,7 +12,7 @@ import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_p
 import { helpFor } from "../domain/causes.js";
 import { type Contract, packageIdOf } from "../domain/contract.js";
 import { type Cause, causesOf, formatValue, invalidField, refuse, type RegistryError } from "../domain/errors.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../util/json.js";
 import type { Preparer } from "../domain/ledger.js";
 import { isPartyId } from "../domain/party.js";
 import type { ExplainedCandidate, ExplainedRequirement, ExplainedSearch, Explanation } from "./explanation.js";

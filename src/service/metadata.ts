@@ -3,7 +3,7 @@ import type { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import type { InstrumentDirectory, ListedInstrument } from "./instrument-directory.js";
-import { formatLedgerTime } from "../domain/ledger-time.js";
+import { formatLedgerTime } from "../util/json.js";
 import type { SupportedApis } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 

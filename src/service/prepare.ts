@@ -7,7 +7,7 @@ import {
 } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { bodyOf, synchronizerOf } from "../domain/contract.js";
 import { invalidField, unsupported } from "../domain/errors.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { JsonObject, JsonValue } from "../util/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import { expectPartyId } from "../domain/party.js";
 import type { Contract, ContextResult } from "../registry/sdk/registry.js";

@@ -8,8 +8,7 @@ import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { LogHead, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
 import { type Heap, isNearlyFull, loadState, processHeap, StateSize, StateTooLarge } from "./load-state.js";
-import type { State } from "./state.js";
-import { StateReader } from "./state-reader.js";
+import { type State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };

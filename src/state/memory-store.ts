@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Change } from "../domain/contract.js";
-import { State } from "./state.js";
-import { StateReader } from "./state-reader.js";
+import { State, StateReader } from "./state.js";
 import { ChangeLog } from "./change-log.js";
 import { type ChangeFeed, type Checkpoint, type Contracts, type StoreWriter } from "./port.js";
 

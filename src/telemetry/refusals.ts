@@ -1,7 +1,7 @@
 /** What the rules of the registry refused: for the log, and kept for the operators of this process. */
 import { toJson } from "@bufbuild/protobuf";
 import type { Cause } from "../domain/errors.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../util/json.js";
 import type { RefusedRequest } from "../service/console-data.js";
 import { type Refusal, type RequestObserver, statusName } from "./request-record.js";
 

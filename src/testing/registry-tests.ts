@@ -1,7 +1,7 @@
 /** A table of requests and expected answers, kept beside a registry file: docs/your-own-registry.md, "Tests". */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { isObject, type JsonObject, type JsonValue } from "../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../util/json.js";
 import { errorMessage } from "../util/logger.js";
 import { type Loaded, loadForm } from "../registry/engine/file.js";
 import type { RegistryFile } from "../registry/engine/grammar.js";
@@ -42,6 +42,7 @@ const request = z.strictObject({
   /** Default: that of the file. */
   at: text.optional(),
   archived: z.array(text).optional(),
+  unread: z.array(text).optional(),
 });
 
 /** A contract id, a boolean, a list of these, or an AnyValue as JSON has it. */

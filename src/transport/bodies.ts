@@ -5,7 +5,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatValue } from "../domain/errors.js";
-import { parseJson } from "./decoding/json.js";
+import { parseJson } from "./decoding/decode.js";
 import { rejection } from "./errors.js";
 import type { Budget } from "./limits.js";
 

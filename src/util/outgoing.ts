@@ -7,7 +7,7 @@ import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as 
 import { request as requestHttps } from "node:https";
 import { HttpProxyAgent, HttpsProxyAgent } from "hpagent";
 import { getProxyForUrl } from "proxy-from-env";
-import { isTooDeep, MAX_NESTING } from "./json-text.js";
+import { isTooDeep, MAX_NESTING } from "./json.js";
 import { displayUrl } from "./urls.js";
 
 export interface HttpRequest {

@@ -11,7 +11,7 @@ import { loadRegistry } from "../../src/app/registry.js";
 import { checkParticipant } from "../../src/cli/check.js";
 import type { Config } from "../../src/config/config.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { type PackageCatalog } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/service/executor.js";
 import { type CallContext, prepare } from "../../src/service/prepare.js";

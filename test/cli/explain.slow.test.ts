@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { createCertificates, hasOpenssl } from "../fixtures/certificates.js";
 import { contextsFile, requireCredentials } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { read } from "../fidelity/recordings.js";
 import { element, parties, payload } from "../fixtures/elements.js";

@@ -6,7 +6,7 @@
 import { TokenStandardClient } from "@canton-network/core-token-standard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { acme, alice, bob, carol, nobody } from "../fixtures/calls/build.js";
 import { allocateV1, transferV1 } from "../fixtures/calls/index.js";
 import * as context from "../fixtures/context.js";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { checkInstruments, type InstrumentEntry, readInstruments } from "../../src/config/setting-files.js";
 import { parseOperatorFile } from "../../src/util/operator-file.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { lines, markedMistakes } from "../fixtures/contexts.js";
 import { element, payload } from "../fixtures/elements.js";
 import { temporaryFile } from "../fixtures/files.js";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { party } from "../../demo/element.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { chromium } from "../docs-page/chromium.js";
 import { cashTransfer } from "../fixtures/calls/index.js";
 import { element, parties, payload } from "../fixtures/elements.js";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import { main, Program } from "../fixtures/program.js";
 import { registry } from "../fixtures/run-service.js";

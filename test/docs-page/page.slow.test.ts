@@ -1,6 +1,6 @@
 /** The page at /docs in a browser. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Browser, chromium, type Page } from "./chromium.js";

@@ -10,7 +10,7 @@ import { loadContexts, loadOperations } from "../../src/app/registry.js";
 import { formatOperations } from "../../src/cli/registry.js";
 import type { AppConfig } from "../../src/config/limits.js";
 import { SettingError } from "../../src/config/setting.js";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { OPERATIONS } from "../../src/registry/operation-names.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";

@@ -1,7 +1,7 @@
 /** Index keys and times of the ledger. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseLedgerTime } from "../../src/domain/ledger-time.js";
+import { parseLedgerTime } from "../../src/util/json.js";
 import { indexKey } from "../../src/domain/template.js";
 
 describe("an index key", () => {

@@ -1,6 +1,6 @@
 /** What an explanation says: what is missing, what was chosen, and why other contracts were passed over. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { helpFor } from "../../src/domain/causes.js";
 import { requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";

@@ -1,7 +1,7 @@
 /** Explanations of requests to the Registry Utility, as the operator's port gives them, without a service. */
 import { fromJson } from "@bufbuild/protobuf";
 import { ExplainRequestSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { explain } from "../../src/service/explain.js";
 import { services } from "../../src/service/services.js";
 import type { StoreReader } from "../../src/state/port.js";

@@ -7,7 +7,7 @@ import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_p
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { startApp } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";

@@ -1,7 +1,7 @@
 /** Our answers have what public recordings of the published backend's answers contain. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { burnMintFactory, onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";

@@ -1,5 +1,5 @@
 /** What the tests compare of a context, and what deployed registries gave before release 0.12. */
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { rewardChanges } from "../fixtures/contexts.js";
 import type { RulesOptions } from "../fixtures/rules.js";
 

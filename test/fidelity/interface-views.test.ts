@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseDecimal } from "../../src/domain/decimal.js";
 import type { StoredContract } from "../../src/domain/contract.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { isOf, type Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { parseSnapshot } from "../../src/ledger/file/snapshot.js";

@@ -1,6 +1,6 @@
 /** Updates of a deployed Registry Utility: our contexts have the entries with which the choices were exercised. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { createIssuance, onIssuance, onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import type { Call } from "../fixtures/protocols.js";
 import { type RulesOptions, rulesOn } from "../fixtures/rules.js";

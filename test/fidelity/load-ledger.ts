@@ -1,5 +1,5 @@
 /** The registry of the instrument LOAD: the contracts that stood before each recorded update, reconstructed. */
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { blobOf } from "../fixtures/elements.js";
 import { type CreatedEvent, type ExercisedEvent, type RecordedUpdate, transactionOf } from "./recordings.js";
 

@@ -1,7 +1,7 @@
 /** The mirror of a recorded participant: what it holds in the end, and what it does after each recorded error. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { bodyOf } from "../../src/domain/contract.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { until } from "../fixtures/wait.js";
 import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
 import { type CreatedEvent, exchange, participantRecording, type RecordedUpdate, transactionOf } from "./recordings.js";

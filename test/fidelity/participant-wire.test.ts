@@ -4,7 +4,7 @@ import { type ClientOptions, WebSocket } from "ws";
 import { Participant } from "../scripted-participant/participant.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
 import { Tokens } from "../scripted-participant/tokens.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { ParticipantPackages } from "../../src/ledger/participant/packages.js";
 import { messageError, responseError } from "../../src/ledger/participant/errors.js";
 import { MAX_WAIT_MS, within } from "../fixtures/wait.js";

@@ -1,6 +1,6 @@
 /** A real participant: our client sends the requests that it answered, and understands its answers. proofs.test.ts has its past. */
 import { describe, expect, test } from "vitest";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { ParticipantClient } from "../../src/ledger/participant/client.js";
 import type { LedgerError, LedgerErrorKind } from "../../src/ledger/participant/errors.js";
 import { callParticipant } from "../../src/ledger/participant/http.js";

@@ -1,7 +1,7 @@
 /** Recorded transfers, proved by the service on a participant that has their updates. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startApp } from "../../src/app/app.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { unverifiedBody } from "../ledger/participant/proof/proof-service.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";

@@ -1,5 +1,5 @@
 /** A participant that has recorded updates, and shows each reader those events that the reader saw. */
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { type CreatedEvent, exchange, participantRecording, read, type TransactionEvent } from "./recordings.js";
 import type { LedgerRecording } from "./replayed-ledger.js";
 import type { Answers, HttpAnswer } from "./replay.js";

@@ -1,7 +1,7 @@
 /** Recordings of deployed registries and of a real participant: recordings/README.md says where they come from. */
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 
 const folder = new URL("./recordings/", import.meta.url);
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { listening, seen } from "../ledger/participant/servers.js";
 import type { HttpExchange, ParticipantRecording, StreamExchange } from "./recordings.js";
 

@@ -3,7 +3,7 @@
  * is scripted after the recorded updates, with their offsets, contracts and payloads.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { Participant } from "../scripted-participant/participant.js";
 import { type Creation, ScriptedLedger, type Step } from "../scripted-participant/ledger.js";
 import { Listener } from "../scripted-participant/test-client.js";

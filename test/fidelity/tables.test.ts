@@ -1,7 +1,7 @@
 /** Tokens of other make, answered from the files in registries/, against what a real ledger accepted. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";

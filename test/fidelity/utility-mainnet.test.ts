@@ -1,6 +1,6 @@
 /** Contexts of transfers on MainNet in May 2026, Registry App 0.12: the service gives what the published backend gave. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { onTransfer, transferFactory } from "../fixtures/calls/operations.js";
 import { rulesOn } from "../fixtures/rules.js";
 import { readContext } from "./contexts.js";

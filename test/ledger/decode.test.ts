@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decoder, type DecodedContract, laterState } from "../../src/ledger/decode.js";
 import { allocationFactory, holding, templates, transferOffer } from "../../src/registry/utility/templates.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
 
 const decoder = new Decoder(templates);

@@ -5,7 +5,7 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { indexSnapshot, parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { FormError, splitElements } from "../../src/ledger/file/splitter.js";
 import { templates } from "../../src/registry/utility/templates.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { element, type Options, payload } from "../fixtures/elements.js";
 
 const factory = (id: string, options?: Options) => element("AllocationFactory", id, payload.service(), options);

@@ -5,7 +5,7 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { formatProblems, MAX_PROBLEMS, parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { type Chunks, FormError, splitElements } from "../../src/ledger/file/splitter.js";
 import { templates } from "../../src/registry/utility/templates.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { element, type Options, payload } from "../fixtures/elements.js";
 
 /** The elements, each with its line before it; the error of a broken form as the last. */

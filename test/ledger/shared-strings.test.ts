@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isStored } from "../../src/domain/contract.js";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import { element, payload } from "../fixtures/elements.js";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { elementOf, lines } from "../fixtures/contexts.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { Program } from "../fixtures/program.js";

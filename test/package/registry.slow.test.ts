@@ -1,7 +1,7 @@
 /** A registry module that is written with the package and served by it; docs/your-own-registry.md has another. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { main, Program } from "../fixtures/program.js";
 import { Project } from "./project.js";
 

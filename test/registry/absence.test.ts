@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { CatchUpProgress } from "../../src/domain/ledger.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";

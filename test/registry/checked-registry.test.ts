@@ -1,7 +1,7 @@
 /** What the service checks of a registry of an operator's own. */
 import { describe, expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { backgroundContext } from "../../src/registry/background.js";
 import type { AnyValue, ContextResult, Registry } from "../../src/registry/sdk/registry.js";

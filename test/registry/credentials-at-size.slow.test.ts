@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { backgroundContext } from "../../src/registry/background.js";
 import type { ContextResult, RequestContext } from "../../src/registry/sdk/registry.js";

@@ -1,8 +1,15 @@
 /** Registries in TypeScript: two functions are enough, and the others have defaults. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
-import { defineRegistry, defineTemplate, notFound, z } from "../../src/registry/sdk/index.js";
-import type { AnyValue, Registry, RegistryDefinition } from "../../src/registry/sdk/index.js";
+import type { JsonObject } from "../../src/util/json.js";
+import {
+  defineRegistry,
+  defineTemplate,
+  notFound,
+  z,
+  type AnyValue,
+  type Registry,
+  type RegistryDefinition,
+} from "../../src/registry/sdk/index.js";
 import { answer, type ShortContract, type TestOperation } from "../../src/testing/index.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { storeOf } from "../fixtures/in-memory.js";

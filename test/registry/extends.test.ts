@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { configurationId, loadRegistry } from "../../src/app/registry.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";

@@ -1,7 +1,7 @@
 /** What a module gives to `extendUtility` is checked: each kind of problem has a reason. */
 import { describe, expect, test } from "vitest";
 import { notFound } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { compileContexts, ExtensionError } from "../../src/registry/utility/contexts.js";
 import { dvpLegAllocation } from "../../src/registry/utility/templates.js";
 import { element, parties, payload } from "../fixtures/elements.js";

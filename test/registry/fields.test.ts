@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { decimalText, parseDecimal } from "../../src/domain/decimal.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { accountForm, accountIn, accountOf } from "../../src/registry/account.js";
 import { decimal, mapKeys, nonEmpty, readFields, time } from "../../src/registry/fields.js";
 

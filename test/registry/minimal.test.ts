@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { contractId, createElements, party } from "../../demo/element.js";
 import { allocation, elements, rules, transferInstruction } from "../../demo/minimal.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { answer, RefusedRequest, TEST_OPERATIONS, type TestRequest } from "../../src/testing/answer.js";
 import { utilityFailure } from "../fixtures/context.js";
 import { tableOf } from "../fixtures/in-memory.js";

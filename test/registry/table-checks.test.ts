@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { unreadableTemplate } from "../../src/domain/template.js";
 import type { StoredContract } from "../../src/domain/contract.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { scanInventory } from "../../src/registry/check/scan.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import { backgroundContext } from "../../src/registry/background.js";

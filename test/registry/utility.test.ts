@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { settlementLimits } from "../../src/config/limits.js";
 import { settings } from "../../src/config/settings.js";
 import { causesOf, RegistryError } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { backgroundContext } from "../../src/registry/background.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import { ask } from "../../src/testing/answer.js";

@@ -1,6 +1,6 @@
 /** Allocations: the factory in both versions, and the choices on an allocation instruction. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { Recording } from "../../src/service/recorder.js";
 import { allocationFactory, onAllocationInstruction } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed } from "../fixtures/context.js";

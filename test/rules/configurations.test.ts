@@ -2,10 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { call as callOf } from "../fixtures/calls/build.js";
-import { instrument } from "../fixtures/calls/operations.js";
-import { transferFactory } from "../fixtures/calls/operations.js";
+import { instrument, transferFactory } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
 import { instructions, registryOf } from "../fixtures/registries.js";

@@ -1,6 +1,6 @@
 /** Changes of the table of operations by the contexts file: lines, keys, rewards, credentials, conditions, blocklists. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { allocationFactory, settlementFactory } from "../fixtures/calls/operations.js";
 import { contractId, map, prefixed } from "../fixtures/context.js";
 import { elementOf, lines, rewardChanges } from "../fixtures/contexts.js";

@@ -3,7 +3,7 @@
  * credentials is preferred to another: test/registry/credentials.test.ts.
  */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { burnMintFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { contractIds, prefixed } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";

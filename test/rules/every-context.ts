@@ -1,5 +1,5 @@
 /** Asks every operation of the table of contexts at once, on a registry with a contexts file. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { lines } from "../fixtures/contexts.js";
 import type { Call } from "../fixtures/protocols.js";
 import { rulesOn } from "../fixtures/rules.js";

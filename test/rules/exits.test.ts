@@ -3,7 +3,7 @@
  * its locked holding is in reassignment.
  */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { onTransfer } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { refused, rulesOn } from "../fixtures/rules.js";

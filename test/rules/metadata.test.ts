@@ -1,6 +1,6 @@
 /** Metadata: registry info, instruments by pages and alone, their pauses and the operator's hints. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { info, instrument as instrumentOf, instruments as instrumentsOf } from "../fixtures/calls/operations.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";

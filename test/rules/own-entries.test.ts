@@ -1,6 +1,6 @@
 /** Entries that the contexts file defines: how they are found, their values, and what is missing. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import {
   burnMintFactory,
   executeTransfer,

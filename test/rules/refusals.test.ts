@@ -1,6 +1,6 @@
 /** The codes of refusals, as docs/errors.md lists them. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import {
   allocationFactory,
   burnMintFactory,
@@ -10,9 +10,9 @@ import {
   onTransfer,
   settlementFactory,
   transferFactory,
+  instrument,
 } from "../fixtures/calls/operations.js";
 import { call as callOf } from "../fixtures/calls/build.js";
-import { instrument } from "../fixtures/calls/operations.js";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";

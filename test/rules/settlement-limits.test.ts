@@ -1,6 +1,6 @@
 /** The limits of a settlement: each, and one above it. */
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { settlementFactory } from "../fixtures/calls/operations.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
 import { registryOf } from "../fixtures/registries.js";

@@ -1,7 +1,7 @@
 /** Settlements: the context, its parties, allocations that are not known, extra sides, funding, limits. */
 import { describe, expect, test } from "vitest";
 import type { CatchUpProgress } from "../../src/domain/ledger.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { settlementFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";

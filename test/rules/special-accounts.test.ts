@@ -1,6 +1,6 @@
 /** The accounts of CIP-0112 that have neither owner nor provider, and account data in requests of version 1. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { allocationFactory, onTransfer, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";

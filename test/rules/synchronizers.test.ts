@@ -1,6 +1,6 @@
 /** All contracts of an answer are on one synchronizer: which one, if several have what is needed. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { onTransfer, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { element, type Options, payload, requirement } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";

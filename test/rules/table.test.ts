@@ -1,8 +1,10 @@
 /** Every operation has the context of its row in the specification's table: the keys in order, and what it discloses. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
-import { info, instrument, instruments } from "../fixtures/calls/operations.js";
+import type { JsonObject } from "../../src/util/json.js";
 import {
+  info,
+  instrument,
+  instruments,
   allocationFactory,
   burnMintFactory,
   createIssuance,

@@ -1,5 +1,5 @@
 /** The specification's table of operations, written by hand, with a call of each row and a registry for it. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import {
   allocationFactory,
   burnMintFactory,

@@ -1,6 +1,6 @@
 /** Transfers: which kind it is, what its context has, which preapprovals make it direct, and which arguments it needs. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";

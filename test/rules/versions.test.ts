@@ -4,7 +4,7 @@
  * unknown version is served with version 2 as well, and does not list it.
  */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { info, instrument } from "../fixtures/calls/operations.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { refused, type Rules, type RulesOptions, rulesOn } from "../fixtures/rules.js";

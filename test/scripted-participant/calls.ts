@@ -1,5 +1,5 @@
 /** The calls of the API, independent of HTTP and WebSocket. */
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
 import { archivedEvent, createdEvent, type Filter, filterOf } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";

@@ -1,5 +1,5 @@
 /** Loads elements of active contracts, as in a snapshot file, into a scripted ledger. */
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
 import { array, object, text } from "./requests.js";
 

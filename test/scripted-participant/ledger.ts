@@ -1,6 +1,6 @@
 /** A ledger in memory, scripted by a test. */
 import { createHash } from "node:crypto";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import {
   type Change,
   type Contract,

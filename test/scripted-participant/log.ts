@@ -1,6 +1,6 @@
 /** The log of a scripted ledger, one entry per update, and the contracts that follow from it. */
 import { EventEmitter } from "node:events";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 
 export interface Contract {
   readonly contractId: string;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { Calls, type Serving, type Vetted } from "./calls.js";
 import { Faults } from "./faults.js";
 import { answer, refuse } from "./http.js";

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
 import { malformedTemplate } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";

@@ -1,5 +1,5 @@
 /** Reads the JSON of requests by the published documents. */
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
 import type {
   ActiveContractsRequest,

@@ -1,6 +1,6 @@
 /** Validates requests against the published OpenAPI document. */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { documentNamed } from "../openapi/published.js";
 
 export class Documents {

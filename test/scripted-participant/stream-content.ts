@@ -1,5 +1,5 @@
 /** The messages of the streams active-contracts and updates, on a real or a virtual clock, by way of sockets or not. */
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import type { Calls } from "./calls.js";
 import type { UpdatesElement, UpdatesRequest } from "./messages.js";
 import { activeContractsRequest, updatesRequest } from "./requests.js";

@@ -1,6 +1,6 @@
 /** Contracts, requests and a recording client for the tests of the participant. */
 import { type ClientOptions, WebSocket } from "ws";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import type { Creation } from "./ledger.js";
 import type { EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";

@@ -3,7 +3,7 @@ import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { PrepareRequestSchema, PrepareResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { notFound } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { ExerciseCommand, Preparer, Verdict } from "../../src/domain/ledger.js";
 import { type CallContext, prepare } from "../../src/service/prepare.js";
 import { contractOf } from "../fixtures/replies.js";

@@ -3,7 +3,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
 import { invalid } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { ChoiceQuery, FactoryQuery } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
 import { rpcs } from "../../src/transport/rpcs.js";

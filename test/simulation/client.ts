@@ -1,7 +1,7 @@
 /** What ParticipantClient is over sockets, in virtual time. */
 import type { UpdateFormat, EventFormat } from "../scripted-participant/messages.js";
 import { streamUpdates } from "../scripted-participant/stream-content.js";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { LedgerError } from "../../src/ledger/participant/errors.js";
 import { eventFormat, KnownFilters, type Ledger, type UpdateStream } from "../../src/ledger/participant/client.js";

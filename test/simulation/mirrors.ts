@@ -1,6 +1,6 @@
 /** Processes that mirror the participant into the log, one at a time; src/ingest/leadership.ts, without a database. */
 import { Decoder } from "../../src/ledger/decode.js";
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
 import type { StalenessLimits } from "../../src/ingest/lag.js";

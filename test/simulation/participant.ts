@@ -3,7 +3,7 @@ import { type Calls, Calls as ScriptedCalls } from "../scripted-participant/call
 import { Refusal, withNulls } from "../scripted-participant/errors.js";
 import type { Sink } from "../scripted-participant/stream-content.js";
 import type { ScriptedLedger } from "../scripted-participant/ledger.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
 import { LedgerError, messageError, responseError } from "../../src/ledger/participant/errors.js";
 import type { Random } from "../ingest/database/random.js";

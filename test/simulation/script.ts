@@ -1,5 +1,5 @@
 /** Random scripts of changes and faults, the same for the same seed, and what their steps do to a ledger. */
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import { element, parties, payload, type Template } from "../fixtures/elements.js";
 import { creationsOf } from "../scripted-participant/elements.js";
 import type { Creation, ScriptedLedger } from "../scripted-participant/ledger.js";

@@ -1,7 +1,7 @@
 /** Tests of registries ask as clients do: what `answer` returns is what the service sends. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { notFound } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
 import { completeElements, operationCalls } from "../fixtures/operation-calls.js";

@@ -4,7 +4,7 @@ import { fromJson, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { RegistryError } from "../../src/domain/errors.js";
-import { acceptsGzip, varyByEncoding } from "../../src/transport/compress.js";
+import { acceptsGzip, varyByEncoding } from "../../src/transport/send.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { info } from "../fixtures/calls/operations.js";

@@ -1,7 +1,7 @@
 /** What responses say they rest on, and conditional requests, by every protocol. The page is docs/caching.md. */
 import { create, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { tagsHeader } from "../../src/transport/send.js";
 import { acme } from "../fixtures/calls/build.js";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";

@@ -1,7 +1,7 @@
 /** Reads a snapshot file: its elements, one after the other, and which of them are the contracts of the snapshot. */
 import { hash as digest } from "node:crypto";
 import { type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { type Decoder, lastOffset } from "../decode.js";
 import { fieldsOf } from "../json-fields.js";

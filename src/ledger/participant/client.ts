@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
 import { fieldsOf } from "../json-fields.js";
 import { LedgerError } from "./errors.js";

@@ -1,8 +1,7 @@
 /** What the elements of a participant's streams say: a snapshot of active contracts, and updates. */
 import { errorMessage } from "../../util/logger.js";
 import type { Change, StoredContract, CountedOnly } from "../../domain/contract.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
-import { parseLedgerTime } from "../../domain/ledger-time.js";
+import { type JsonObject, type JsonValue, parseLedgerTime } from "../../util/json.js";
 import { type DecodedContract, type Decoder, laterState } from "../decode.js";
 import { fieldsOf, readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
 import type { Ledger } from "./client.js";

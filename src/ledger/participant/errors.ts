@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { foreignAnswer, type HttpResponse, retryAfterMs } from "../../util/outgoing.js";
 import { fieldsOf } from "../json-fields.js";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { abortAfter } from "../../util/async.js";
 import {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
-import type { JsonValue } from "../../domain/json.js";
+import { type JsonValue, isTooDeep, MAX_NESTING } from "../../util/json.js";
 import { withTimeout } from "../../util/async.js";
-import { isTooDeep, MAX_NESTING } from "../../util/json-text.js";
 import { byWayOf, proxyAgent, readText } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, messageError } from "./errors.js";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../util/json.js";
 import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
 import { errorMessage } from "../../util/logger.js";
 import { requireObject, requireString } from "../json-fields.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../util/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/ledger.js";
 import { foreignAnswer, type HttpResponse } from "../../util/outgoing.js";
 import { fieldsOf, parseJson } from "../json-fields.js";

@@ -3,7 +3,7 @@
  * (oauth4webapi) would leave bounds, certificates and errors to us, and rejects issuers behind a proxy with another host
  * name. Take it for further grants, private_key_jwt or mutual TLS.
  */
-import { isObject, type JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { readTextFile } from "../../util/reloaded-files.js";
 import { displayUrl } from "../../util/urls.js";

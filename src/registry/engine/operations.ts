@@ -1,7 +1,7 @@
 /** How an operation is answered: with a factory, or on an instruction. */
 import type { Contract } from "../../domain/contract.js";
 import { attemptAll, type RegistryError } from "../../domain/errors.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable } from "../../state/port.js";
 import { inReassignment, type Needed, onOneSynchronizer, unknownInstruction } from "../needed.js";

@@ -1,5 +1,5 @@
 /** Paths into the payload of a contract. */
-import { isObject, type JsonValue } from "../../domain/json.js";
+import { isObject, type JsonValue } from "../../util/json.js";
 
 const FUNCTION = /^(keys|hint|first)\((.+)\)$/;
 const STEPS = /(?:[A-Za-z_]\w*|\*)(?:\.(?:[A-Za-z_]\w*|\*))*/.source;

@@ -1,5 +1,5 @@
 /** The values of a request with which `find` of an entry looks contracts up. */
-import { isObject, type JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../util/json.js";
 import type { RequestSubject } from "./choice-context.js";
 import type { EntryDefinition } from "./grammar.js";
 import type { ContractSelector } from "./selector.js";

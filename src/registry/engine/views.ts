@@ -1,5 +1,5 @@
 /** What the views of the token standard's interfaces say: the paths that a template has by default. */
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../util/json.js";
 import {
   type InterfaceKind,
   type ShownContract,

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { parseDecimal } from "../../domain/decimal.js";
 import { invalidField, refuse } from "../../domain/errors.js";
-import { type JsonValue, valueAt } from "../../domain/json.js";
-import { parseLedgerTime } from "../../domain/ledger-time.js";
+import { type JsonValue, valueAt, parseLedgerTime } from "../../util/json.js";
 import { accountForm, accountOf, NO_OWNER } from "../account.js";
 import { nonEmpty } from "../fields.js";
 import type { Created, Exercised, History, Update } from "../sdk/lookup.js";

@@ -1,7 +1,7 @@
 /** The templates of the Registry Utility: those of utility.yaml, and those of which more is read than fields. */
 import { z } from "zod";
 import type { HoldingFields } from "../../domain/ledger.js";
-import { isObject, type JsonObject } from "../../domain/json.js";
+import { isObject, type JsonObject } from "../../util/json.js";
 import { indexKey, type Template } from "../../domain/template.js";
 import { check, parseOperatorFile } from "../../util/operator-file.js";
 import { readPackageFile } from "../../util/package-files.js";

@@ -1,6 +1,6 @@
 /** What a template's `parse` gave, as JSON in a row of a log. */
 import type { Contract } from "../../domain/contract.js";
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../util/json.js";
 import { SharedStrings } from "../../domain/shared-strings.js";
 import { combined, type Template, unreadableTemplate } from "../../domain/template.js";
 import { type LookupHash, templateHash } from "../lookup-hash.js";

@@ -5,7 +5,7 @@
  */
 import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../../util/json.js";
 
 /** Deeper nesting is left to the library. */
 const MAX_DEPTH = 50;

@@ -18,7 +18,7 @@ import {
   MessageRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { ConnectError } from "@connectrpc/connect";
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../util/json.js";
 import type { Violation } from "../error-details.js";
 import { rejection } from "../errors.js";
 

@@ -24,8 +24,13 @@ import type {
   TransferFactoryResult,
 } from "../../domain/choice-context.js";
 import { boundedMemoize } from "../../util/memoize.js";
-import { type BinaryString, ChunkList, flatten, text, utf8, varintField } from "./chunks.js";
 import {
+  type BinaryString,
+  ChunkList,
+  flatten,
+  text,
+  utf8,
+  varintField,
   binaryElement,
   ENTRY_KEY,
   ENTRY_VALUE,
@@ -34,7 +39,7 @@ import {
   STRUCT_FIELDS,
   VALUE,
   type Variant,
-} from "./disclosed-contract.js";
+} from "./chunks.js";
 
 /** JSON of REST and RPC: required fields are written even where they are empty. */
 export const JSON_WRITE_OPTIONS = { alwaysEmitImplicit: true } as const;

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { packageFile } from "../../util/package-files.js";
-import { compressResponses } from "../compress.js";
+import { compressResponses } from "../send.js";
 import { ICON } from "../rest/docs.js";
 
 const PATH = "/console";

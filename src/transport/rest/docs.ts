@@ -4,7 +4,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import type { OpenAPIV3 } from "openapi-types";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
-import { compressResponses } from "../compress.js";
+import { compressResponses } from "../send.js";
 import type { Rpc } from "../rpcs.js";
 import { bindingOf } from "./bindings.js";
 

@@ -3,7 +3,7 @@ import { type DescField, type DescMessage, type Message, ScalarType } from "@buf
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { formatValue } from "../../domain/errors.js";
-import { isObject, type JsonObject, type JsonValue } from "../../domain/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../../util/json.js";
 import { acceptJson } from "../bodies.js";
 import { fromJsonValue } from "../decoding/decode.js";
 import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";

@@ -15,7 +15,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-record.js";
 import { readBody, tooManyBodies } from "../bodies.js";
-import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../compress.js";
+import { MIN_COMPRESSED_BYTES, rpcGzip, varyByEncoding } from "../send.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { outcomeOf, recordRefusal, rejection } from "../errors.js";
 import { STREAM_UNITS } from "../limits.js";

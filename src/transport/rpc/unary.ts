@@ -7,11 +7,10 @@ import type { Protocol } from "../../telemetry/request-record.js";
 import { boundedMemoize } from "../../util/memoize.js";
 import { formatValue } from "../../domain/errors.js";
 import { readBody, tooManyBodies } from "../bodies.js";
-import { GZIP, rpcGzip } from "../compress.js";
+import { GZIP, rpcGzip, answer, type Carrier, httpCarrier } from "../send.js";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import { recordRefusal, rejection } from "../errors.js";
 import type { Encoding, Rpc } from "../rpcs.js";
-import { answer, type Carrier, httpCarrier } from "../send.js";
 import { FRAME_HEADER_BYTES, sendRpcError, trailerFrame } from "./errors.js";
 import { rejectMediaType } from "./media-types.js";
 

@@ -14,7 +14,7 @@ import { creationsOf } from "../../scripted-participant/elements.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { startApp } from "../../../src/app/app.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../../fixtures/elements.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";

@@ -4,7 +4,7 @@
  * that never existed. All expectations come from here.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { element, parties, payload, requirement } from "../../fixtures/elements.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";

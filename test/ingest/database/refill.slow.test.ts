@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { contextsFile, elementOf } from "../../fixtures/contexts.js";
 import { parties } from "../../fixtures/elements.js";
 import { databaseAt, freshDatabase } from "../../fixtures/postgres.js";

@@ -1,7 +1,7 @@
 /** The service on a participant and a database, in this process or in others, and HTTP requests to it. */
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import { migrateDatabase } from "../../../src/cli/migrate.js";
 import type { AppConfig } from "../../../src/config/limits.js";

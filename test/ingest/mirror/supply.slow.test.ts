@@ -3,7 +3,7 @@ import { rename, stat, utimes, writeFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { serving } from "../../fixtures/registries.js";
 import { quiet, registry } from "../../fixtures/run-service.js";

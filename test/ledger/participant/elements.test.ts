@@ -5,7 +5,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import type { Ledger } from "../../../src/ledger/participant/client.js";
 import { decodeUpdate, takeSnapshot, type Update } from "../../../src/ledger/participant/elements.js";
 import { holding, templates, transferOffer } from "../../../src/registry/utility/templates.js";
-import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import { blobOf, element, payload } from "../../fixtures/elements.js";
 
 type Schemas = v3_5.components["schemas"];

@@ -1,7 +1,7 @@
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
 import { messageError, responseError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import type { JsonValue } from "../../../src/domain/json.js";
+import type { JsonValue } from "../../../src/util/json.js";
 
 type CantonError = v3_5.components["schemas"]["JsCantonError"];
 

@@ -5,7 +5,7 @@ import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participa
 import { callParticipant, endpointUrl } from "../../../src/ledger/participant/http.js";
 import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
 import { Pace } from "../../../src/ledger/participant/pace.js";
-import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";

@@ -12,7 +12,7 @@ import { Tokens } from "../../scripted-participant/tokens.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { MessageStream, streamMessages } from "../../../src/ledger/participant/message-stream.js";
-import type { JsonValue } from "../../../src/domain/json.js";
+import type { JsonValue } from "../../../src/util/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { createCertificates, hasOpenssl } from "../../fixtures/certificates.js";
 import { closedPort, endpointAt, errorOf, everythingOf, failureOf, listening, SOON_MS, streaming } from "./servers.js";

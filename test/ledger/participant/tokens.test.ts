@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import {
   clientCredentials,
   type ClientCredentials,

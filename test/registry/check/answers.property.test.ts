@@ -4,7 +4,7 @@ import { backgroundContext } from "../../../src/registry/background.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RegistryError } from "../../../src/domain/errors.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import type {
   Choice,
   IssuanceChoice,

@@ -1,6 +1,6 @@
 /** Credentials that end soon: which are warned of, for whom and for which instrument. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { storeOf, utility } from "../../fixtures/in-memory.js";

@@ -1,7 +1,7 @@
 /** Warnings of the Registry Utility are what requests are told: what they name is refused, all else is answered. */
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { describeWarning, type Warning } from "../../../src/registry/sdk/warnings.js";
 import { explainerOn } from "../../explain/explaining.js";

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { bodyOf, type Contract, type StoredContract } from "../../../src/domain/contract.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/state/port.js";
 import { byLabel, counted, type Fruit, fruit } from "../../fixtures/fruits.js";

@@ -8,10 +8,9 @@ import { BurnMintInstructionService } from "../../../gen/offledger/burn_mint_ins
 import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { invalid } from "../../../src/domain/errors.js";
-import type { JsonValue } from "../../../src/domain/json.js";
-import { parseJson } from "../../../src/transport/decoding/json.js";
+import { type JsonValue, scanJson } from "../../../src/util/json.js";
+import { parseJson } from "../../../src/transport/decoding/decode.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { scanJson } from "../../../src/util/json-text.js";
 import { acme, alice, bob, call } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/index.js";
 import { transferFactory } from "../../fixtures/calls/operations.js";

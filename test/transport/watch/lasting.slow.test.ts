@@ -7,7 +7,7 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { startApp } from "../../../src/app/app.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { RequestLog } from "../../../src/telemetry/telemetry.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { registryOf } from "../../fixtures/registries.js";

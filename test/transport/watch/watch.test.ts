@@ -6,7 +6,7 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import { WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { AppConfig } from "../../../src/config/limits.js";
-import type { JsonObject } from "../../../src/domain/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { encodedOnce } from "../../../src/transport/watch/watch-calls.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { AUDIENCE, ISSUER, JwksServer, Key } from "../../fixtures/issuer.js";

@@ -1,6 +1,6 @@
 /** Which values are of one transfer: those of a choice on the ledger, and those that a caller names. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/util/json.js";
 import type { TransferTerms } from "../../../../src/registry/sdk/registry.js";
 import { comparable, isSame, transferIn } from "../../../../src/registry/utility/proof.js";
 import { account } from "../../../fixtures/requests.js";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../../../src/app/app.js";
 import type { AppConfig } from "../../../../src/config/limits.js";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../../src/util/json.js";
 import { parties, payload } from "../../../fixtures/elements.js";
 import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";

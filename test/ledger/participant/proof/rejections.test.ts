@@ -1,6 +1,6 @@
 /** Requests that fail: the ledger is unavailable, there is none, or the request is invalid. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../../../src/util/json.js";
 import { serving } from "../../../fixtures/registries.js";
 import type { ErrorCode } from "../../../scripted-participant/errors.js";
 import type { Faults } from "../../../scripted-participant/faults.js";

@@ -1,7 +1,7 @@
 /** A caller who does not know the transfer learns nothing: every response is equal byte for byte. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/util/json.js";
 import {
   alice,
   bob,

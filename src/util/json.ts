@@ -1,4 +1,51 @@
-/** JSON that others have sent: what is nested too deep would end the process. */
+/** JSON, as the ledger and callers send it: values, decimals, times, and text of others, which would end the process if it were nested too deep. */
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path of fields; undefined where one is absent, or what should have it is no object. */
+export const valueAt = (value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined =>
+  path.reduce<JsonValue | undefined>(
+    (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
+    value,
+  );
+
+/** A number as a decimal without exponent, `1e-7` as `0.0000001`, with the digits that JSON.stringify would write. */
+export function plainDecimal(value: number): string {
+  const text = String(value);
+  const [, sign = "", whole = "", fraction = "", exponent] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? [];
+  if (exponent === undefined) return text;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  // Only numbers below 1e-6 and from 1e21 have an exponent: the point is before or after all digits.
+  return sign + (point <= 0 ? `0.${"0".repeat(-point)}${digits}` : digits.padEnd(point, "0"));
+}
+
+const UTC_TIME = /^\d{4}-\d{2}-(\d{2})T(\d{2}):\d{2}:\d{2}(?:\.(\d{1,9}))?Z$/;
+
+/** Converts an RFC 3339 time in UTC to microseconds since 1970; finer digits are cut. Throws an Error on other text. */
+export function parseLedgerTime(time: string): number {
+  const match = UTC_TIME.exec(time);
+  const millis = match === null ? Number.NaN : Date.parse(time);
+  const [, day, hour, decimals = ""] = match ?? [];
+  // Date.parse reads 30 February as a day in March.
+  if (Number.isNaN(millis) || new Date(millis).getUTCDate() !== Number(day) || hour === "24")
+    throw new Error(`invalid time, expected a format like 2026-01-31T12:00:00.123456Z: ${time}`);
+  const fraction = decimals.padEnd(6, "0").slice(0, 6);
+  return Math.floor(millis / 1000) * 1_000_000 + Number(fraction);
+}
+
+/** Microseconds since 1970 as an RFC 3339 time in UTC, with six decimals. */
+export function formatLedgerTime(micros: number): string {
+  const fraction = String(micros % 1000).padStart(3, "0");
+  return new Date(Math.floor(micros / 1000)).toISOString().replace("Z", `${fraction}Z`);
+}
 
 /** JSON.parse takes some 60 bytes for each level. Shorter text cannot exceed it, and is not searched. */
 export const MAX_NESTING = 64 * 1024;
