@@ -77,14 +77,15 @@ export function resolve<S extends ContractSelector>(
     Object.values(templates).some((one) => one.name !== undefined && one.package === undefined)
   )
     reader.report(["package"], "must be a non-empty string, but is missing");
-  for (const [operation, { template }] of factoriesOf(factory))
-    reader.known(templates, template, "template", [
-      "factory",
-      ...("template" in factory ? [] : [operation]),
-      "template",
-    ]);
-  if (typeof instruments === "object" && "template" in instruments)
+  for (const [operation, { template }] of factoriesOf(factory)) {
+    const at = ["factory", ...("template" in factory ? [] : [operation]), "template"];
+    reader.known(templates, template, "template", at);
+    reader.stored(template, at);
+  }
+  if (typeof instruments === "object" && "template" in instruments) {
     reader.known(templates, instruments.template, "template", ["instruments", "template"]);
+    reader.stored(instruments.template, ["instruments", "template"]);
+  }
   if (direct !== undefined) reader.known(own.entries, direct, "entry", ["direct"]);
   const rows: Partial<Record<TableOperation, Row>> = {};
   for (const name of Object.keys(operations))
