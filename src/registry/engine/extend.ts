@@ -2,7 +2,14 @@
 import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
 import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
 import { fullNames } from "./file.js";
-import { type Condition, type Extension, extensionForm, type TemplateDefinition } from "./grammar.js";
+import {
+  type Condition,
+  type Extension,
+  extensionForm,
+  registryExtensionForm,
+  statedForm,
+  type TemplateDefinition,
+} from "./grammar.js";
 import { Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
 import type { Row, Table, TableLine } from "./table-types.js";
@@ -10,7 +17,9 @@ import { compareVersions } from "./versions.js";
 
 /** A file that extends the table. Nothing is used of one with a mistake. */
 export function checkExtension<S extends ContractSelector>(base: Table<S>, value: unknown): Checked<Table<S>> {
-  const { value: extension, mistakes } = check(extensionForm, value ?? {});
+  // The factories and instruments of the Registry Utility are functions.
+  const form = base.file.instruments === undefined ? extensionForm : registryExtensionForm;
+  const { value: extension, mistakes }: Checked<Extension> = check(form, value ?? {});
   if (extension === undefined) return { mistakes };
   const extended = extend(base, extension);
   return extended.mistakes.length > 0 ? { mistakes: extended.mistakes } : { value: extended.table };
@@ -29,6 +38,8 @@ export function extend<S extends ContractSelector>(
   const names = new Names(vocabulary, { ...base.templates, ...own }, base);
   checkTemplates(base, own, names);
   const entries = names.entries(extension.entries ?? {});
+  names.rules(extension);
+  const stated = Object.entries(extension).filter(([field]) => Object.hasOwn(statedForm.shape, field));
   const rows: Partial<Record<TableOperation, Row>> = { ...base.rows };
   for (const [index, change] of (extension.changes ?? []).entries()) {
     const at = [...changesAt, index];
@@ -50,6 +61,7 @@ export function extend<S extends ContractSelector>(
     table: {
       ...base,
       ...entries,
+      file: { ...base.file, ...Object.fromEntries(stated) },
       rows,
       templates: { ...base.templates, ...own },
       packages: { ...base.packages, ...extension.packages },
