@@ -1,11 +1,11 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
-import type { KeptContracts } from "../domain/ledger.js";
+import { type KeptContracts, mirroredOf } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
-import { ParticipantHistory, ParticipantHoldings } from "../ledger/participant/lookups.js";
+import { ParticipantContracts, ParticipantHistory } from "../ledger/participant/lookups.js";
 import { Pace } from "../ledger/participant/pace.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
@@ -44,7 +44,7 @@ export function createSource(
   const connection =
     participant === undefined
       ? undefined
-      : connectParticipant(participant, limits, templates, decoder, now, clock, end.signal);
+      : connectParticipant(participant, { limits, kept, templates, decoder, now, clock, signal: end.signal });
   const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder, database === undefined);
   if (database === undefined) return memorySource(ingestor, connection, end);
   return databaseSource({
@@ -70,7 +70,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
     reader: store,
     changes: store.changes,
     history: connection?.history(() => logger),
-    holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    contracts: connection && ((ofTemplates) => connection.contracts(ofTemplates, () => logger)),
     packages: connection && {
       catalog: connection.packages,
       ids: async () => store.packageIds(),
@@ -110,15 +110,19 @@ export interface ParticipantOptions {
   readonly credentials: LedgerCredentials | undefined;
 }
 
-/** `now` and `clock` as in createSource. The signal ends history lookups and token requests. */
+export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
+  readonly templates: readonly Template[];
+  readonly decoder: Decoder;
+  /** As in createSource. */
+  readonly now: () => number;
+  readonly clock: () => number;
+  /** Ends lookups and token requests. */
+  readonly signal: AbortSignal;
+}
+
 export function connectParticipant(
   { url, parties, ca, credentials }: ParticipantOptions,
-  limits: LagLimits,
-  templates: readonly Template[],
-  decoder: Decoder,
-  now: () => number,
-  clock: () => number,
-  signal: AbortSignal,
+  { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
 ): ParticipantConnection {
   const token = createTokenSource(credentials, ca, signal, clock);
   const pace = new Pace();
@@ -132,7 +136,7 @@ export function connectParticipant(
       origin: `participant of ${parties.toSorted().join(", ")}`,
       reconnects,
       start(writer, log, end): Ingestion {
-        const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
+        const ledger = new ParticipantClient(endpointUntil(end), parties, mirroredOf(templates, kept));
         const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();
@@ -163,11 +167,13 @@ export function connectParticipant(
       };
     },
     packages: new ParticipantPackages(endpointUntil(signal)),
-    holdings: (template, log) =>
-      new ParticipantHoldings(endpointUntil(signal), parties, {
-        template,
+    contracts: (ofTemplates, log) =>
+      new ParticipantContracts(endpointUntil(signal), parties, {
+        templates: ofTemplates,
+        registrars: kept.registrars ?? [],
         maxWait: limits.readWait,
-        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "input holdings not read"),
+        clock,
+        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "contracts not read by id"),
       }),
   };
 }

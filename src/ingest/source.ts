@@ -1,4 +1,4 @@
-import type { Freshness, History, HoldingFields, HoldingSource, PackageCatalog } from "../domain/ledger.js";
+import type { ContractSource, Freshness, History, PackageCatalog } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../state/port.js";
 import type { Logger } from "../util/logger.js";
@@ -18,8 +18,8 @@ export interface Source extends Freshness {
   readonly changes: ChangeFeed;
   /** Looks up past updates; undefined for a file, which has none. */
   readonly history: History | undefined;
-  /** Creates a source of holdings by contract id, given their template; undefined for a file. */
-  readonly holdings: ((template: Template<HoldingFields>) => HoldingSource) | undefined;
+  /** Creates a source of contracts by id, given their templates; undefined without a participant. */
+  readonly contracts: ((templates: readonly Template[]) => ContractSource) | undefined;
   /** The participant's packages, which a database has for its followers; undefined for a file in memory. */
   readonly packages: SourcePackages | undefined;
   /**
@@ -93,6 +93,6 @@ export interface ParticipantConnection {
   /** Looks up past updates. `log` returns undefined before the service has started. */
   readonly history: (log: () => Logger | undefined) => History;
   readonly packages: PackageCatalog;
-  /** Looks up holdings of a template. */
-  readonly holdings: (template: Template<HoldingFields>, log: () => Logger | undefined) => HoldingSource;
+  /** Looks up contracts of templates by id. */
+  readonly contracts: (templates: readonly Template[], log: () => Logger | undefined) => ContractSource;
 }

@@ -20,6 +20,7 @@ export class Decoder {
   readonly #hasViews: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
+  readonly #keepsReadById: boolean;
   readonly #registrars: ReadonlySet<string>;
   /** How many contracts were left out because none of our registrars has signed them. */
   foreign = 0;
@@ -29,7 +30,7 @@ export class Decoder {
 
   constructor(
     templates: readonly Template[],
-    { countsSupply = false, keepsOptional = false, registrars = [] }: KeptContracts = {},
+    { countsSupply = false, keepsOptional = false, keepsReadById = false, registrars = [] }: KeptContracts = {},
   ) {
     const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
@@ -39,6 +40,7 @@ export class Decoder {
     this.#hasViews = templates.some(({ interfaces = [] }) => interfaces.length > 0);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
+    this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
   }
 
@@ -98,9 +100,10 @@ export class Decoder {
       return undefined;
     }
     const parsed = template.parse(payload, shown);
-    const supply = this.#countsSupply ? template.supplyContribution?.(payload, shown) : undefined;
+    const isCounted = this.#countsSupply || template.isCounted === true;
+    const supply = isCounted ? template.supplyContribution?.(payload, shown) : undefined;
     const contractId = requireString(event, "contractId");
-    if (parsed === undefined || (parsed.isOptional === true && !this.#keepsOptional)) {
+    if (parsed === undefined || (parsed.isOptional === true && !this.#keeps(template))) {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = requireString(event, "createdAt");
@@ -126,6 +129,11 @@ export class Decoder {
       createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
+  }
+
+  /** Whether optional contracts of the template are stored. */
+  #keeps({ isReadById = false }: Template): boolean {
+    return this.#keepsOptional || (isReadById && this.#keepsReadById);
   }
 
   /** Whether contracts are read by the views that they show. */

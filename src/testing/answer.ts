@@ -3,8 +3,9 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { LIMITS } from "../config/limits.js";
-import { isStored } from "../domain/contract.js";
-import { type JsonObject, valueAt, parseLedgerTime } from "../util/json.js";
+import { isStored, type StoredContract } from "../domain/contract.js";
+import type { ContractSource } from "../domain/ledger.js";
+import { type JsonObject, parseLedgerTime, valueAt } from "../util/json.js";
 import type { Template } from "../domain/template.js";
 import { TOKEN_INTERFACES } from "../domain/token-interfaces.js";
 import { Decoder } from "../ledger/decode.js";
@@ -66,6 +67,8 @@ export interface TestRequest {
   readonly at?: string | undefined;
   /** The ids of contracts that are archived by then. */
   readonly archived?: readonly string[] | undefined;
+  /** The ids of contracts that a participant does not tell in time, of templates with `read: by-id`. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 /** A request that is refused, or rejected because it is malformed. */
@@ -234,23 +237,31 @@ export function overRest(
 async function executorOf(
   registry: Registry,
   given: TestContracts,
-  { at, archived = [] }: TestRequest,
+  { at, archived = [], unread = [] }: TestRequest,
 ): Promise<QueryExecutor> {
   const elements = typeof given === "string" ? given : given.map((one, index) => elementOf(one, index, registry));
   const file = typeof elements === "string" ? elements : JSON.stringify(elements);
   const { contracts, offset, problems } = await parseSnapshot(
     [file],
-    new Decoder(registry.templates, { countsSupply: true }),
+    new Decoder(registry.templates, { countsSupply: true, keepsReadById: true }),
   );
   if (problems.length > 0) throw new Error(`the contracts cannot be read:\n${formatProblems("contracts", problems)}`);
   const created = contracts.map((contract) => (isStored(contract) ? contract.createdMicros : 0));
   const now = at === undefined ? created.reduce((a, b) => Math.max(a, b), 0) : parseLedgerTime(at);
   const store = new MemoryStore();
-  await store.replace(contracts, offset, now);
+  const isUnread = ({ contractId, template: { isReadById = false } }: StoredContract) =>
+    isReadById && unread.includes(contractId);
+  await store.replace(
+    contracts.filter((one) => !isStored(one) || !isUnread(one)),
+    offset,
+    now,
+  );
   const gone = archived.map((id) => ({ archived: id }));
   await store.apply(gone, offset + 1, now);
   const freshness = { staleReason: () => undefined };
-  return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000));
+  const told = (ids: readonly string[]) => ids.filter((id) => unread.includes(id)).map((id) => [id, "unread"] as const);
+  const ledger: ContractSource = { contracts: (ids) => Promise.resolve(new Map(told(ids))) };
+  return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000), undefined, ledger);
 }
 
 const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchronizer::1220" };

@@ -88,6 +88,7 @@ export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () 
     }),
     checks: tableChecks(table, (context, registrar) => instruments(context, registrar).map(({ id }) => id)),
     lookup: tableLookup(table, listedIds),
+    readById: [...table.templates.values()].filter(({ isReadById = false }) => isReadById),
     ...(table.dependsOnVersions && { learnPackages: (versions) => table.parts.versions.learn(versions) }),
   };
 }

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../state/port.js";
 import type { Choice, RequestContext } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
-import { CHOICES, type Factory, type TableOperation } from "../operation-names.js";
+import { CHOICES, type Factory, isExit, type TableOperation } from "../operation-names.js";
 import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
@@ -123,7 +123,7 @@ export function onInstructions<S extends ContractSelector>(
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
 ): ChoiceDefinition<S> {
   const [kind = ""] = choice.split("/", 1);
-  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind) };
+  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind), isExit: isExit(choice) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */

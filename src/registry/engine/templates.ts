@@ -63,6 +63,8 @@ export interface TemplatesFile {
   readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
   readonly versions?: RegistryFile["versions"];
+  /** Whether the instruments that are seen are listed, since nothing else names them. */
+  readonly listsSeen?: boolean;
 }
 
 /** The party in a role, of which a contract has one. */
@@ -115,6 +117,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     const content = at === undefined ? payload : (valuesAt(payload, at)[0] ?? {});
     return views === undefined ? [definition, content] : views.read(isObject(content) ? content : {}, shown);
   };
+  const isReadById = definition.read !== undefined;
   const isTallied = instruments === "seen" || file.versions === "seen";
   const isSigned = entity === undefined || definition.signed !== undefined;
   const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
@@ -122,6 +125,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     packageName: entity === undefined ? "" : (definition.package ?? ""),
     qualifiedName: entity ?? String(implemented),
     ...(views !== undefined && { interfaces }),
+    ...(isReadById && { isReadById }),
     ...(isSigned && {
       signerOf(payload: JsonObject, shown?: ShownContract) {
         const [{ registrar = "" }, content] = contentOf(payload, shown);
@@ -142,7 +146,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       const read = fieldsOf(form, content, listed);
       const fields = views === undefined || shown === undefined ? read : { ...read, interfaces: views.shownBy(shown) };
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
-      return { fields, indexKeys: [...new Set(keys)] };
+      return { fields, indexKeys: [...new Set(keys)], isOptional: isReadById };
     },
     ...(isTallied && { tally: talliesOf }),
     ...(hasSupply && {
