@@ -196,6 +196,34 @@ direct: approval
   });
 });
 
+test("a template replaces that of its name, another may be of an interface too", async () => {
+  const registry = await load({
+    "gold.yaml": `
+extends: standard
+templates:
+  allocation: { implements: allocation/1 }
+  second: { implements: allocation/2 }
+entries: { second: { template: second, byId: allocations } }
+changes: [{ on: [settlement-factory], add: [{ disclosure: second, missing: omit }] }]
+`,
+  });
+  const allocation = { admin: "a::1", authorizer: { owner: "ann::1" }, transferLegSides: [] };
+  const elements: ShortContract[] = [
+    { contractId: "rules", views: { "settlement-factory/2": { admin: "a::1" } } },
+    { contractId: "allocation", views: { "allocation/2": { allocation, holdingCids: [] } } },
+  ];
+  const settled = await ask(registry, elements, {
+    operation: "settlement-factory",
+    registrar: "a::1",
+    choiceArguments: {
+      transferLegs: [{ sender: { owner: "ann::1" }, receiver: { owner: "bob::1" }, instrumentId: "LEAF" }],
+      allocations: [{ allocationCid: "allocation" }],
+    },
+  });
+  const { disclosedContracts } = settled["choiceContext"] as { disclosedContracts: { contractId: string }[] };
+  expect(disclosedContracts.map(({ contractId }) => contractId)).toEqual(["allocation", "rules"]);
+});
+
 test("where the instruments file names instruments, others are refused", async () => {
   const registry = asServed(tableRegistry(tableOf("standard.yaml"), { instrumentsOf: () => ["GOLD"] }));
   const rules: ShortContract = { contractId: "rules", views: { "transfer-factory/1": { admin: "a::1" } } };
@@ -251,6 +279,13 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
     ["2:12: factory.template: template a", "3:16: instruments.template: template b", "4:1: direct: entry d"]
       .map((start) => `a.yaml:${start} is not defined here`)
       .join(".*\\n.*"),
+  ],
+  [
+    "one, and reads by id what that stores",
+    {
+      "a.yaml": "extends: standard\ntemplates: { allocationFactory: { implements: allocation-factory, read: by-id } }",
+    },
+    "a.yaml:2:67: templates.allocationFactory.read: must be absent: what is extended stores these contracts",
   ],
   [
     "the Registry Utility, with a factory",

@@ -75,20 +75,27 @@ const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
 
 const idOf = ({ package: packageName, name }: TemplateDefinition): string => `${packageName}#${name}`;
 
+/** A template of a registry file may be replaced. */
 function checkTemplates<S extends ContractSelector>(
-  { templates, vocabulary }: Table<S>,
+  { templates, vocabulary, file }: Table<S>,
   own: Readonly<Record<string, TemplateDefinition>>,
   names: Names<S>,
 ): void {
-  const isRead = new Set(Object.values(templates).map(idOf));
+  const others = Object.entries(templates).filter(([name]) => !Object.hasOwn(own, name));
+  const isRead = new Set(others.map(([, one]) => idOf(one)));
   for (const { packageName, qualifiedName } of vocabulary.templates.values())
     isRead.add(`${packageName}#${qualifiedName}`);
   for (const [name, template] of Object.entries(own)) {
     const at = ["templates", name];
-    if (template.package === undefined) names.report(at, "must have a package: the file has none for its templates");
-    if (Object.hasOwn(templates, name) || vocabulary.templates.has(name))
+    if (template.name !== undefined && template.package === undefined)
+      names.report(at, "must have a package: the file has none for its templates");
+    const replaced = Object.hasOwn(templates, name) ? templates[name] : undefined;
+    if (vocabulary.templates.has(name) || (replaced !== undefined && file.instruments === undefined))
       names.report(at, "must have another name: there is a template of this name already");
-    if (isRead.has(idOf(template))) names.report(at, "must be a template that the registry does not read already");
+    if (replaced !== undefined && replaced.read === undefined && template.read !== undefined)
+      names.report([...at, "read"], "must be absent: what is extended stores these contracts");
+    if (template.name !== undefined && isRead.has(idOf(template)))
+      names.report(at, "must be a template that the registry does not read already");
   }
 }
 
