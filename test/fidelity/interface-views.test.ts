@@ -1,5 +1,4 @@
 /** A recording of a real participant's views: what is read of a contract by its interfaces, next to its template's fields. */
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseDecimal } from "../../src/domain/decimal.js";
 import type { StoredContract } from "../../src/domain/contract.js";
@@ -9,7 +8,8 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { eventFormat, KnownFilters } from "../../src/ledger/participant/client.js";
 import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
-import { fullNames, parseRegistryFile } from "../../src/registry/engine/file.js";
+import { fullNames } from "../../src/registry/engine/file.js";
+import type { TemplateDefinition } from "../../src/registry/engine/grammar.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "../../src/registry/engine/templates.js";
 import { read } from "./recordings.js";
 
@@ -37,6 +37,25 @@ const named = (name: string): TableTemplate => {
   return found;
 };
 
+/** The same by the names and fields of its templates. */
+const NAMES = { package: "splice-test-token-v2", module: "Splice.Testing.Tokens.TestTokenV2" };
+const sides = {
+  choices: "allocation",
+  registrar: "allocation.admin",
+  accounts: { own: "allocation.authorizer", others: "allocation.transferLegSides.*.otherside" },
+};
+const templates: Readonly<Record<string, TemplateDefinition>> = {
+  rules: { name: ":TokenRules", registrar: "admin" },
+  offer: {
+    name: ".Transfer:TokenTransferOffer",
+    registrar: "transfer.instrumentId.admin",
+    choices: "transfer-instruction",
+    accounts: { own: ["transfer.sender", "transfer.receiver"] },
+  },
+  allocation: { ...sides, name: ".Allocation:TokenAllocationV2" },
+  allocationV1: { ...sides, name: ".Allocation:TokenAllocationV1", at: "allocationV2" },
+};
+
 interface Decoded {
   readonly contracts: StoredContract<TableFields>[];
   readonly unreadable: readonly Unreadable[];
@@ -44,8 +63,8 @@ interface Decoded {
 }
 
 /** Every contract that was created. */
-function decodeAll(updates: readonly JsonValue[], templates: Iterable<Template>): Decoded {
-  const decoder = new Decoder([...templates]);
+function decodeAll(updates: readonly JsonValue[], all: Iterable<Template>): Decoded {
+  const decoder = new Decoder([...all]);
   const decoded = updates.map((update) => decodeUpdate(update, decoder));
   const contracts = decoded.flatMap(({ changes }) =>
     changes.flatMap((change) => ("active" in change && "template" in change.active ? change.active : [])),
@@ -94,9 +113,7 @@ describe("TestTokenV2", () => {
   });
 
   test("offers and allocations are read as by their templates", () => {
-    const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
-    const { templates = {}, ...others } = file ?? {};
-    const byName = tableTemplates({ templates: fullNames(templates, others) });
+    const byName = tableTemplates({ templates: fullNames(templates, NAMES) });
     const expected = decodeAll(testTokenV2.updates, byName.values()).contracts;
     const ofKind = (kind: string) =>
       expected.filter(({ template }) =>
@@ -171,9 +188,7 @@ function createdIn(element: JsonObject): CreatedEvent {
 
 test("a participant is asked as the recorded one was: by interface without a name, by name where there is one", () => {
   const [admin = ""] = Object.keys(templateAndInterface.filter.filtersByParty);
-  const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
-  const { templates = {}, ...others } = file ?? {};
-  const rules = tableTemplates({ templates: fullNames(templates, others) }).get("rules");
+  const rules = tableTemplates({ templates: fullNames(templates, NAMES) }).get("rules");
   const offers = tableTemplates({ templates: { offers: { implements: "transfer-instruction/2" } } }).values();
   const { present } = new KnownFilters([...offers, ...(rules === undefined ? [] : [rules])]);
   expect(eventFormat([admin], present, true)).toEqual(templateAndInterface.filter);
