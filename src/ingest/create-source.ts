@@ -87,6 +87,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       offset: ingestion?.offset(),
       age: ingestion?.age(),
       reconnects: ingestor.reconnects(),
+      foreign: ingestor.foreign(),
       isLeader: ingestion !== undefined,
       pool: undefined,
       heapShare: undefined,
@@ -131,6 +132,7 @@ export function connectParticipant(
       name: displayUrl(url),
       origin: `participant of ${parties.toSorted().join(", ")}`,
       reconnects,
+      foreign: () => decoder.foreign,
       start(writer, log, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
         const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);

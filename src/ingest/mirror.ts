@@ -3,6 +3,7 @@ import type { CatchUpProgress } from "../domain/ledger.js";
 import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
 import { takeSnapshot } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
+import { failsFor } from "../ledger/views.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js";
 import { CatchUp } from "./catch-up.js";
@@ -38,7 +39,7 @@ class PackagesFound extends Error {}
 
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
-/** How often packages are looked for that the participant lacked. */
+/** How often packages are looked for that the participant lacked, or that were not vetted. */
 const SEARCH_INTERVAL_MS = 30_000;
 
 /**
@@ -54,6 +55,8 @@ export class Mirror {
   readonly #retries: Retries;
   #unreadable = 0;
   #reportedMissing = "";
+  /** The packages of the participant at the last look. */
+  #packageIds: ReadonlySet<string> | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
@@ -120,7 +123,8 @@ export class Mirror {
       // The stream was open after the end was read.
       lag.confirm(end);
       const contracts = snapshot.contracts.length;
-      log.info({ offset, contracts, took: clock() - requestedAt }, "snapshot of the ledger loaded");
+      const { foreign } = snapshot;
+      log.info({ offset, contracts, foreign, took: clock() - requestedAt }, "snapshot of the ledger loaded");
     });
   }
 
@@ -188,24 +192,45 @@ export class Mirror {
   }
 
   /**
-   * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
-   * older than the store's offset. Until then the service follows the ledger without them.
+   * Looks for the packages that the participant lacked, or that were not vetted, or by which contracts implement an interface
+   * since. Once it has one, a new snapshot reads its contracts: they may be older than the store's offset. Until then the service
+   * follows the ledger without them.
    */
   async #findMissing(): Promise<void> {
     const { ledger, log, pause, signal } = this.#options;
     for (; !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
-      if (ledger.missing.length === 0) continue;
       try {
-        const found = await ledger.findMissing();
+        const missing = ledger.missing.length === 0 ? [] : await ledger.findMissing();
+        const found = [...missing, ...(await this.#findVetted()), ...(await this.#findUploaded())];
         if (found.length === 0) continue;
         log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
-        ledger.include(found);
+        ledger.include(missing);
         this.#applier.requireSnapshot();
         this.#applier.abandon(new Reopened());
       } catch {
         // The same failure is met on the stream, and logged there.
       }
     }
+  }
+
+  /** The choices of the participant, see ViewFailure, that it would make otherwise now. */
+  async #findVetted(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const [choice, contractId] of this.#applier.unvetted) {
+      const created = await this.#options.ledger.creation(contractId);
+      if (created === undefined || !failsFor(created, choice)) found.push(choice);
+    }
+    return found;
+  }
+
+  /** Packages since the last look. Contracts of an earlier version may implement an interface that a later one adds. */
+  async #findUploaded(): Promise<readonly string[]> {
+    const { ledger, decoder } = this.#options;
+    if (!decoder.readsViews) return [];
+    const known = this.#packageIds;
+    const ids = await ledger.packageIds();
+    this.#packageIds = new Set(ids);
+    return known === undefined ? [] : ids.filter((id) => !known.has(id));
   }
 }
 

@@ -125,7 +125,42 @@ describe("TestTokenV2", () => {
     expect(offer?.fields.refs["holdings"]).toEqual(transfer.inputHoldingCids);
     expect(offer?.fields.deadline).toBe(Date.parse(transfer.executeBefore) * 1000);
   });
+
+  test("the body has the views that were read: of each kind the later version", () => {
+    const kept = contracts.map(({ contractId, body }) => [contractId, JSON.parse(body.views) as JsonObject]);
+    const recorded = testTokenV2.updates
+      .flatMap(createdBy)
+      .map(({ contractId, interfaceViews }) => [
+        contractId,
+        Object.fromEntries(
+          interfaceViews
+            .map(({ interfaceId, viewValue }) => [interfaceId as string, viewValue] as const)
+            .filter(
+              ([id], _index, all) =>
+                id.includes("V2:") || !all.some(([other]) => kindOf(other) === kindOf(id) && other !== id),
+            ),
+        ),
+      ]);
+    expect(kept).toEqual(recorded);
+    expect(new Set(kept.map(([, views]) => Object.keys(views as JsonObject).length))).toEqual(new Set([1, 3]));
+  });
+
+  test("a contract that is read by its arguments keeps no view", () => {
+    const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
+    const { templates = {}, ...others } = file ?? {};
+    const byName = decodeAll(testTokenV2.updates, tableTemplates({ templates: fullNames(templates, others) }).values());
+    expect(new Set(byName.contracts.map(({ body }) => body.views))).toEqual(new Set([""]));
+  });
 });
+
+/** `TransferFactory`, whatever the version. */
+const kindOf = (interfaceId: string): string => interfaceId.replace(/^.*:/, "");
+
+/** The creations of an update. */
+function createdBy({ update }: JsonObject): CreatedEvent[] {
+  const [form] = Object.values(update as JsonObject) as { value: { events?: JsonObject[] } }[];
+  return (form?.value.events ?? []).flatMap(({ CreatedEvent: event }) => (event as CreatedEvent | undefined) ?? []);
+}
 
 describe("the Registry Utility, as its operator", () => {
   const registrars = [...new Set(utility.active.map((one) => createdIn(one).createArgument["registrar"] as string))];

@@ -53,5 +53,13 @@ export function creationOf(event: JsonObject, { stakeholders = [] }: PlayOptions
     createdAt: text(event.createdAt, "createdAt"),
     signatories: signatories.length === 0 ? stakeholders : signatories,
     observers: parties("observers"),
+    interfaceViews: array(event.interfaceViews ?? [], "interfaceViews").map((view) => {
+      const { interfaceId, viewValue = null, implementationPackageId } = object(view, "interfaceViews[]");
+      return {
+        interfaceId: text(interfaceId, "interfaceId"),
+        viewValue,
+        implementationPackageId: text(implementationPackageId, "implementationPackageId"),
+      };
+    }),
   };
 }

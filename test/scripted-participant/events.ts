@@ -1,6 +1,6 @@
 /** What a format shows of a contract, and the events of the API. */
 import { refusal } from "./errors.js";
-import type { Contract, Entry, Exercised, Reassignment } from "./log.js";
+import type { Contract, Entry, Exercised, InterfaceView, Reassignment } from "./log.js";
 import {
   ABSENT,
   type ArchivedEvent,
@@ -19,23 +19,45 @@ import { DecodingError } from "./requests.js";
 interface Sight {
   readonly witnesses: string[];
   readonly withBlob: boolean;
+  readonly views: ShownView[];
+}
+
+type ShownView = NonNullable<CreatedEvent["interfaceViews"]>[number];
+
+/** What is on the participant. */
+export interface Packages {
+  /** Names of the uploaded packages; undefined if every name is accepted. */
+  readonly packageNames?: ReadonlySet<string> | undefined;
+  /** Names of those without a version that is vetted: no view is computed with them. */
+  readonly unvetted?: ReadonlySet<string> | undefined;
 }
 
 /** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
 export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
-/** Returns whether a matching contract is shown with its blob; undefined if it does not match. */
-type Match = (contract: Contract) => boolean | undefined;
+/** How a filter shows a contract; undefined if it does not match. */
+type Match = (contract: Contract) => Omit<Sight, "witnesses"> | undefined;
 
 /**
  * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
- * format is invalid or has an interface filter, which is not supported.
+ * format is invalid. Whether views are computed is chosen once for each interface and package, as a participant does.
  */
-export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
+export function filterOf(format: EventFormat, { packageNames, unvetted }: Packages = {}): Filter {
+  const choices = new Map<string, boolean>();
+  const computes = ({ interfaceId }: InterfaceView, { packageName }: Contract): boolean => {
+    const choice = `${interfaceId} ${packageName}`;
+    const isVetted = choices.get(choice) ?? unvetted?.has(packageName) !== true;
+    choices.set(choice, isVetted);
+    return isVetted;
+  };
+  const matchesOf = ({ cumulative = [] }: Filters): Match[] =>
+    cumulative.length === 0
+      ? [() => undefined]
+      : cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames, computes));
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
-    ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
+    ([party, filters]) => [party, matchesOf(filters)] as const,
   );
-  const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty, packageNames);
+  const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty);
   const malformed = byParty.find(([party]) => !/^[\w:\- ]+$/.test(party));
   if (malformed !== undefined) {
     throw refusal("INVALID_ARGUMENT", `non expected character in Daml-LF Party "${malformed[0]}"`);
@@ -48,29 +70,36 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
       ...byParty.filter(([party]) => seenBy.includes(party)),
       ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
-      const matched = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
-      return matched.length === 0 ? [] : [{ party, withBlob: matched.includes(true) }];
+      const matched = matches.flatMap((match) => match(contract) ?? []);
+      return matched.length === 0 ? [] : [{ party, matched }];
     });
     if (found.length === 0) return undefined;
     return {
       witnesses: [...new Set(found.map(({ party }) => party))],
-      withBlob: found.some(({ withBlob }) => withBlob),
+      withBlob: found.some(({ matched }) => matched.some(({ withBlob }) => withBlob)),
+      // One for each interface, whoever's filter asks for it.
+      views: [
+        ...new Map(
+          found.flatMap(({ matched }) => matched.flatMap(({ views }) => views)).map((view) => [view.interfaceId, view]),
+        ).values(),
+      ],
     };
   };
 }
 
-function matchesOf({ cumulative = [] }: Filters, packageNames: ReadonlySet<string> | undefined): Match[] {
-  if (cumulative.length === 0) return [() => false];
-  return cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames));
-}
-
-function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | undefined): Match {
-  if ("Empty" in filter) return () => false;
-  if ("WildcardFilter" in filter) return () => filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
-  if ("InterfaceFilter" in filter) {
-    throw refusal("INVALID_ARGUMENT", "the scripted participant does not support interface filters");
+function matchOf(
+  filter: IdentifierFilter,
+  packageNames: ReadonlySet<string> | undefined,
+  computes: (view: InterfaceView, contract: Contract) => boolean,
+): Match {
+  if ("Empty" in filter) return () => undefined;
+  if ("WildcardFilter" in filter) {
+    const withBlob = filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
+    return () => ({ withBlob, views: [] });
   }
-  const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
+  const isInterface = "InterfaceFilter" in filter;
+  const { includeCreatedEventBlob = false } = isInterface ? filter.InterfaceFilter.value : filter.TemplateFilter.value;
+  const templateId = isInterface ? filter.InterfaceFilter.value.interfaceId : filter.TemplateFilter.value.templateId;
   const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
   if (entity === "") {
     throw new DecodingError(["templateId", malformedTemplate(templateId)]);
@@ -81,10 +110,39 @@ function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | u
       `The following package names do not match upgradable packages uploaded on this participant: [${packageReference}].`,
     );
   }
+  if (isInterface) {
+    const { includeInterfaceView = false } = filter.InterfaceFilter.value;
+    return (contract) => {
+      // No template implements the interface before its package is there.
+      if (packageNames?.has(contract.packageName) === false) return undefined;
+      const view = contract.interfaceViews?.find(({ interfaceId }) => interfaceId.endsWith(`:${entity}`));
+      if (view === undefined) return undefined;
+      const shown = shownView(view, contract, computes(view, contract));
+      return { withBlob: includeCreatedEventBlob, views: includeInterfaceView ? [shown] : [] };
+    };
+  }
   return (contract) => {
     const [packageId, ...own] = contract.templateId.split(":");
     const isOf = (hash === "#" ? contract.packageName : packageId) === packageReference && own.join(":") === entity;
-    return isOf ? includeCreatedEventBlob : undefined;
+    return isOf ? { withBlob: includeCreatedEventBlob, views: [] } : undefined;
+  };
+}
+
+function shownView(
+  { interfaceId, viewValue, implementationPackageId, failure }: InterfaceView,
+  { packageName }: Contract,
+  isVetted: boolean,
+): ShownView {
+  const details: [] = [];
+  if (isVetted && failure === undefined)
+    return { interfaceId, viewStatus: { code: 0, message: "", details }, viewValue, implementationPackageId };
+  const reason = `No vetted package for rendering the interface view for package-name '${packageName}'.`;
+  const message = isVetted ? failure : `NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,0af76519): ${reason}`;
+  return {
+    interfaceId,
+    viewStatus: { code: 9, message: message ?? "", details },
+    viewValue: null,
+    implementationPackageId: "",
   };
 }
 
@@ -111,7 +169,7 @@ export function createdEvent(
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
-    interfaceViews: [],
+    interfaceViews: sight.views,
     witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],

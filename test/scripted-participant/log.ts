@@ -13,6 +13,17 @@ export interface Contract {
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
   readonly createdAt: string;
+  /** Of every interface that it implements, as an event shows them. */
+  readonly interfaceViews?: readonly InterfaceView[];
+}
+
+export interface InterfaceView {
+  /** `packageId:Module:Interface`. */
+  readonly interfaceId: string;
+  readonly viewValue: JsonValue;
+  readonly implementationPackageId: string;
+  /** The message of the template's own failure, which takes the place of the view. */
+  readonly failure?: string;
 }
 
 export interface Reassignment {

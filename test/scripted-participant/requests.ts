@@ -132,8 +132,19 @@ function readIdentifierFilter(value: JsonValue, where: string): IdentifierFilter
     };
   }
   if (InterfaceFilter !== undefined) {
-    const { interfaceId } = object(object(InterfaceFilter, where).value, where);
-    return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`) } } };
+    const { interfaceId, includeInterfaceView, includeCreatedEventBlob } = object(
+      object(InterfaceFilter, where).value,
+      where,
+    );
+    return {
+      InterfaceFilter: {
+        value: {
+          interfaceId: text(interfaceId, `${where}.interfaceId`),
+          ...given("includeInterfaceView", optional(includeInterfaceView, where, flag)),
+          ...given("includeCreatedEventBlob", optional(includeCreatedEventBlob, where, flag)),
+        },
+      },
+    };
   }
   if (Empty !== undefined) return { Empty: {} };
   throw new DecodingError([where, "JSON decoding to CNil should never happen"]);
