@@ -5,6 +5,7 @@ import { createAuth } from "../auth/auth.js";
 import type { Config } from "../config/config.js";
 import { type AppConfig, type Limits, limitsOf } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
+import type { ContractSource } from "../domain/ledger.js";
 import { createSource } from "../ingest/create-source.js";
 import type { ProcessRoles } from "../ingest/database-source.js";
 import type { Source } from "../ingest/source.js";
@@ -57,6 +58,11 @@ export interface App {
 
 /** Minimum time to send the last traces when requests used up the grace period, in milliseconds. */
 const TRACE_FLUSH_MS = 250;
+
+/** What is not stored may be on a ledger that cannot be asked. */
+const UNTOLD: ContractSource = {
+  contracts: (contractIds) => Promise.resolve(new Map(contractIds.map((id) => [id, "unread"]))),
+};
 
 /** The service must not wait for the check of a large file. */
 const MAX_CHECKED_AT_START = 1_000;
@@ -113,9 +119,11 @@ async function start(
     return "the participant has not said yet which versions the packages of the contracts have";
   };
   const configuration = await configurationId(config, overrides);
-  const { inputHoldings } = registry;
-  const holdings = inputHoldings && source.holdings?.(inputHoldings.template);
-  const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
+  const { readById = [] } = registry;
+  // A replica without a participant: a mirror that has one stores none of them.
+  const isUntold = !roles.mirrors && !config.keepHoldings && readById.some((one) => one.isReadById === true);
+  const ledger = source.contracts?.(readById) ?? (isUntold ? UNTOLD : undefined);
+  const executor = new QueryExecutor(registry, source.reader, source, now, source.history, ledger, configuration);
   const watchOptions = roles.answers ? createWatch(source, configuration, limits.maxWatches, shutdown) : undefined;
   const log = pino({ level: config.logLevel }, process.stderr);
   log.info(
@@ -130,10 +138,7 @@ async function start(
     },
     "offledger starts",
   );
-  const readsAs = config.ledgerUrl === undefined ? undefined : config.ledgerParties;
-  const registrars = roles.answers
-    ? new RegistrarMonitor({ registry, source, parties: readsAs, now, clock, log })
-    : undefined;
+  const registrars = roles.answers ? new RegistrarMonitor({ registry, source, now, clock, log }) : undefined;
   if (registrars !== undefined) shutdown.add(() => registrars.close());
   const standing = () => registrars?.warnings() ?? [];
   const warnings = roles.answers
@@ -190,7 +195,7 @@ async function start(
   const { credentialDays } = limits;
   const checked = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
   const firstEnd = new AbortController();
-  const first = { registry, source, parties: readsAs, ...checked, now, log };
+  const first = { registry, source, ...checked, now, log };
   let running: Promise<CheckedInventory | undefined> | undefined;
   const readFirst = () => (running ??= firstInventory(first, firstEnd.signal));
   shutdown.add(async () => {

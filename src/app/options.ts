@@ -92,9 +92,10 @@ export async function sourceOptions(config: AppConfig): Promise<SourceOptions> {
   };
 }
 
-export const keptContracts = ({ totalSupply, keepHoldings, registrars = [] }: Config): KeptContracts => ({
+export const keptContracts = ({ totalSupply, keepHoldings, ledgerUrl, registrars = [] }: Config): KeptContracts => ({
   countsSupply: totalSupply,
   keepsOptional: keepHoldings,
+  keepsReadById: ledgerUrl === undefined,
   registrars,
 });
 

@@ -1,4 +1,5 @@
 /** What the service asks of the ledger besides its contracts. `ledger` and `ingest` implement it. */
+import type { StoredContract } from "./contract.js";
 import type { JsonObject, JsonValue } from "../util/json.js";
 import type { Template } from "./template.js";
 
@@ -13,6 +14,12 @@ export interface Freshness {
    */
   readonly catchUp?: (() => AsyncIterable<CatchUpProgress>) | undefined;
 }
+
+/** As which parties a participant is read: at least one, sorted, or every party that it has. */
+export type ReadAs = readonly string[] | "any";
+
+/** For messages. Those of two sets are the same only if the sets are equal. */
+export const namesOf = (parties: ReadAs): string => (parties === "any" ? "any party" : parties.join(", "));
 
 export type CatchUpProgress = "advanced" | "reached";
 
@@ -31,22 +38,39 @@ export interface KeptContracts {
   readonly countsSupply?: boolean;
   /** Whether contracts that only some services need are stored. */
   readonly keepsOptional?: boolean;
+  /** Whether contracts that are otherwise read by id are stored: a file has no ledger to ask. */
+  readonly keepsReadById?: boolean;
   /** Registrars that we do not read as, whose contracts are kept too where their signature counts. */
   readonly registrars?: readonly string[];
 }
 
-/** A holding that a request names as an input. */
-export interface InputHolding extends HoldingFields {
-  readonly contractId: string;
-}
+/** The templates whose contracts are mirrored. Others are read by id, where an answer names them. */
+export const mirroredOf = (
+  templates: readonly Template[],
+  { countsSupply = false, keepsOptional = false }: KeptContracts,
+): readonly Template[] =>
+  templates.filter((template) => {
+    const { isReadById = false, isCounted = false } = template;
+    return !isReadById || keepsOptional || isCounted || (countsSupply && template.supplyContribution !== undefined);
+  });
 
-/** Reads holdings from the ledger by contract id: most are not stored, there can be millions. */
-export interface HoldingSource {
+/**
+ * What the ledger says of a contract. "archived" if it is known to be, "unread" if it has said nothing within the wait of
+ * read-your-writes.
+ */
+export type OnLedger<F = unknown> = StoredContract<F> | "archived" | "unread";
+
+/** The most contracts that a request reads by id. */
+export const MAX_READ_BY_ID = 500;
+
+/** Reads contracts from the ledger by id: most of their templates are not stored, there can be millions. */
+export interface ContractSource {
   /**
-   * Reads the first 100 of the contract ids. The map lacks those of which the ledger says that it does not know them, or that
-   * they are no holdings. "unread" are those of which it has said nothing within the wait of read-your-writes. Never rejects.
+   * Reads the contracts. The map lacks those of which the ledger says that it does not know them, and those that do not count:
+   * they are of other templates, or lack the signature of their registrar. Those after MAX_READ_BY_ID are "unread". Never
+   * rejects.
    */
-  holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived" | "unread">>;
+  contracts(contractIds: readonly string[]): Promise<ReadonlyMap<string, OnLedger>>;
 }
 
 /** The package of a template: its id changes with every version, its name does not. */

@@ -33,13 +33,20 @@ export interface Template<F = unknown> {
   /** Names that the state counts by group, such as the instruments that contracts of a registrar name. */
   tally?(fields: F): readonly Tally[];
   /**
+   * Whether contracts are read from the ledger by their ids where an answer names them. They are mirrored only to be counted,
+   * or if the service keeps optional contracts, as all of them are.
+   */
+  readonly isReadById?: boolean;
+  /** Whether contracts that are not stored add to their sums although the service keeps no total supply. */
+  readonly isCounted?: boolean;
+  /**
    * Changes whenever `parse` returns other fields or index keys for the same arguments: a database is then filled again.
    * Absent for a template whose parsing is part of this program.
    */
   readonly revision?: string;
   /**
    * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed.
-   * Called only if the service keeps total supply. Throws as `parse` does.
+   * Called only if the service keeps total supply, or `isCounted`. Throws as `parse` does.
    */
   supplyContribution?(payload: JsonObject, shown?: ShownContract): SupplyContribution;
 }
@@ -56,6 +63,8 @@ export interface SupplyContribution {
   readonly sum: string;
   /** In the smallest unit of the sum. */
   readonly amount: bigint;
+  /** The name that contracts have which are only counted: a group has it while the sum is not 0. */
+  readonly tally?: Tally | undefined;
 }
 
 export interface ParsedPayload<F> {
@@ -96,6 +105,8 @@ function pair(a: Template, b: Template): Template {
       return signer === b.signerOf?.(payload, shown) ? signer : undefined;
     },
     registrarOf: (fields) => a.registrarOf?.(fields),
+    isReadById: a.isReadById === true && b.isReadById === true,
+    isCounted: a.isCounted === true || b.isCounted === true,
     // Both read the joined fields.
     tally: (fields) => a.tally?.(fields) ?? b.tally?.(fields) ?? [],
     parse(payload, shown) {

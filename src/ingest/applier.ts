@@ -59,6 +59,11 @@ export class Applier {
     return this.#unvetted;
   }
 
+  /** Takes up what the store has, of the parties that are known only now. */
+  resume(): void {
+    this.#checkpoint = this.#options.writer.checkpoint;
+  }
+
   requireSnapshot(): void {
     this.#checkpoint = undefined;
   }
@@ -100,14 +105,15 @@ export class Applier {
   }
 
   /**
-   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. Returns
-   * whether it has applied any.
+   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now, or is
+   * abandoned. Returns whether it has applied any.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     return this.#enqueue(() => this.#apply(elements, followed));
   }
 
   async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
+    if (followed !== this.#followed || this.#abandonedFor !== undefined) return false;
     const { updates, failure } = this.#decode(elements);
     let end = this.#confirmedOffset;
     const fresh = updates.filter(({ offset }) => {
@@ -116,7 +122,7 @@ export class Applier {
       return isFresh;
     });
     const last = fresh.findLast(({ updateId }) => updateId !== undefined);
-    const isApplied = last !== undefined && followed === this.#followed;
+    const isApplied = last !== undefined;
     if (isApplied) {
       this.#unvetted = new Map([...this.#unvetted, ...unvettedIn(fresh.flatMap(({ unreadable }) => unreadable))]);
       this.#doubted.clear();

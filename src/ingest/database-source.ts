@@ -153,11 +153,12 @@ export function databaseSource({
     reader: { read: (use) => follower.read(use), ids: (template) => follower.ids(template), bodies },
     changes: follower.changes,
     history: connection?.history(() => logger),
-    holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    contracts: connection && ((ofTemplates) => connection.contracts(ofTemplates, () => logger)),
     packages: {
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
       ids: async () => (roles.answers ? follower.packageIds() : storedPackages.ids()),
     },
+    parties: () => connection?.parties(),
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.

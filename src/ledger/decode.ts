@@ -21,14 +21,19 @@ export class Decoder {
   readonly #checksSigners: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
+  readonly #keepsReadById: boolean;
   readonly #registrars: ReadonlySet<string>;
   #foreign = 0;
   #withViews = 0;
+  /** Whether contracts need the signature of one of our registrars, and none is configured. */
+  readonly lacksRegistrars: boolean;
+  /** Whether the witnesses that events name are parties that we read as, not any. */
+  hasOwnWitnesses = true;
   readonly #strings = new SharedStrings();
 
   constructor(
     templates: readonly Template[],
-    { countsSupply = false, keepsOptional = false, registrars = [] }: KeptContracts = {},
+    { countsSupply = false, keepsOptional = false, keepsReadById = false, registrars = [] }: KeptContracts = {},
   ) {
     const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
@@ -39,7 +44,9 @@ export class Decoder {
     this.#checksSigners = templates.some(({ signerOf }) => signerOf !== undefined);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
+    this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
+    this.lacksRegistrars = registrars.length === 0 && templates.some((template) => template.signerOf !== undefined);
   }
 
   /** Counts from 0 again: a snapshot begins. */
@@ -117,9 +124,10 @@ export class Decoder {
       return undefined;
     }
     const parsed = template.parse(payload, shown);
-    const supply = this.#countsSupply ? template.supplyContribution?.(payload, shown) : undefined;
+    const isCounted = this.#countsSupply || template.isCounted === true;
+    const supply = isCounted ? template.supplyContribution?.(payload, shown) : undefined;
     const contractId = requireString(event, "contractId");
-    if (parsed === undefined || (parsed.isOptional === true && !this.#keepsOptional)) {
+    if (parsed === undefined || (parsed.isOptional === true && !this.#keeps(template))) {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = requireString(event, "createdAt");
@@ -148,6 +156,11 @@ export class Decoder {
     };
   }
 
+  /** Whether optional contracts of the template are stored. */
+  #keeps({ isReadById = false }: Template): boolean {
+    return this.#keepsOptional || (isReadById && this.#keepsReadById);
+  }
+
   /** Whether contracts are read by the views that they show. */
   get readsViews(): boolean {
     return this.#byInterface.length > 0;
@@ -172,7 +185,7 @@ export class Decoder {
 
   #isSignedBy(registrar: string | undefined, { signatories, witnessParties }: JsonObject): boolean {
     if (registrar === undefined || !textsIn(signatories).includes(registrar)) return false;
-    return this.#registrars.has(registrar) || textsIn(witnessParties).includes(registrar);
+    return this.#registrars.has(registrar) || (this.hasOwnWitnesses && textsIn(witnessParties).includes(registrar));
   }
 
   /**

@@ -4,12 +4,12 @@ import type { Template } from "../domain/template.js";
 import type { StoreReader, View } from "../state/port.js";
 import type { RequestContext } from "./sdk/registry.js";
 
-/** For rules that run beside requests: nothing is read from the ledger, and what is not in the store does not exist. */
+/** For rules that run beside requests: nothing is read from the ledger, and what is not in the store does not exist, unless it is read by id. */
 export const backgroundContext = (view: View, now: number): RequestContext => ({
   view,
   now,
   hasReachedEnd: true,
-  inputHolding: () => undefined,
+  onLedger: () => undefined,
   mayChangeAt: () => undefined,
 });
 

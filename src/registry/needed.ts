@@ -21,6 +21,12 @@ export function missing({ name, kind, ...about }: Needed): RegistryError {
   return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
 }
 
+/** The "unavailable" for a contract that is read by id. */
+export const notTold = (name: string, contractId: string): RegistryError =>
+  refuse("holding-unread", `the answer depends on ${name}, which the participant has not told in time; retry later`, {
+    contractId,
+  });
+
 /** The "not-found" for a registrar without a factory, by the `name` of its template. */
 export const notServed = (
   registrar: string,

@@ -1,6 +1,6 @@
 import type { Contract } from "../domain/contract.js";
 import { refuse, RegistryError, unavailable } from "../domain/errors.js";
-import type { CatchUpProgress, Freshness, HoldingSource } from "../domain/ledger.js";
+import type { CatchUpProgress, ContractSource, Freshness } from "../domain/ledger.js";
 import {
   type BodySource,
   NotReady,
@@ -12,7 +12,7 @@ import {
 } from "../state/port.js";
 import type { History } from "../registry/sdk/lookup.js";
 import type { Registry, RequestContext, UtilityOperations } from "../registry/sdk/registry.js";
-import { type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
+import { NotAsked, type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
 
 /** The version of the state on which a result rests. */
 export interface ReadVersion {
@@ -96,13 +96,9 @@ interface ResultOrigin<T> {
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
-/** Names the holdings that a query needs beyond the state, by contract id; see InputHoldings. */
-type NamedHoldings = (registry: Registry, view: View) => readonly string[] | undefined;
-
 /** A query with what is the same in all its runs. */
 interface Run<T> {
   readonly query: Query<T>;
-  readonly named: NamedHoldings | undefined;
   readonly recording: Recording | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -111,15 +107,15 @@ interface Run<T> {
 /** What a run on one state has come to. */
 type Outcome<T> =
   | { readonly result: Result<T> }
-  /** It was not run: these holdings have to be read first. */
-  | { readonly unread: readonly string[] }
+  /** It needs contracts that have to be read from the ledger first. */
+  | { readonly notAsked: readonly string[] }
   /** A contract id was not found that the ledger may have: how to run it again. */
   | { readonly behind: Run<T> };
 
-/** The state moves while holdings are read, and another state may name others. */
-const MAX_HOLDING_READS = 3;
+/** A query may need some only after others. The state moves meanwhile, and another state may name others. */
+const MAX_READS = 4;
 
-const NONE_READ: Preparation["holdings"] = new Map();
+const NONE_READ: NonNullable<Preparation["onLedger"]> = new Map();
 
 const NOT_REACHED = "the request names a contract that is not known yet, and the ledger is not reached in time";
 
@@ -130,12 +126,12 @@ export class QueryExecutor {
   readonly #freshness: Freshness;
   readonly #now: () => number;
   readonly #history: History | undefined;
-  readonly #holdings: HoldingSource | undefined;
+  readonly #ledger: ContractSource | undefined;
   readonly #configurationId: string;
   #latest: { readonly snapshot: string; readonly version: ReadVersion } | undefined;
 
   /**
-   * `now` returns milliseconds since 1970. `history` and `holdings` are undefined if the source has no updates. `configurationId`
+   * `now` returns milliseconds since 1970. `history` and `ledger` are undefined if the source has no updates. `configurationId`
    * identifies all but the store that answers depend on; processes with the same one give the same answers.
    */
   constructor(
@@ -144,7 +140,7 @@ export class QueryExecutor {
     freshness: Freshness,
     now: () => number,
     history?: History,
-    holdings?: HoldingSource,
+    ledger?: ContractSource,
     configurationId = "",
   ) {
     this.#registry = registry;
@@ -152,22 +148,23 @@ export class QueryExecutor {
     this.#freshness = freshness;
     this.#now = now;
     this.#history = history;
-    this.#holdings = holdings;
+    this.#ledger = ledger;
     this.#configurationId = configurationId;
   }
 
   /**
-   * Runs a query on one state. Throws RegistryError, or rejects with it. Where the query names holdings, they are read first;
-   * where it is refused for a contract id that the ledger may have, it runs again when the store has caught up. Otherwise it is
-   * synchronous: a promise costs more than most queries. Without `recording` nothing is recorded but what a refused query misses.
+   * Runs a query on one state. Throws RegistryError, or rejects with it. Where the query asks for contracts of the ledger, it
+   * runs again when they are read; where it is refused for a contract id that the ledger may have, when the store has caught up.
+   * Otherwise it is synchronous: a promise costs more than most queries. Without `recording` nothing is recorded but what a
+   * refused query misses.
    */
-  execute<T>(query: Query<T>, recording?: Recording, named?: NamedHoldings): Result<T> | Promise<Result<T>> {
+  execute<T>(query: Query<T>, recording?: Recording): Result<T> | Promise<Result<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
     // All runs of a request have one time.
-    const run = { query, recording, now: recording?.now ?? this.#now(), named: this.#holdings && named };
+    const run = { query, recording, now: recording?.now ?? this.#now() };
     const hasReachedEnd = this.#freshness.catchUp === undefined;
-    const outcome = this.#run(run, { hasReachedEnd, holdings: NONE_READ });
+    const outcome = this.#run(run, { hasReachedEnd, onLedger: this.#ledger && NONE_READ });
     return "result" in outcome ? outcome.result : this.#goOn(run, outcome, hasReachedEnd);
   }
 
@@ -176,14 +173,14 @@ export class QueryExecutor {
     let run = first;
     let outcome = firstOutcome;
     let hasReachedEnd = isComplete;
-    let holdings = NONE_READ;
+    let onLedger = NONE_READ;
     let reads = 0;
     let catchUp: AsyncIterator<CatchUpProgress> | undefined;
     try {
       for (;;) {
         if ("result" in outcome) return outcome.result;
-        if ("unread" in outcome) {
-          holdings = new Map([...holdings, ...(await this.#readHoldings(outcome.unread, ++reads))]);
+        if ("notAsked" in outcome) {
+          onLedger = new Map([...onLedger, ...(await this.#read(outcome.notAsked, ++reads))]);
         } else {
           run = outcome.behind;
           catchUp ??= this.#freshness.catchUp?.()[Symbol.asyncIterator]();
@@ -191,7 +188,7 @@ export class QueryExecutor {
           if (progress === undefined || progress.done === true) throw unavailable(NOT_REACHED);
           hasReachedEnd = progress.value === "reached";
         }
-        outcome = this.#run(run, { hasReachedEnd, holdings });
+        outcome = this.#run(run, { hasReachedEnd, onLedger: this.#ledger && onLedger });
       }
     } finally {
       await catchUp?.return?.();
@@ -199,9 +196,9 @@ export class QueryExecutor {
   }
 
   /** With "unread" for those that could not be read, and undefined for those that the ledger does not know. */
-  async #readHoldings(contractIds: readonly string[], reads: number): Promise<Preparation["holdings"]> {
-    if (reads > MAX_HOLDING_READS) return new Map(contractIds.map((id) => [id, "unread"]));
-    const read = await this.#holdings?.holdings(contractIds);
+  async #read(contractIds: readonly string[], reads: number): Promise<typeof NONE_READ> {
+    if (reads > MAX_READS) return new Map(contractIds.map((id) => [id, "unread"]));
+    const read = await this.#ledger?.contracts(contractIds);
     return new Map(contractIds.map((id) => [id, read?.get(id)]));
   }
 
@@ -209,10 +206,9 @@ export class QueryExecutor {
   executeUtility<T>(
     query: (utility: UtilityOperations, context: RequestContext) => T,
     recording?: Recording,
-    named?: NamedHoldings,
   ): Result<T> | Promise<Result<T>> {
     const utility = this.#utility();
-    return this.execute((_registry, context) => query(utility, context), recording, named);
+    return this.execute((_registry, context) => query(utility, context), recording);
   }
 
   /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
@@ -234,18 +230,17 @@ export class QueryExecutor {
 
   /** Runs a query on the present state. Throws RegistryError. */
   #run<T>(run: Run<T>, prepared: Omit<Preparation, "now">): Outcome<T> {
-    const { query, named, recording, now } = run;
-    const { hasReachedEnd, holdings } = prepared;
+    const { query, recording, now } = run;
+    const { hasReachedEnd } = prepared;
     let recorder: QueryRecorder | undefined;
     try {
       return this.#reader.read((view): Outcome<T> => {
         recorder = recording?.begin(view, now);
-        const unread = named?.(this.#registry, recorder ?? view)?.filter((id) => !holdings.has(id));
-        if (unread !== undefined && unread.length > 0) return { unread };
-        const value = this.#valueOf(query, new QueryContext(view, { now, hasReachedEnd, holdings }, recorder));
+        const value = this.#valueOf(query, new QueryContext(view, { now, ...prepared }, recorder));
         return { result: new Result(value, this.#versionOf(view), this.#originOf(run, view)) };
       });
     } catch (error) {
+      if (error instanceof NotAsked) return { notAsked: error.contractIds };
       if (hasReachedEnd || !isNotFound(error)) throw asUnavailable(error);
       // It is decided once more to learn what it misses.
       if (recorder === undefined) return this.#run({ ...run, recording: new Recording() }, prepared);
@@ -254,10 +249,10 @@ export class QueryExecutor {
     }
   }
 
-  #originOf<T>({ query, recording, named }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
+  #originOf<T>({ query, recording }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
     const { bodies } = this.#reader;
     if (bodies === undefined) return undefined;
-    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording, named) };
+    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording) };
   }
 
   /** One object for each state, mostly. */

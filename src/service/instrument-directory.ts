@@ -209,7 +209,7 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
       now,
       hasReachedEnd,
       recorder,
-      inputHolding: (contractId) => context.inputHolding(contractId),
+      onLedger: (template, contractIds) => context.onLedger(template, contractIds),
       mayChangeAt(times) {
         const all = [...times];
         context.mayChangeAt(all);

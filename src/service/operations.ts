@@ -146,11 +146,7 @@ function transferFactoryHandler(
 ) {
   return (request: GetTransferFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    const result = executor.execute(
-      (registry, context) => registry.transferFactory(context, query),
-      recording,
-      ({ inputHoldings }, view) => inputHoldings?.transferFactory?.(view, query),
-    );
+    const result = executor.execute((registry, context) => registry.transferFactory(context, query), recording);
     const counted = (arrived: Result<TransferFactoryResult>) => {
       transfers?.count(query.registrar, arrived.value.instrumentId, arrived.value.transferKind);
       return arrived;
@@ -168,11 +164,7 @@ function factoryHandler(
 ) {
   return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    return executor.execute(
-      (registry, context) => registry[factory](context, query),
-      recording,
-      ({ inputHoldings }, view) => inputHoldings?.[factory]?.(view, query),
-    );
+    return executor.execute((registry, context) => registry[factory](context, query), recording);
   };
 }
 
@@ -210,7 +202,6 @@ function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction
     return executor.executeUtility(
       (utility, context) => utility.issuanceFactory(context, instruction, query),
       recording,
-      ({ inputHoldings }, view) => inputHoldings?.issuanceFactory?.(view, query),
     );
   };
 }
@@ -219,11 +210,7 @@ function burnMintHandler(executor: QueryExecutor) {
   return ({ instrumentId, inputHoldingCids, outputs }: GetBurnMintFactoryRequest, recording?: Recording) => {
     const holders = outputs.map(({ owner }) => owner);
     const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-    return executor.executeUtility(
-      (utility, context) => utility.burnMintFactory(context, query),
-      recording,
-      ({ inputHoldings }, view) => inputHoldings?.burnMintFactory?.(view, query),
-    );
+    return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording);
   };
 }
 

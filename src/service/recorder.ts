@@ -1,7 +1,6 @@
 import type { Contract } from "../domain/contract.js";
-import { refuse } from "../domain/errors.js";
-import type { InputHolding } from "../domain/ledger.js";
-import type { Template } from "../domain/template.js";
+import type { OnLedger } from "../domain/ledger.js";
+import { isOf, type Template } from "../domain/template.js";
 import {
   idHash,
   indexKeyHash,
@@ -105,6 +104,11 @@ export class QueryRecorder implements View {
     return this.#view.sums(names);
   }
 
+  /** An answer that has what is not mirrored may change although no lookup does. */
+  dependsOnLedger(): void {
+    this.#isTagged = false;
+  }
+
   mayChangeAt(times: Iterable<number>): void {
     for (const micros of times) {
       if (micros > this.#nowMicros && (this.#validUntil === undefined || micros < this.#validUntil))
@@ -141,24 +145,37 @@ export interface Preparation {
   readonly now: number;
   /** As in RequestContext. */
   readonly hasReachedEnd: boolean;
-  /** What the ledger says of each holding that was read, by contract id; undefined of one that it does not know. */
-  readonly holdings: ReadonlyMap<string, InputHolding | "archived" | "unread" | undefined>;
+  /**
+   * What the ledger says of each contract that was read, by contract id; undefined of one that it does not know. Undefined if
+   * the source cannot read any.
+   */
+  readonly onLedger: ReadonlyMap<string, OnLedger | undefined> | undefined;
 }
+
+/** A query needs contracts that the ledger was not asked for yet. It runs again when it was: no error of the query. */
+export class NotAsked extends Error {
+  constructor(readonly contractIds: readonly string[]) {
+    super(`the ledger was not asked yet for ${contractIds.length} contracts`);
+    this.name = "NotAsked";
+  }
+}
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** What one run of a query is answered from. */
 export class QueryContext implements RequestContext {
   readonly view: View;
   readonly now: number;
   readonly hasReachedEnd: boolean;
-  readonly #holdings: Preparation["holdings"];
+  readonly #onLedger: Preparation["onLedger"];
   readonly #recorder: QueryRecorder | undefined;
 
   /** `recorder` is undefined if nothing is recorded. */
-  constructor(view: View, { now, hasReachedEnd, holdings }: Preparation, recorder: QueryRecorder | undefined) {
+  constructor(view: View, { now, hasReachedEnd, onLedger }: Preparation, recorder: QueryRecorder | undefined) {
     this.view = recorder ?? view;
     this.now = now;
     this.hasReachedEnd = hasReachedEnd;
-    this.#holdings = holdings;
+    this.#onLedger = onLedger;
     this.#recorder = recorder;
   }
 
@@ -166,14 +183,20 @@ export class QueryContext implements RequestContext {
     return this.#recorder?.explanation;
   }
 
-  inputHolding(contractId: string): InputHolding | "archived" | undefined {
-    const holding = this.#holdings.get(contractId);
-    if (holding !== "unread") return holding;
-    throw refuse(
-      "holding-unread",
-      `the answer depends on input holding ${contractId}, which the participant has not told in time; retry later`,
-      { contractId },
-    );
+  onLedger<F>(template: Template<F>, contractIds: readonly string[]): ReadonlyMap<string, OnLedger<F>> {
+    const known = this.#onLedger;
+    if (known === undefined) return NOTHING;
+    const notAsked = contractIds.filter((id) => !known.has(id));
+    if (notAsked.length > 0) throw new NotAsked([...new Set(notAsked)]);
+    if (template.isReadById === true && contractIds.length > 0) this.#recorder?.dependsOnLedger();
+    const found = new Map<string, OnLedger<F>>();
+    for (const id of contractIds) {
+      const one = known.get(id);
+      if (one === undefined || (typeof one === "object" && !isOf(one.template, template))) continue;
+      // Its fields are those of its template.
+      found.set(id, one as OnLedger<F>);
+    }
+    return found;
   }
 
   mayChangeAt(times: Iterable<number>): void {

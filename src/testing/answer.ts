@@ -3,8 +3,9 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { LIMITS } from "../config/limits.js";
-import { isStored } from "../domain/contract.js";
-import { type JsonObject, valueAt, parseLedgerTime } from "../util/json.js";
+import { isStored, type StoredContract } from "../domain/contract.js";
+import type { ContractSource } from "../domain/ledger.js";
+import { type JsonObject, parseLedgerTime, valueAt } from "../util/json.js";
 import type { Template } from "../domain/template.js";
 import { TOKEN_INTERFACES } from "../domain/token-interfaces.js";
 import { Decoder } from "../ledger/decode.js";
@@ -19,6 +20,7 @@ import { OPERATION_RPCS } from "../service/operations.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
+import { toBuffer } from "../transport/encoding/disclosed-contract.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { rpcs } from "../transport/rpcs.js";
 import { bindingOf } from "../transport/rest/bindings.js";
@@ -66,6 +68,8 @@ export interface TestRequest {
   readonly at?: string | undefined;
   /** The ids of contracts that are archived by then. */
   readonly archived?: readonly string[] | undefined;
+  /** The ids of contracts that a participant does not tell in time, of templates with `read: by-id`. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 /** A request that is refused, or rejected because it is malformed. */
@@ -220,7 +224,7 @@ export function overRest(
     try {
       const message = makeMessage(read, inPath);
       const json = called.encode(await called.call(message), message, "json");
-      return JSON.parse(json.toBuffer().toString()) as JsonObject;
+      return JSON.parse(toBuffer(json).toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
       const { status, body } = toRestError(error, binding.route);
@@ -234,29 +238,37 @@ export function overRest(
 async function executorOf(
   registry: Registry,
   given: TestContracts,
-  { at, archived = [] }: TestRequest,
+  { at, archived = [], unread = [] }: TestRequest,
 ): Promise<QueryExecutor> {
   const elements = typeof given === "string" ? given : given.map((one, index) => elementOf(one, index, registry));
   const file = typeof elements === "string" ? elements : JSON.stringify(elements);
   const { contracts, offset, problems } = await parseSnapshot(
     [file],
-    new Decoder(registry.templates, { countsSupply: true }),
+    new Decoder(registry.templates, { countsSupply: true, keepsReadById: true }),
   );
   if (problems.length > 0) throw new Error(`the contracts cannot be read:\n${formatProblems("contracts", problems)}`);
   const created = contracts.map((contract) => (isStored(contract) ? contract.createdMicros : 0));
   const now = at === undefined ? created.reduce((a, b) => Math.max(a, b), 0) : parseLedgerTime(at);
   const store = new MemoryStore();
-  await store.replace(contracts, offset, now);
+  const isUnread = ({ contractId, template: { isReadById = false } }: StoredContract) =>
+    isReadById && unread.includes(contractId);
+  await store.replace(
+    contracts.filter((one) => !isStored(one) || !isUnread(one)),
+    offset,
+    now,
+  );
   const gone = archived.map((id) => ({ archived: id }));
   await store.apply(gone, offset + 1, now);
   const freshness = { staleReason: () => undefined };
-  return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000));
+  const told = (ids: readonly string[]) => ids.filter((id) => unread.includes(id)).map((id) => [id, "unread"] as const);
+  const ledger: ContractSource = { contracts: (ids) => Promise.resolve(new Map(told(ids))) };
+  return new QueryExecutor(registry, store, freshness, () => Math.floor(now / 1000), undefined, ledger);
 }
 
 const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchronizer::1220" };
 
 /** As a dump has it. */
-function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
+export function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
   if (!isShort(contract)) return contract;
   const { template, contractId = `contract-${index + 1}`, payload = {}, views = {}, ...given } = contract;
   const { signatories = Object.values(views).flatMap(registrarIn) } = given;

@@ -42,6 +42,7 @@ const request = z.strictObject({
   /** Default: that of the file. */
   at: text.optional(),
   archived: z.array(text).optional(),
+  unread: z.array(text).optional(),
 });
 
 /** A contract id, a boolean, a list of these, or an AnyValue as JSON has it. */

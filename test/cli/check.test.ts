@@ -4,8 +4,6 @@ import { checkParticipant, checkSnapshot, formatSnapshotCheck, participantFailur
 import { formatStart } from "../../src/cli/serve.js";
 import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
 import { describeWarning, type Warning } from "../../src/registry/sdk/warnings.js";
-import { contextsFile } from "../fixtures/contexts.js";
-import { defectsAt, type ExpectedWarning } from "../fixtures/defects.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { snapshotFile, temporaryFile } from "../fixtures/files.js";
 import { completeElements } from "../fixtures/operation-calls.js";
@@ -23,25 +21,11 @@ const NOW = Date.parse("2026-06-01T00:00:00Z");
 const headersIn = (text: string): string[] =>
   text.split("\n").filter((line) => /^(?:warning|information): /.test(line));
 
-/** How an operation fails that is answered, by kind; the others fail on the ledger. */
-const answeredBut: Readonly<Record<string, string>> = {
-  "shared-instrument": "May fail on the ledger",
-  "ambiguous-identifier": "Answered with the other instrument",
-  "credential-expires": "Will fail on the ledger",
-};
-
 /** Missing offers, of which `gone-0` is the first. */
 const offers = (count: number) =>
   Array.from({ length: count }, (_, index) =>
     element("TransferOffer", `offer-${index}`, payload.offer("alice", "bob", "USD", `gone-${index}`)),
   );
-
-const isFor = (sentence: string, { says, operations, status, kind }: ExpectedWarning) =>
-  [
-    says,
-    status === undefined ? (answeredBut[kind] ?? "Fails on the ledger") : `Answered ${status}`,
-    ...operations,
-  ].every((part) => sentence.includes(part));
 
 describe("the text for a file", () => {
   async function textFor(elements: readonly object[], config = {}): Promise<string> {
@@ -49,21 +33,6 @@ describe("the text for a file", () => {
     const { snapshot, inventory } = await checkSnapshot({ ...quiet(), ...config }, [content], NOW);
     return formatSnapshotCheck("a.ndjson", snapshot, inventory);
   }
-
-  test.each(Object.entries(defectsAt(NOW)))("%s", async (_name, { elements, contexts, warnings }) => {
-    const text = await textFor(elements, contexts === undefined ? {} : { contexts: await contextsFile(contexts) });
-    expect(text.startsWith(`a.ndjson can be served: ${elements.length} contracts, 0 unused elements skipped\n`)).toBe(
-      true,
-    );
-    const kinds = warnings.map(({ kind }) => kind);
-    const headers = [...new Set(kinds)].map((kind) => {
-      const level = kind === "version-not-supported" ? "information" : "warning";
-      return `${level}: ${kind} (${kinds.filter((one) => one === kind).length})`;
-    });
-    expect(headersIn(text).toSorted()).toEqual(headers.toSorted());
-    const sentences = text.split("\n").filter((line) => line.startsWith("  ") && line.endsWith("."));
-    for (const warning of warnings) expect(sentences.filter((one) => isFor(one, warning))).not.toEqual([]);
-  });
 
   test("has ten warnings of a kind, and how many more there are", async () => {
     const text = await textFor(completeElements({ added: offers(1_200) }));
@@ -174,9 +143,7 @@ describe("a participant", () => {
     ["cuts the stream", ({ faults }) => faults.cut({ after: 3 }), "lost", 1, "the stream "],
     ...(
       [
-        ["MAXIMUM_NUMBER_OF_STREAMS", "busy", 1, "why"],
         ["LEDGER_API_INTERNAL_ERROR", "internal", 1, "why"],
-        ["PARTICIPANT_BACKPRESSURE", "busy", 1, "why"],
         ["PERMISSION_DENIED", "denied", 2, "A security-sensitive error has been received"],
         ["INVALID_ARGUMENT", "refused", 2, "why"],
       ] as const

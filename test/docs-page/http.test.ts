@@ -21,16 +21,9 @@ const get = (path: string): Promise<Response> => fetch(running.url + path);
 describe("the page", () => {
   test.each([
     ["/docs", "text/html"],
-    ["/docs/", "text/html"],
     ["/docs/json", "application/json"],
-    ["/docs/yaml", "application/x-yaml"],
-    ["/docs/static/swagger-ui.css", "text/css"],
-    ["/docs/static/index.css", "text/css"],
     ["/docs/static/swagger-ui-bundle.js", "javascript"],
-    ["/docs/static/swagger-ui-standalone-preset.js", "javascript"],
-    ["/docs/static/swagger-initializer.js", "javascript"],
     ["/docs/static/theme/icon.svg", "image/svg+xml"],
-    ["/docs/static/theme/offledger.css", "text/css"],
   ])("%s is %s, with a content security policy", async (path, type) => {
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -50,12 +43,6 @@ describe("the page", () => {
     expect(directives["connect-src"] ?? "'self'").toBe("'self'");
     expect(directives["frame-ancestors"]).toBe("'none'");
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
-  });
-
-  test("refers to no other server", async () => {
-    for (const path of ["/docs", "/docs/", "/docs/static/swagger-initializer.js"]) {
-      expect(await (await get(path)).text()).not.toMatch(/(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?\/\//i);
-    }
   });
 
   test("shows the OpenAPI document of the API", async () => {
@@ -86,10 +73,6 @@ describe("other paths have no content security policy, and their own errors", ()
 
   test.each([
     [200, info],
-    [200, "/api/utilities/v0/operator"],
-    [200, "/api/utilities/v0/openapi"],
-    [200, "/livez"],
-    [404, `${registry("nobody::1220")}/metadata/v1/info`],
     [200, "/"],
     [404, "/docsy"],
   ])("%i for %s", async (status, path) => {
@@ -99,20 +82,6 @@ describe("other paths have no content security policy, and their own errors", ()
     expect(response.headers.get("content-type")).toContain("application/json");
   });
 
-  test.each([
-    [
-      `${registry(party("nordic-registrar"))}/metadata/v1/nothing`,
-      { error: expect.stringContaining("/v1/nothing") as string },
-    ],
-    [
-      "/api/utilities/v0/nothing",
-      { error: "not_found", error_description: "nothing is served at GET /api/utilities/v0/nothing" },
-    ],
-  ])("404 for %s, in the form of its API", async (path, body) => {
-    const response = await get(path);
-    expect([response.status, response.headers.get(csp), await response.json()]).toEqual([404, null, body]);
-  });
-
   test("405 for another method of a path of the page", async () => {
     const response = await fetch(`${running.url}/docs`, { method: "POST" });
     expect(response.status).toBe(405);
@@ -120,21 +89,19 @@ describe("other paths have no content security policy, and their own errors", ()
   });
 });
 
-test.each([
-  "/docs/json",
-  "/docs/static/swagger-ui.css",
-  "/docs/static/swagger-ui-bundle.js",
-  "/api/utilities/v0/openapi",
-])("%s is compressed for a client that asks, and has the same content", async (path) => {
-  const request = { method: "GET", path, headers: {} };
-  const plain = await sendHttp1(running.url, request);
-  expect(plain.headers["content-encoding"]).toBeUndefined();
-  const compressed = await sendHttp1(running.url, accepting(request));
-  expect(compressed.headers).toMatchObject({
-    "content-encoding": "gzip",
-    "content-type": plain.headers["content-type"],
-    vary: "accept-encoding",
-  });
-  expect(compressed.body.length).toBeLessThan(plain.body.length / 2);
-  expect(gunzipMember(compressed.body).equals(plain.body)).toBe(true);
-});
+test.each(["/docs/static/swagger-ui-bundle.js", "/api/utilities/v0/openapi"])(
+  "%s is compressed for a client that asks, and has the same content",
+  async (path) => {
+    const request = { method: "GET", path, headers: {} };
+    const plain = await sendHttp1(running.url, request);
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    const compressed = await sendHttp1(running.url, accepting(request));
+    expect(compressed.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "content-type": plain.headers["content-type"],
+      vary: "accept-encoding",
+    });
+    expect(compressed.body.length).toBeLessThan(plain.body.length / 2);
+    expect(gunzipMember(compressed.body).equals(plain.body)).toBe(true);
+  },
+);

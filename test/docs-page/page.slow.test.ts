@@ -1,12 +1,9 @@
 /** The page at /docs in a browser. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { contractId } from "../../demo/element.js";
 import type { JsonObject } from "../../src/util/json.js";
 import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Browser, chromium, type Page } from "./chromium.js";
-
-const burnOfferId = contractId("burn offer");
 
 const skipped = chromium === undefined ? " (skipped: no chromium on the PATH)" : "";
 
@@ -45,26 +42,9 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     await expectNoProblem(page);
   });
 
-  test("has styles, images and its own icon, and no Authorize button, because no token is needed", async () => {
-    const page = await open("/docs");
-    const icons = `[...document.querySelectorAll("link[rel=icon]")].map(({ href }) => new URL(href).pathname)`;
-    expect(await page.evaluate(icons)).toEqual(["/docs/static/theme/icon.svg"]);
-    expect(await page.evaluate("[...document.styleSheets].every(({ cssRules }) => cssRules.length > 0)")).toBe(true);
-    const background = "getComputedStyle(document.querySelector('.topbar')).backgroundColor";
-    expect(await page.evaluate(background)).not.toBe("rgba(0, 0, 0, 0)");
-    expect(await page.evaluate("[...document.images].every(({ naturalWidth }) => naturalWidth > 0)")).toBe(true);
-    const logo = await page.evaluate("atob(document.querySelector('.topbar img').src.split(',')[1])");
-    expect(logo).toContain("<title>offledger</title>");
-    expect(await page.evaluate("document.querySelector('.topbar').innerText")).not.toMatch(/swagger/i);
-    expect(await page.texts(".auth-wrapper .authorize")).toEqual([]);
-  });
-
   type Parameters = Readonly<Record<string, string>>;
 
   test.each<[tag: string, id: string, Parameters, status: string, answer: object]>([
-    // Without a body, and a contract id of full length.
-    ["burn v0", "getBurnOfferCancelContext", { burnOfferId }, "200", { choiceContextData: { values: {} } }],
-    // As it opens.
     ["transfer instruction v2", "getTransferFactoryV2", {}, "200", { factoryId: expect.any(String) as string }],
     [
       "metadata v1",
@@ -94,16 +74,6 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     await page.click(".modal-ux .btn-done");
     expect((await tryOut(page, "transfer instruction v1", "getTransferFactory", {})).status).toBe("200");
     expect(page.problems).toEqual([]);
-  });
-
-  test("blocks scripts of other servers", async () => {
-    const page = await open("/docs");
-    const url = "http://127.0.0.1:9/script.js";
-    await page.evaluate(
-      `{ const script = document.createElement("script"); script.src = "${url}"; document.body.append(script); }`,
-    );
-    await page.settled();
-    expect(page.problems.join("\n")).toContain(`Loading the script '${url}' violates`);
   });
 });
 

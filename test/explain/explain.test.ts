@@ -6,7 +6,9 @@ import { requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
-import { explaining, type ExplainJson } from "./explaining.js";
+import { elementOf } from "../../src/testing/answer.js";
+import { registryOf, storeOf } from "../fixtures/in-memory.js";
+import { explainerOn, explaining, type ExplainJson } from "./explaining.js";
 
 const { registrar, issuer } = parties;
 const REQUIRED = { changes: [requireCredentials] };
@@ -252,4 +254,20 @@ describe("where factories on several synchronizers are tried", () => {
     expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([{ usd: "" }]);
     expect(found.requirements.map(({ party }) => party)).toEqual(["alice"]);
   });
+});
+
+test("a registry without preapprovals says that every transfer to another party is an offer", async () => {
+  const registry = registryOf("standard.yaml");
+  const admin = "a::1";
+  const rules = { contractId: "rules", views: { "transfer-factory/1": { admin } } };
+  const ask = explainerOn(await storeOf([elementOf(rules, 0, registry)], registry), registry);
+  const explained = (receiver: string) =>
+    ask(`POST ${requests.transferFactory(admin)}`, {
+      choiceArguments: { transfer: { sender: "ann::1", receiver, instrumentId: { admin, id: "GOLD" } } },
+    });
+  expect(await explained("bob::1")).toMatchObject({
+    succeeds: true,
+    notes: ["This registry knows no preapprovals: every transfer to another party is an offer."],
+  });
+  expect((await explained("ann::1")).notes).toEqual([]);
 });

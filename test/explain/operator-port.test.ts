@@ -183,15 +183,6 @@ describe("a command is tried", () => {
     expect(posted).toEqual(["/v2/interactive-submission/prepare"]);
   });
 
-  test("only with a context: otherwise the request's own refusal", async () => {
-    const unserved = JSON.stringify(command(`POST ${requests.transferFactory("nobody::1220")}`));
-    const request = JSON.parse(unserved.replaceAll(parties.registrar, "nobody::1220")) as JsonObject;
-    const { status, body } = await service.prepare(request);
-    expect(status).toBe(404);
-    expect(body["error"]).toContain("nobody::1220 is not served here");
-    expect((await service.prepare(command("GET /api/utilities/v0/operator"))).status).toBe(400);
-  });
-
   test.each(["nobody", "::1220", "nobody::", ":"])("only as parties: %j is no party id", async (name) => {
     const { status, body } = await service.prepare({ ...known, actAs: ["alice::1220", name] });
     expect(status).toBe(400);

@@ -1,7 +1,7 @@
 /** Recorded flows on a real ledger, answered again on a store that is moved through its updates, at the ledger's time. */
 import { loadRegistry } from "../../src/app/registry.js";
-import type { Change } from "../../src/domain/contract.js";
-import { type InputHolding } from "../../src/domain/ledger.js";
+import { type Change, isStored } from "../../src/domain/contract.js";
+import type { OnLedger } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
@@ -86,30 +86,24 @@ function updatesOf(contracts: readonly RecordedContract[], templates: readonly T
   return [...changes].map(([offset, of]) => ({ offset, changes: of })).toSorted((a, b) => a.offset - b.offset);
 }
 
-/** What a participant tells of holdings at an offset, to a mirror that sees these contracts. */
-export function holdingsOf(
+/** What a participant tells of contracts by their ids at an offset, to a mirror that sees these. */
+function toldOf(
   contracts: readonly RecordedContract[],
+  templates: readonly Template[],
   ids: readonly string[],
   offset: number,
-): ReadonlyMap<string, InputHolding | "archived"> {
-  const found = new Map<string, InputHolding | "archived">();
+): ReadonlyMap<string, OnLedger> {
+  const decoder = new Decoder(templates, { keepsOptional: true });
+  const found = new Map<string, OnLedger>();
   for (const contract of contracts) {
-    const { contractId, templateId, createArgument } = contract.createdEvent;
-    const isSeen = ids.includes(contractId) && contract.createdAtOffset <= offset;
-    if (!isSeen || !templateId.endsWith(":Utility.Registry.Holding.V0.Holding:Holding")) continue;
-    found.set(contractId, isActive(contract, offset) ? inputHolding(contractId, createArgument) : "archived");
+    const { createdEvent, synchronizerId } = contract;
+    const { contractId } = createdEvent;
+    if (!ids.includes(contractId) || contract.createdAtOffset > offset) continue;
+    const decoded = decoder.decodeCreatedEvent(createdEvent, synchronizerId, 0);
+    if (decoded !== undefined && isStored(decoded))
+      found.set(contractId, isActive(contract, offset) ? decoded : "archived");
   }
   return found;
-}
-
-function inputHolding(contractId: string, argument: JsonObject): InputHolding {
-  const { owner, operator, provider, registrar, instrument } = argument as unknown as Omit<
-    InputHolding,
-    "instrumentId"
-  > & {
-    readonly instrument: { readonly id: string };
-  };
-  return { contractId, owner, operator, provider, registrar, instrumentId: instrument.id };
 }
 
 export interface Replied {
@@ -129,8 +123,9 @@ export async function replies(
   const store = new MemoryStore();
   let [now, offset, next] = [0, 0, 0];
   const freshness = { staleReason: () => undefined };
-  const holdings = { holdings: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
-  const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, holdings);
+  const { readById = [] } = registry;
+  const ledger = { contracts: (ids: readonly string[]) => Promise.resolve(toldOf(contracts, readById, ids, offset)) };
+  const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, ledger);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const bindings = services(executor, options);
   const updates = updatesOf(contracts, registry.templates);

@@ -1,10 +1,11 @@
 /** Everything of one answer names one operator, one provider and one registrar: the ledger refuses a mixed set. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json.js";
-import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
+import type { ContractSource, OnLedger } from "../../src/domain/ledger.js";
 import { Recording } from "../../src/service/recorder.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
+import { holdingOnLedger } from "../fixtures/in-memory.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { ask, refused, rulesOn } from "../fixtures/rules.js";
 import { withInputs } from "./inputs.js";
@@ -79,18 +80,17 @@ describe.each(differences)("a second group of %s under the registrar", (_what, n
 describe("inputs that the ledger has not told in time", () => {
   const provider = "provider-2::1220";
   const two = [...complete(), ...groupElements("-2", { provider }, {}, newer)];
-  const told = { contractId: "00bb", owner: "alice", ...parties, instrumentId: "USD" };
-  const holdings: HoldingSource = {
-    holdings: async () =>
-      new Map<string, InputHolding | "unread">([
+  const onLedger: ContractSource = {
+    contracts: async () =>
+      new Map<string, OnLedger>([
         ["00aa", "unread"],
-        ["00bb", told],
-        ["00cc", { ...told, contractId: "00cc", registrar: "registrar-2::1220" }],
-        ["00dd", { ...told, contractId: "00dd", provider: "provider-3::1220" }],
+        ["00bb", holdingOnLedger("00bb", "alice")],
+        ["00cc", holdingOnLedger("00cc", "alice", { registrar: "registrar-2::1220" })],
+        ["00dd", holdingOnLedger("00dd", "alice", { provider: "provider-3::1220" })],
       ]),
   };
-  const rules = rulesOn(two, { holdings });
-  const groupless = rulesOn(without("usd", complete()), { holdings });
+  const rules = rulesOn(two, { onLedger });
+  const groupless = rulesOn(without("usd", complete()), { onLedger });
   const named = [...withoutDirect(second.factories), ...second.creations].filter(
     ({ name }) => /factory/.test(name) && !/settlement-factory|burn-mint/.test(name),
   );
@@ -114,7 +114,7 @@ describe("inputs that the ledger has not told in time", () => {
   });
 
   test("do not matter where one group has the instrument", async () => {
-    const one = rulesOn(complete(), { holdings });
+    const one = rulesOn(complete(), { onLedger });
     for (const { call, ...row } of first.factories.filter(({ name }) => !name.includes("burn-mint"))) {
       expectRow(await one.ask(withInputs(call, ["00aa"])), { ...row, call });
     }

@@ -1,11 +1,13 @@
 /** Minting and burning: creating and accepting offers and requests, in the form of the utility operations; both at once. */
 import { describe, expect, test } from "vitest";
-import type { HoldingSource, InputHolding } from "../../src/domain/ledger.js";
+import type { StoredContract } from "../../src/domain/contract.js";
+import type { ContractSource, OnLedger } from "../../src/domain/ledger.js";
 import type { JsonObject } from "../../src/util/json.js";
 import { burnMintFactory, createIssuance, type Form, type Kind, onIssuance } from "../fixtures/calls/operations.js";
 import { bool, contractId, contractIds, prefixed } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
+import { holdingOnLedger } from "../fixtures/in-memory.js";
 import { registryOf } from "../fixtures/registries.js";
 import { replaced } from "../fixtures/requests.js";
 import { ask, CREDENTIALS_REQUIRED, refused, type RulesOptions, rulesOn } from "../fixtures/rules.js";
@@ -164,26 +166,17 @@ const answered = (credentials: readonly string[], suffix = ""): JsonObject => ({
   disclosed: [...credentials, `factory${suffix}`, `usd${suffix}`].toSorted(),
 });
 
-const ownedBy = (id: string, owner: string, more: Partial<InputHolding> = {}): InputHolding => ({
-  contractId: id,
-  owner,
-  ...parties,
-  instrumentId: "USD",
-  ...more,
-});
 /** A ledger with these holdings. `asked` has the ids of each call. */
-function ledgerWith(...known: readonly (InputHolding | readonly [string, "archived" | "unread"])[]) {
+function ledgerWith(...known: readonly (StoredContract | readonly [string, "archived" | "unread"])[]) {
   const asked: (readonly string[])[] = [];
-  const found = known.map((one): readonly [string, InputHolding | "archived" | "unread"] =>
-    "contractId" in one ? [one.contractId, one] : one,
-  );
-  const holdings: HoldingSource = {
-    async holdings(ids) {
+  const found = known.map((one): readonly [string, OnLedger] => ("contractId" in one ? [one.contractId, one] : one));
+  const onLedger: ContractSource = {
+    async contracts(ids) {
       asked.push(ids);
       return new Map(found.filter(([id]) => ids.includes(id)));
     },
   };
-  return { asked, holdings };
+  return { asked, onLedger };
 }
 
 /** The ledger reads the credentials of the owners of all inputs and outputs, from one list. */
@@ -215,36 +208,40 @@ describe("burning and minting at once", () => {
   });
 
   test("inputs that the store lacks are read from the ledger, in one call", async () => {
-    const { asked, holdings } = ledgerWith(ownedBy("00aa", "carol"), ownedBy("00bb", registrar));
+    const { asked, onLedger } = ledgerWith(holdingOnLedger("00aa", "carol"), holdingOnLedger("00bb", registrar));
     const inputs = ["00aa", "of-bob", "00bb", "00aa"];
-    expect(await burn(inputs, [], { holdings })).toEqual(answered(["bob-issues", "carol-issues", "registrar-issues"]));
+    expect(await burn(inputs, [], { onLedger })).toEqual(answered(["bob-issues", "carol-issues", "registrar-issues"]));
     expect(asked).toEqual([["00aa", "00bb"]]);
-    await burn(["of-bob"], ["alice"], { holdings });
+    await burn(["of-bob"], ["alice"], { onLedger });
     expect(asked).toHaveLength(1);
-    expect(await burn(["00cc", "of-bob"], ["alice"], { holdings })).toEqual(answered(["bob-issues", "alice-issues"]));
+    expect(await burn(["00cc", "of-bob"], ["alice"], { onLedger })).toEqual(answered(["bob-issues", "alice-issues"]));
   });
 
   test("an input that is archived is not found", async () => {
-    const { holdings } = ledgerWith(["00aa", "archived"], ownedBy("00bb", "bob"));
-    expect(await burn(["00bb", "00aa"], ["alice"], { holdings })).toEqual(refused(404, "00aa"));
+    const { onLedger } = ledgerWith(["00aa", "archived"], holdingOnLedger("00bb", "bob"));
+    expect(await burn(["00bb", "00aa"], ["alice"], { onLedger })).toEqual(refused(404, "00aa"));
     expect(await burn(["of-bob"], ["alice"], { archived: ["of-bob"] })).toEqual(refused(404, "of-bob"));
   });
 
   test("an input that the ledger has not told in time may have any owner, or be archived: unavailable", async () => {
-    const { holdings } = ledgerWith(["00aa", "unread"], ownedBy("00bb", "bob"), ["00cc", "archived"]);
+    const { onLedger } = ledgerWith(["00aa", "unread"], holdingOnLedger("00bb", "bob"), ["00cc", "archived"]);
     for (const inputs of [["00aa"], ["00bb", "00aa"], ["of-bob", "00dd", "00aa"]])
-      expect(await burn(inputs, ["alice"], { holdings })).toEqual(refused(503, "input holding 00aa", "retry"));
-    expect(await burn(["00cc", "00aa"], ["alice"], { holdings })).toEqual(refused(404, "00cc"));
+      expect(await burn(inputs, ["alice"], { onLedger })).toEqual(refused(503, "input holding 00aa", "retry"));
+    expect(await burn(["00cc", "00aa"], ["alice"], { onLedger })).toEqual(refused(404, "00cc"));
   });
 
   test("of two groups that have the instrument, the holding that is read decides", async () => {
     const provider = "provider-2::1220";
     const two = [...elements, ...groupElements("-2", { provider }, {}, newer)];
-    const other = ownedBy("00cc", "bob", { registrar: "registrar-2::1220" });
-    const { holdings } = ledgerWith(ownedBy("00aa", "bob"), ownedBy("00bb", "bob", { provider }), other);
-    expect(await burn(["00aa"], [], { holdings }, two)).toEqual(answered(["bob-issues"]));
-    expect(await burn(["00bb"], [], { holdings }, two)).toEqual(answered(["bob-issues"], "-2"));
+    const other = holdingOnLedger("00cc", "bob", { registrar: "registrar-2::1220" });
+    const { onLedger } = ledgerWith(
+      holdingOnLedger("00aa", "bob"),
+      holdingOnLedger("00bb", "bob", { provider }),
+      other,
+    );
+    expect(await burn(["00aa"], [], { onLedger }, two)).toEqual(answered(["bob-issues"]));
+    expect(await burn(["00bb"], [], { onLedger }, two)).toEqual(answered(["bob-issues"], "-2"));
     // A holding of another registrar decides nothing.
-    expect(await burn(["00cc"], [], { holdings }, two)).toEqual(answered(["bob-issues"], "-2"));
+    expect(await burn(["00cc"], [], { onLedger }, two)).toEqual(answered(["bob-issues"], "-2"));
   });
 });

@@ -1,6 +1,6 @@
 /** What a format shows of a contract, and the events of the API. */
 import { refusal } from "./errors.js";
-import type { Contract, Entry, Exercised, InterfaceView, Reassignment } from "./log.js";
+import type { Contract, Entry, Exercised, Reassignment, View } from "./log.js";
 import {
   ABSENT,
   type ArchivedEvent,
@@ -19,10 +19,13 @@ import { DecodingError } from "./requests.js";
 interface Sight {
   readonly witnesses: string[];
   readonly withBlob: boolean;
-  readonly views: ShownView[];
+  /** Those of the interfaces that were asked for. */
+  readonly implemented: readonly View[];
+  /** Those of them whose views were asked for. */
+  readonly shown: readonly View[];
+  /** Why a view is not computed; undefined if it is. */
+  readonly failureOf: (view: View, contract: Contract) => string | undefined;
 }
-
-type ShownView = NonNullable<CreatedEvent["interfaceViews"]>[number];
 
 /** What is on the participant. */
 export interface Packages {
@@ -35,8 +38,14 @@ export interface Packages {
 /** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
 export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
-/** How a filter shows a contract; undefined if it does not match. */
-type Match = (contract: Contract) => Omit<Sight, "witnesses"> | undefined;
+/** Returns how a matching contract is shown; undefined if it does not match. */
+type Match = (contract: Contract) => Matched | undefined;
+
+interface Matched {
+  readonly withBlob: boolean;
+  readonly implemented?: View;
+  readonly withView?: boolean;
+}
 
 /**
  * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
@@ -44,20 +53,18 @@ type Match = (contract: Contract) => Omit<Sight, "witnesses"> | undefined;
  */
 export function filterOf(format: EventFormat, { packageNames, unvetted }: Packages = {}): Filter {
   const choices = new Map<string, boolean>();
-  const computes = ({ interfaceId }: InterfaceView, { packageName }: Contract): boolean => {
+  const failureOf = ({ interfaceId, failure }: View, { packageName }: Contract): string | undefined => {
     const choice = `${interfaceId} ${packageName}`;
     const isVetted = choices.get(choice) ?? unvetted?.has(packageName) !== true;
     choices.set(choice, isVetted);
-    return isVetted;
+    if (isVetted) return failure;
+    const reason = `No vetted package for rendering the interface view for package-name '${packageName}'.`;
+    return `NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,0af76519): ${reason}`;
   };
-  const matchesOf = ({ cumulative = [] }: Filters): Match[] =>
-    cumulative.length === 0
-      ? [() => undefined]
-      : cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames, computes));
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
-    ([party, filters]) => [party, matchesOf(filters)] as const,
+    ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
   );
-  const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty);
+  const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty, packageNames);
   const malformed = byParty.find(([party]) => !/^[\w:\- ]+$/.test(party));
   if (malformed !== undefined) {
     throw refusal("INVALID_ARGUMENT", `non expected character in Daml-LF Party "${malformed[0]}"`);
@@ -70,79 +77,67 @@ export function filterOf(format: EventFormat, { packageNames, unvetted }: Packag
       ...byParty.filter(([party]) => seenBy.includes(party)),
       ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
-      const matched = matches.flatMap((match) => match(contract) ?? []);
-      return matched.length === 0 ? [] : [{ party, matched }];
+      return matches.flatMap((match) => {
+        const matched = match(contract);
+        return matched === undefined ? [] : [{ party, ...matched }];
+      });
     });
     if (found.length === 0) return undefined;
+    const viewsOf = (those: readonly Matched[]) => [...new Set(those.flatMap(({ implemented = [] }) => implemented))];
     return {
       witnesses: [...new Set(found.map(({ party }) => party))],
-      withBlob: found.some(({ matched }) => matched.some(({ withBlob }) => withBlob)),
-      // One for each interface, whoever's filter asks for it.
-      views: [
-        ...new Map(
-          found.flatMap(({ matched }) => matched.flatMap(({ views }) => views)).map((view) => [view.interfaceId, view]),
-        ).values(),
-      ],
+      withBlob: found.some(({ withBlob }) => withBlob),
+      implemented: viewsOf(found),
+      shown: viewsOf(found.filter(({ withView = false }) => withView)),
+      failureOf,
     };
   };
 }
 
-function matchOf(
-  filter: IdentifierFilter,
-  packageNames: ReadonlySet<string> | undefined,
-  computes: (view: InterfaceView, contract: Contract) => boolean,
-): Match {
+function matchesOf({ cumulative = [] }: Filters, packageNames: ReadonlySet<string> | undefined): Match[] {
+  if (cumulative.length === 0) return [() => undefined];
+  return cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames));
+}
+
+function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | undefined): Match {
   if ("Empty" in filter) return () => undefined;
   if ("WildcardFilter" in filter) {
-    const withBlob = filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
-    return () => ({ withBlob, views: [] });
+    const { includeCreatedEventBlob: withBlob = false } = filter.WildcardFilter.value;
+    return () => ({ withBlob });
   }
-  const isInterface = "InterfaceFilter" in filter;
-  const { includeCreatedEventBlob = false } = isInterface ? filter.InterfaceFilter.value : filter.TemplateFilter.value;
-  const templateId = isInterface ? filter.InterfaceFilter.value.interfaceId : filter.TemplateFilter.value.templateId;
-  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
-  if (entity === "") {
-    throw new DecodingError(["templateId", malformedTemplate(templateId)]);
+  if ("InterfaceFilter" in filter) {
+    const { interfaceId, includeInterfaceView = false, includeCreatedEventBlob = false } = filter.InterfaceFilter.value;
+    const isNamed = identified("interfaceId", interfaceId, packageNames);
+    return ({ packageName, views = [] }) => {
+      // No template implements the interface before its package is there.
+      if (packageNames?.has(packageName) === false) return undefined;
+      const implemented = views.find((view) => isNamed(view.interfaceId, view.packageName));
+      return implemented && { withBlob: includeCreatedEventBlob, implemented, withView: includeInterfaceView };
+    };
   }
+  const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
+  const isNamed = identified("templateId", templateId, packageNames);
+  return (contract) =>
+    isNamed(contract.templateId, contract.packageName) ? { withBlob: includeCreatedEventBlob } : undefined;
+}
+
+/** Whether an id, `packageId:Module:Entity`, of a package with a name is that of a filter. Throws a Refusal for an unknown package. */
+function identified(
+  field: string,
+  id: string,
+  packageNames: ReadonlySet<string> | undefined,
+): (id: string, packageName: string) => boolean {
+  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(id) ?? [];
+  if (entity === "") throw new DecodingError([field, malformedTemplate(id)]);
   if (hash === "#" && packageNames?.has(packageReference) === false) {
     throw refusal(
       "PACKAGE_NAMES_NOT_FOUND",
       `The following package names do not match upgradable packages uploaded on this participant: [${packageReference}].`,
     );
   }
-  if (isInterface) {
-    const { includeInterfaceView = false } = filter.InterfaceFilter.value;
-    return (contract) => {
-      // No template implements the interface before its package is there.
-      if (packageNames?.has(contract.packageName) === false) return undefined;
-      const view = contract.interfaceViews?.find(({ interfaceId }) => interfaceId.endsWith(`:${entity}`));
-      if (view === undefined) return undefined;
-      const shown = shownView(view, contract, computes(view, contract));
-      return { withBlob: includeCreatedEventBlob, views: includeInterfaceView ? [shown] : [] };
-    };
-  }
-  return (contract) => {
-    const [packageId, ...own] = contract.templateId.split(":");
-    const isOf = (hash === "#" ? contract.packageName : packageId) === packageReference && own.join(":") === entity;
-    return isOf ? { withBlob: includeCreatedEventBlob, views: [] } : undefined;
-  };
-}
-
-function shownView(
-  { interfaceId, viewValue, implementationPackageId, failure }: InterfaceView,
-  { packageName }: Contract,
-  isVetted: boolean,
-): ShownView {
-  const details: [] = [];
-  if (isVetted && failure === undefined)
-    return { interfaceId, viewStatus: { code: 0, message: "", details }, viewValue, implementationPackageId };
-  const reason = `No vetted package for rendering the interface view for package-name '${packageName}'.`;
-  const message = isVetted ? failure : `NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,0af76519): ${reason}`;
-  return {
-    interfaceId,
-    viewStatus: { code: 9, message: message ?? "", details },
-    viewValue: null,
-    implementationPackageId: "",
+  return (given, packageName) => {
+    const [packageId, ...own] = given.split(":");
+    return (hash === "#" ? packageName : packageId) === packageReference && own.join(":") === entity;
   };
 }
 
@@ -169,7 +164,14 @@ export function createdEvent(
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
-    interfaceViews: sight.views,
+    interfaceViews: sight.shown.map((view) => {
+      const { interfaceId, value } = view;
+      const message = sight.failureOf(view, contract);
+      if (message !== undefined)
+        return { interfaceId, viewStatus: { code: 9, message, details: [] }, viewValue: null, implementationPackageId: "" };
+      const viewStatus = { code: 0, message: "", details: [] };
+      return { interfaceId, viewStatus, viewValue: value, implementationPackageId: packageIdOf(contract) };
+    }),
     witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],
@@ -188,7 +190,7 @@ export function archivedEvent(contract: Contract, { offset, nodeId }: EventPosit
     templateId: contract.templateId,
     witnessParties: sight.witnesses,
     packageName: contract.packageName,
-    implementedInterfaces: [],
+    implementedInterfaces: sight.implemented.map(({ interfaceId }) => interfaceId),
   };
 }
 

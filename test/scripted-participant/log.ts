@@ -13,15 +13,15 @@ export interface Contract {
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
   readonly createdAt: string;
-  /** Of every interface that it implements, as an event shows them. */
-  readonly interfaceViews?: readonly InterfaceView[];
+  /** Its views, of the interfaces that it implements. */
+  readonly views?: readonly View[] | undefined;
 }
 
-export interface InterfaceView {
+export interface View {
   /** `packageId:Module:Interface`. */
   readonly interfaceId: string;
-  readonly viewValue: JsonValue;
-  readonly implementationPackageId: string;
+  readonly packageName: string;
+  readonly value: JsonObject;
   /** The message of the template's own failure, which takes the place of the view. */
   readonly failure?: string;
 }

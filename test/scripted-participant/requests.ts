@@ -136,15 +136,9 @@ function readIdentifierFilter(value: JsonValue, where: string): IdentifierFilter
       object(InterfaceFilter, where).value,
       where,
     );
-    return {
-      InterfaceFilter: {
-        value: {
-          interfaceId: text(interfaceId, `${where}.interfaceId`),
-          ...given("includeInterfaceView", optional(includeInterfaceView, where, flag)),
-          ...given("includeCreatedEventBlob", optional(includeCreatedEventBlob, where, flag)),
-        },
-      },
-    };
+    const view = given("includeInterfaceView", optional(includeInterfaceView, where, flag));
+    const blob = given("includeCreatedEventBlob", optional(includeCreatedEventBlob, where, flag));
+    return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`), ...view, ...blob } } };
   }
   if (Empty !== undefined) return { Empty: {} };
   throw new DecodingError([where, "JSON decoding to CNil should never happen"]);

@@ -3,15 +3,15 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { StoredContract } from "../../src/domain/contract.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
-import type { CatchUpProgress, HoldingSource } from "../../src/domain/ledger.js";
+import type { CatchUpProgress, ContractSource } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/service/executor.js";
 import { Recording } from "../../src/service/recorder.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
-import { burnOffer, transferOffer } from "../../src/registry/utility/templates.js";
+import { burnOffer, holding, transferOffer } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { StoreReader, View } from "../../src/state/port.js";
 import { element, parties, payload } from "../fixtures/elements.js";
-import { contractsOf, utility } from "../fixtures/in-memory.js";
+import { contractsOf, holdingOnLedger, utility } from "../fixtures/in-memory.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 
 const [offer, other, third] = contractsOf(
@@ -27,7 +27,7 @@ interface Given {
   /** Changes the store during the wait. By default the ledger has no more. */
   readonly catchUp?: (store: MemoryStore) => AsyncIterable<CatchUpProgress>;
   readonly now?: () => number;
-  /** Called with the number of the read, while holdings are read. */
+  /** Called with the number of the read, while the ledger is asked. */
   readonly whileReading?: (store: MemoryStore, read: number) => Promise<void>;
   /** The reader on the store; the store itself by default. */
   readonly reader?: (store: MemoryStore) => StoreReader;
@@ -55,7 +55,7 @@ async function setUp(given: Given = {}) {
       }
     },
   };
-  const executorWith = (source?: HoldingSource) =>
+  const executorWith = (source?: ContractSource) =>
     new QueryExecutor(utility, reader?.(store) ?? store, freshness, now, undefined, source);
   return { executor: executorWith(), executorWith, store, waits };
 }
@@ -213,29 +213,30 @@ test("execution is synchronous, errors too, unless there is a wait", async () =>
   expect((await answer).value).toBe("offer");
 });
 
-describe("the holdings that a query names", () => {
-  const held = (contractId: string) =>
-    ({ contractId, owner: "alice", operator: "o", provider: "p", registrar: "r", instrumentId: "USD" }) as const;
-  /** The owners of the named holdings, as the ledger has them. */
+describe("what a query asks the ledger for", () => {
+  /** The owners of the holdings, as the ledger has them. */
   const owners =
     (...ids: readonly string[]): Query =>
-    (_registry, context) =>
-      ids
-        .map((id) => context.inputHolding(id))
-        .map((one) => (typeof one === "object" ? one.owner : one))
+    (_registry, context) => {
+      const told = context.onLedger(holding, ids);
+      return ids
+        .map((id) => told?.get(id))
+        .map((one) => (typeof one === "object" ? one.fields.owner : one))
         .join();
+    };
 
-  /** `names` is called with the offset of each state; `reads` has the ids of each read. */
-  async function holding(names: (offset: number) => readonly string[], query: Query, given: Given = {}) {
+  /** `reads` has the ids of each read, `runs` the offsets of the states. */
+  async function asking(query: Query, given: Given = {}) {
     const reads: (readonly string[])[] = [];
     const runs: number[] = [];
     const setup = await setUp(given);
-    const source: HoldingSource = {
-      async holdings(ids) {
+    const source: ContractSource = {
+      async contracts(ids) {
         reads.push(ids);
         await given.whileReading?.(setup.store, reads.length);
         const known = ids.filter((id) => !id.startsWith("unknown"));
-        return new Map(known.map((id) => [id, id === "gone" ? "archived" : id === "slow" ? "unread" : held(id)]));
+        const said = (id: string) => (id === "gone" ? "archived" : id === "slow" ? "unread" : undefined);
+        return new Map(known.map((id) => [id, said(id) ?? holdingOnLedger(id, "alice")]));
       },
     };
     const executor = setup.executorWith(source);
@@ -243,74 +244,70 @@ describe("the holdings that a query names", () => {
       runs.push(context.view.offset);
       return query(registry, context);
     };
-    const execute = () => executor.execute(counting, undefined, (_registry, { offset }) => names(offset));
-    return { execute, reads, runs, waits: setup.waits };
+    return {
+      execute: (recording?: Recording) => executor.execute(counting, recording),
+      reads,
+      runs,
+      waits: setup.waits,
+    };
   }
 
-  test("are read from the ledger before it runs, once", async () => {
-    const ids = ["aa", "gone", "unknown"];
-    const { execute, reads, runs } = await holding(() => ids, owners(...ids));
-    expect((await execute()).value).toBe("alice,archived,");
-    expect({ reads, runs }).toEqual({ reads: [ids], runs: [10] });
+  test("is read before it runs again, once", async () => {
+    const ids = ["aa", "gone", "unknown", "slow", "aa"];
+    const { execute, reads, runs } = await asking(owners(...ids));
+    expect((await execute()).value).toBe("alice,archived,,unread,alice");
+    expect({ reads, runs }).toEqual({ reads: [["aa", "gone", "unknown", "slow"]], runs: [10, 10] });
   });
 
-  test("need no promise if there are none", async () => {
-    const { execute, reads } = await holding(() => [], byId("offer"), { contracts: [offer] });
-    expect(execute()).toMatchObject({ value: "offer" });
+  test("needs no promise if it is nothing", async () => {
+    const { execute, reads } = await asking(all(owners(), byId("offer")), { contracts: [offer] });
+    expect(execute()).toMatchObject({ value: ",offer" });
     expect(reads).toEqual([]);
   });
 
-  test("are read again where the state names others, so the query sees all of its state", async () => {
-    const { execute, reads, runs } = await holding(
-      (offset) => (offset === 10 ? ["aa"] : ["aa", "bb"]),
-      owners("aa", "bb"),
-      {
-        whileReading: (store) => store.apply([], 11),
-      },
+  test("is nothing where there is no ledger to ask", async () => {
+    const { executor } = await setUp();
+    expect(executor.execute(owners("aa"))).toMatchObject({ value: "" });
+  });
+
+  test("of another template is not known", async () => {
+    const { execute } = await asking((_registry, context) => String(context.onLedger(transferOffer, ["aa"])?.size));
+    expect((await execute()).value).toBe("0");
+  });
+
+  test("is read again where the state names others, so the query sees all of its state", async () => {
+    const { execute, reads, runs } = await asking(
+      (registry, context) => owners(...(context.view.offset === 10 ? ["aa"] : ["aa", "bb"]))(registry, context),
+      { whileReading: (store) => store.apply([], 11) },
     );
     expect((await execute()).value).toBe("alice,alice");
-    expect({ reads, runs }).toEqual({ reads: [["aa"], ["bb"]], runs: [11] });
+    expect({ reads, runs }).toEqual({ reads: [["aa"], ["bb"]], runs: [10, 11, 11] });
   });
 
-  test("are unread if each state names others", async () => {
-    const { execute, reads, runs } = await holding(
-      (offset) => [`at ${offset}`],
+  test("is unread if each state names others", async () => {
+    const { execute, reads } = await asking(
       (registry, context) => owners(`at ${context.view.offset}`)(registry, context),
-      {
-        whileReading: (store, read) => store.apply([], 10 + read),
-      },
+      { whileReading: (store, read) => store.apply([], 10 + read) },
     );
-    await expect(execute()).rejects.toMatchObject({ reason: "unavailable", details: { code: "holding-unread" } });
-    expect({ reads: reads.length, runs }).toEqual({ reads: 3, runs: [13] });
+    expect((await execute()).value).toBe("unread");
+    expect(reads).toHaveLength(4);
   });
 
-  test("refuse the query where it depends on one that the ledger has not told", async () => {
-    const names = () => ["slow", "aa"];
-    await expect((await holding(names, owners("slow"))).execute()).rejects.toMatchObject({
-      details: { code: "holding-unread", about: { contractId: "slow" } },
-    });
-    expect((await (await holding(names, owners("aa"))).execute()).value).toBe("alice");
-  });
-
-  test("are kept while the store catches up", async () => {
+  test("is kept while the store catches up", async () => {
     const given = { catchUp: arriving(other, offer) };
-    const { execute, reads, runs, waits } = await holding(() => ["aa"], all(byId("offer"), owners("aa")), given);
+    const { execute, reads, waits } = await asking(all(byId("offer"), owners("aa")), given);
     expect((await execute()).value).toBe("offer,alice");
-    expect({ reads, runs, waits }).toEqual({ reads: [["aa"]], runs: [10, 10, 20, 21], waits: ["begun", "ended"] });
+    expect({ reads, waits }).toEqual({ reads: [["aa"]], waits: ["begun", "ended"] });
   });
 
-  test("are not named where the source can read none", async () => {
-    const { executor } = await setUp();
-    const answer = executor.execute(owners("aa"), undefined, () => expect.fail("nobody reads them"));
-    expect(answer).toMatchObject({ value: "" });
-  });
-
-  test("are wrong as the request is", async () => {
-    const { execute, runs } = await holding(() => {
-      throw invalid("wrong");
-    }, owners());
-    expect(execute).toThrow("wrong");
-    expect(runs).toEqual([]);
+  test.each([
+    ["has no tags if its contracts are not mirrored", { ...holding, isReadById: true }, false],
+    ["has those of its look-ups if they are", holding, true],
+  ])("an answer with it %s", async (_what, template, isTagged) => {
+    const { execute } = await asking((_registry, context) => String(context.onLedger(template, ["unknown"])?.size));
+    const recording = new Recording();
+    await execute(recording);
+    expect(recording.last?.tags !== undefined).toBe(isTagged);
   });
 });
 

@@ -24,6 +24,10 @@ export type LedgerErrorKind =
   | "incomplete"
   /** It cannot compute a view with the package that it has chosen for a stream; see ViewFailure. */
   | "unvetted"
+  /** There are no parties to read as. */
+  | "no-parties"
+  /** The token's user has lost the right to read as a party. */
+  | "withdrawn"
   /** It rejects the request itself. */
   | "refused";
 

@@ -1,14 +1,24 @@
-/** Looks single things up at a participant: past updates, creations, holdings. */
+/** Looks single things up at a participant: past updates, creations, contracts by id. */
 import { errorMessage } from "../../util/logger.js";
 import { abortAfter, withTimeout } from "../../util/async.js";
-import type { Created, Exercised, HoldingFields, HoldingSource, InputHolding, Update } from "../../domain/ledger.js";
+import { isStored } from "../../domain/contract.js";
+import {
+  type ContractSource,
+  type Created,
+  type Exercised,
+  MAX_READ_BY_ID,
+  type OnLedger,
+  type ReadAs,
+  type Update,
+} from "../../domain/ledger.js";
 import type { JsonObject } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
-import { findTemplate } from "../decode.js";
+import { Decoder, findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
-import { eventFormatOf } from "./client.js";
+import { eventFormat, eventFormatOf, KnownFilters } from "./client.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
+import type { PartySource } from "./parties.js";
 
 const EVENTS_BY_CONTRACT_ID = "/v2/events/events-by-contract-id";
 
@@ -68,11 +78,11 @@ const LAST_QUERY_MS = 150;
 /** Looks up past updates at a participant. Every method throws LedgerError. */
 export class ParticipantHistory {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #parties: PartySource;
   readonly #polling: PollOptions;
   readonly #lookups = new Lookups("past updates");
 
-  constructor(endpoint: Endpoint, parties: readonly string[], polling: PollOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, polling: PollOptions) {
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#polling = polling;
@@ -83,7 +93,7 @@ export class ParticipantHistory {
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined> {
-    const format = eventFormatOf(this.#parties, templates);
+    const format = eventFormatOf(await this.#parties.current(), templates);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
@@ -112,7 +122,7 @@ export class ParticipantHistory {
 
   /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
   async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
-    const request = { contractId, eventFormat: eventFormatOf(this.#parties, templates) };
+    const request = { contractId, eventFormat: eventFormatOf(await this.#parties.current(), templates) };
     const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
     const created = body?.created;
     if (created === undefined || created === null) return undefined;
@@ -164,41 +174,52 @@ function decodeExercised(event: JsonObject, templates: readonly Template[]): Exe
   };
 }
 
-const MAX_IDS = 100;
 const MAX_CONCURRENT = 8;
+/** After this time the participant is asked again for what it lacked. */
+const LACKING_MS = 30_000;
 
-export interface HoldingOptions {
-  readonly template: Template<HoldingFields>;
-  /** For all holdings of one request, in milliseconds. */
+export interface ContractsOptions {
+  readonly templates: readonly Template[];
+  /** As in KeptContracts. */
+  readonly registrars: readonly string[];
+  /** For all contracts of one request, in milliseconds. */
   readonly maxWait: number;
-  /** Called once for a request of which holdings could not be read. */
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
+  /** Called once for a request of which contracts could not be read. */
   readonly onFailure: (error: LedgerError) => void;
 }
 
-/** Looks holdings up at a participant, by contract id. */
-export class ParticipantHoldings implements HoldingSource {
+/** Looks contracts up at a participant, by contract id. */
+export class ParticipantContracts implements ContractSource {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
-  readonly #options: HoldingOptions;
-  readonly #lookups = new Lookups("holdings");
+  readonly #parties: PartySource;
+  readonly #options: ContractsOptions;
+  readonly #lookups = new Lookups("contracts");
+  readonly #decoder: Decoder;
+  readonly #filters: KnownFilters;
+  #lackingSince = 0;
 
-  constructor(endpoint: Endpoint, parties: readonly string[], options: HoldingOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, options: ContractsOptions) {
+    const { templates, registrars } = options;
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#options = options;
+    this.#decoder = new Decoder(templates, { keepsOptional: true, registrars });
+    this.#filters = new KnownFilters(templates);
   }
 
-  async holdings(contractIds: readonly string[]): Promise<ReadonlyMap<string, InputHolding | "archived" | "unread">> {
+  async contracts(contractIds: readonly string[]): Promise<ReadonlyMap<string, OnLedger>> {
     const { maxWait, onFailure } = this.#options;
-    const ids = [...new Set(contractIds)].slice(0, MAX_IDS);
-    const found = new Map<string, InputHolding | "archived" | "unread">(ids.map((id) => [id, "unread"]));
-    const pending = ids.values();
-    // Each reader ends at its first failure: a participant that is down is not asked 100 times.
+    const ids = [...new Set(contractIds)];
+    const found = new Map<string, OnLedger>(ids.map((id) => [id, "unread"]));
+    const pending = ids.slice(0, MAX_READ_BY_ID).values();
+    // Each reader ends at its first failure: a participant that is down is not asked for every contract.
     const read = async (signal: AbortSignal) => {
       for (const contractId of pending) {
-        const holding = await this.#read(contractId, signal);
-        if (holding === undefined) found.delete(contractId);
-        else found.set(contractId, holding);
+        const contract = await this.#read(contractId, signal);
+        if (contract === undefined) found.delete(contractId);
+        else found.set(contractId, contract);
       }
     };
     const readAll = abortAfter(maxWait, this.#endpoint.signal, async (signal) => {
@@ -217,22 +238,37 @@ export class ParticipantHoldings implements HoldingSource {
     return new Map(found);
   }
 
-  /** Undefined for what the ledger does not know, and what is no holding. Throws. */
-  async #read(contractId: string, signal: AbortSignal): Promise<InputHolding | "archived" | undefined> {
-    const { template } = this.#options;
-    const request = { contractId, eventFormat: eventFormatOf(this.#parties, [template]) };
-    const body = await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request).catch(noneOf);
+  /** Undefined for what the ledger does not know, and what does not count. Throws. */
+  async #read(contractId: string, signal: AbortSignal): Promise<OnLedger | undefined> {
+    const parties = await this.#parties.current();
+    const body = await this.#ask(contractId, parties, signal);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";
     if (created === undefined || created === null) return undefined;
-    const event = requireObject(requireObject(created, "created").createdEvent, "createdEvent");
-    if (findTemplate(event, [template]) === undefined) return undefined;
-    const parsed = template.parse(requireObject(event.createArgument, "createArgument"));
-    return parsed && { contractId, ...parsed.fields };
+    const { createdEvent, ...at } = requireObject(created, "created");
+    this.#decoder.hasOwnWitnesses = parties !== "any";
+    // Reassignments are not told: where it is now may not be where it was created.
+    const contract = this.#decoder.decodeCreatedEvent(createdEvent, requireString(at, "synchronizerId"), 0);
+    return contract !== undefined && isStored(contract) ? contract : undefined;
   }
-}
 
-/** A participant without the package of a template has none of its contracts. */
-function noneOf(error: unknown): undefined {
-  if (!(error instanceof LedgerError) || error.kind !== "incomplete") throw error;
+  /** Without what the participant lacks, of which it has no contracts. */
+  async #ask(contractId: string, parties: ReadAs, signal: AbortSignal): Promise<JsonObject | undefined> {
+    const { clock } = this.#options;
+    const filters = this.#filters;
+    if (filters.missing.length > 0 && clock() - this.#lackingSince >= LACKING_MS) filters.include(filters.missing);
+    for (;;) {
+      const { present } = filters;
+      const request = { contractId, eventFormat: eventFormat(parties, present, true) };
+      try {
+        return await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
+      } catch (error) {
+        if (!(error instanceof LedgerError) || error.kind !== "incomplete") throw error;
+        // Another reader may have left it out meanwhile. Each turn leaves out more, or is the last.
+        const isNew = filters.leaveOut(error.missing);
+        if (isNew) this.#lackingSince = clock();
+        else if (filters.present.length >= present.length) return undefined;
+      }
+    }
+  }
 }

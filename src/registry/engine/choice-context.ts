@@ -126,6 +126,8 @@ export interface ContextDefinition<S extends ContractSelector = ContractSelector
   /** Written in this order. */
   readonly lines: readonly ContextLine<S>[];
   readonly selector: SelectorOf<S>;
+  /** Whether the operation only ends something: it must be possible whatever the ledger does not tell. */
+  readonly isExit?: boolean;
 }
 
 /**
@@ -134,7 +136,7 @@ export interface ContextDefinition<S extends ContractSelector = ContractSelector
  */
 export function writeContext<S extends ContractSelector>(
   context: RequestContext,
-  { lines, selector: selectorOf }: ContextDefinition<S>,
+  { lines, selector: selectorOf, isExit = false }: ContextDefinition<S>,
   group: Group,
   synchronizer: string,
   subject: RequestSubject,
@@ -145,6 +147,7 @@ export function writeContext<S extends ContractSelector>(
   for (const { name, keys, write, required, allowsMissing = false, when } of lines) {
     recorder?.entry(keys.length === 0 ? [name] : keys);
     selector.allowsMissing = allowsMissing;
+    selector.allowsUntold = allowsMissing || isExit;
     try {
       if (when !== undefined && !when(selector, subject)) continue;
       const value = write(builder, selector, subject, required);
@@ -176,16 +179,13 @@ export class ChoiceContextBuilder {
 
   /** Sets the value of each key. Call it once per key. */
   set(keys: readonly string[], value: AnyValue): void {
-    for (let index = 0; index < keys.length; index += 2) {
-      const name = keys[index];
-      if (name !== undefined) this.#values.push({ name, alias: keys[index + 1], value });
-    }
+    for (const name of keys) this.#values.push({ name, value });
   }
 
   /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
   reference(contract: Contract): AnyValue {
     this.disclose(contract);
-    return { tag: "AV_ContractId", value: contract.contractId, contract };
+    return { tag: "AV_ContractId", value: contract.contractId };
   }
 
   /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { refuse } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
-import { type Needed, notOnSynchronizer } from "../needed.js";
+import { type Needed, notOnSynchronizer, notTold } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
 import type { EntryDefinition } from "./grammar.js";
@@ -23,6 +23,8 @@ interface Lookup {
   readonly candidates: readonly Found[];
   /** On the synchronizer of the answer. */
   readonly chosen: Found | undefined;
+  /** What the ledger has said of a contract that is not stored; "unasked" beside requests. */
+  readonly onLedger?: "known" | "unread" | "unasked" | undefined;
 }
 
 /** How an entry is found. */
@@ -49,6 +51,7 @@ export class TableEntry implements EntryPart {
   readonly #paths: readonly string[];
   readonly #terms: readonly FindTerm[];
   readonly #templates: readonly [TableTemplate, ...TableTemplate[]];
+  readonly #readById: readonly TableTemplate[];
 
   constructor(name: string, definition: EntrySource, options: EntryOptions) {
     this.name = name;
@@ -58,6 +61,7 @@ export class TableEntry implements EntryPart {
     this.#terms = Object.values(definition.find ?? {}).map(termOf);
     const { template, or = [] } = definition;
     this.#templates = [definedIn(options.templates, template), ...or.map((one) => definedIn(options.templates, one))];
+    this.#readById = this.#templates.filter(({ isReadById = false }) => isReadById);
   }
 
   /** The value of the entry; undefined leaves it out. */
@@ -88,7 +92,8 @@ export class TableEntry implements EntryPart {
   has(selector: ContractSelector, subject: RequestSubject): boolean {
     const lookups = this.#lookUp(selector, subject, false);
     for (const lookup of lookups)
-      if (lookup.candidates.length === 0) this.#noteNegative(selector, subject, lookup, true);
+      if (lookup.candidates.length === 0 && !this.#isUntold(selector, lookup))
+        this.#noteNegative(selector, subject, lookup, true);
     return lookups.some(({ candidates }) => candidates.length > 0);
   }
 
@@ -101,7 +106,8 @@ export class TableEntry implements EntryPart {
   /** "not-found" for each that does not exist. One that is elsewhere does. */
   require(selector: ContractSelector, subject: RequestSubject): void {
     for (const lookup of this.#lookUp(selector, subject, true))
-      if (lookup.candidates.length === 0) selector.missing([], true, () => this.#needed(selector, lookup));
+      if (lookup.candidates.length === 0 && !this.#isUntold(selector, lookup))
+        selector.missing([], true, () => this.#needed(selector, lookup));
   }
 
   /** The contracts, valid or not, with these values at the paths of the definition. */
@@ -138,12 +144,26 @@ export class TableEntry implements EntryPart {
   ): { readonly lookup: Lookup; readonly contract: Found }[] {
     return this.#lookUp(selector, subject, required, of).flatMap((lookup) => {
       if (lookup.chosen !== undefined) return { lookup, contract: lookup.chosen };
-      const isStrict = !required && !selector.allowsMissing && this.#options.elsewhere === "refuse";
+      if (this.#isUntold(selector, lookup)) return [];
+      // Where one is now that was created elsewhere, the ledger does not say.
+      const isStored = lookup.onLedger === undefined;
+      const isStrict = isStored && !required && !selector.allowsMissing && this.#options.elsewhere === "refuse";
       if (isStrict && lookup.candidates.length === 0) this.#noteNegative(selector, subject, lookup, false);
       if (isStrict && lookup.candidates.length > 0) this.#refuse(selector, lookup);
       else selector.missing(lookup.candidates, required, () => this.#needed(selector, lookup));
       return [];
     });
+  }
+
+  /** Whether the ledger has said nothing of the contract, without which an answer is refused unless it allows that. */
+  #isUntold(selector: ContractSelector, lookup: Lookup): boolean {
+    const { onLedger, values } = lookup;
+    if (onLedger !== "unread") return onLedger === "unasked";
+    const [contractId = ""] = values;
+    const { name } = this.#needed(selector, lookup);
+    if (!selector.allowsUntold) selector.fail(notTold(name, contractId));
+    else selector.context.recorder?.remark(`The participant has not told ${name} in time: it is left out.`);
+    return true;
   }
 
   #refuse(selector: ContractSelector, lookup: Lookup): void {
@@ -154,7 +174,7 @@ export class TableEntry implements EntryPart {
 
   #noteNegative(selector: ContractSelector, subject: RequestSubject, { values }: Lookup, isDecisive: boolean): void {
     const { byId } = this.definition;
-    if (this.#options.elsewhere === "omit") return;
+    if (this.#options.elsewhere === "omit" || this.#readById.length > 0) return;
     selector.noteNegative({
       templates: this.#templates,
       contractId: byId === undefined ? undefined : values[0],
@@ -177,7 +197,12 @@ export class TableEntry implements EntryPart {
   #lookUpAll(selector: ContractSelector, subject: RequestSubject, required: boolean, of: readonly string[]): Lookup[] {
     const { byId } = this.definition;
     const { context, view, registrar, group } = selector;
-    const lookup = (values: readonly string[], party: string | undefined, all: readonly Found[]): Lookup => {
+    const lookup = (
+      values: readonly string[],
+      party: string | undefined,
+      all: readonly Found[],
+      onLedger?: Lookup["onLedger"],
+    ): Lookup => {
       const candidates = ofGroup(all, group);
       const chosen = selector.newest(candidates);
       if (context.recorder !== undefined) {
@@ -185,19 +210,34 @@ export class TableEntry implements EntryPart {
         const considered = candidates === all ? undefined : otherGroups(all, group);
         context.recorder.search({ needed, candidates, ...considered, chosen, required });
       }
-      return { values, party, all, candidates, chosen };
+      return { values, party, all, candidates, chosen, onLedger };
     };
-    if (byId !== undefined)
-      return this.#idsOf(byId, selector, subject).map((id) => {
-        const found = this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined);
-        return lookup([id], undefined, found === undefined ? [] : [found]);
+    if (byId !== undefined) {
+      const ids = this.#idsOf(byId, selector, subject);
+      const stored = ids.map((id) => this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined));
+      const others = ids.filter((_id, index) => stored[index] === undefined);
+      const read = this.#readById.map((template) => context.onLedger(template, others));
+      return ids.map((id, index) => {
+        const known = stored[index];
+        if (known !== undefined || read.length === 0)
+          return lookup([id], undefined, known === undefined ? [] : this.#ofRegistrar(known, registrar));
+        const said = read.map((one) => (one === undefined ? "unasked" : one.get(id))).find((one) => one !== undefined);
+        if (said === "unread" || said === "unasked") return lookup([id], undefined, [], said);
+        return lookup([id], undefined, typeof said === "object" ? this.#ofRegistrar(said, registrar) : [], "known");
       });
+    }
     const rolesOf = (entry: string, role: string) =>
       this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[role] ?? []);
     const request = { selector, subject, of, only: this.definition.only, rolesOf };
     return termsOf(this.#terms, request).map(({ values, party }) =>
       lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
     );
+  }
+
+  /** An id may lead to a contract of another registrar. */
+  #ofRegistrar(found: Found, registrar: string): readonly Found[] {
+    const isOurs = found.fields.registrar === registrar || this.#templates.every(({ hasRegistrar }) => !hasRegistrar);
+    return isOurs ? [found] : [];
   }
 
   /** The contract ids of references, each once. */

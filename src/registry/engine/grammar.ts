@@ -47,6 +47,12 @@ export const templateForm = z
       .optional()
       .describe("of a contract that wraps another: the field with the payload that the other paths are in"),
     registrar: path.optional().describe("the party whose contract it is; default: every registrar"),
+    read: z
+      .literal("by-id")
+      .optional()
+      .describe(
+        "`by-id`: contracts are not stored; those that an answer names are read from the ledger by their ids, at most 500 for a request. For `byId` of entries only. One that the participant does not tell in time is 503, and left out of reject, withdraw and cancel and of lines with `missing: allow`. Of a file they are stored",
+      ),
     choices: z.enum(KINDS).optional().describe("the operations that are made on it, by the beginning of their names"),
     roles: z.record(name, paths).optional().describe("parties by their role, such as sender, receiver, executor"),
     accounts: z
@@ -82,6 +88,8 @@ export const templateForm = z
       context.addIssue("must have a name or implements");
     if (template.signed !== undefined && template.registrar === undefined && template.implements === undefined)
       report(context, ["signed"], "must not stand without registrar");
+    if (template.read !== undefined && (template.choices !== undefined || template.keep !== undefined))
+      report(context, ["read"], "must not stand with choices or keep, which are of contracts that are stored");
   })
   .meta({ title: "template" });
 
@@ -303,7 +311,7 @@ export const registryFile = z.strictObject({
       "the factory of every choice: `template`, `find`, `byId`, `or` and `unique` of an entry; or one for each of `transfer-factory`, `allocation-factory` and `settlement-factory` that there is",
     ),
   instruments: instruments.describe(
-    "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; `file`, the instruments file; or `seen`, those of the file, or without any those that instructions, allocations and locked holdings name",
+    "ids; a template with the path of a `list`, or of `id`, `name`, `symbol` and `decimals` of one contract each; `file`, the instruments file; or `seen`, those of the file, or where it names none those that contracts name, holdings too",
   ),
   direct: name.optional().describe("the entry with which a transfer is direct; otherwise it is an offer"),
   entries: z.record(name, entryForm).optional().describe("how contracts are found, by a name of your own"),
@@ -332,9 +340,15 @@ export const extensionForm = z.strictObject({
   changes: z.array(changeForm).nullish().describe("changes of the operations, in order"),
 });
 
+/** What a file that extends a registry file says in place of it. */
+export const statedForm = registryFile
+  .pick({ name: true, versions: true, factory: true, instruments: true, direct: true })
+  .partial();
+export const registryExtensionForm = extensionForm.extend(statedForm.shape);
+
 export type RegistryFile = z.infer<typeof registryFile>;
 export type UtilityFile = z.infer<typeof utilityForm>;
-export type Extension = z.infer<typeof extensionForm>;
+export type Extension = z.infer<typeof registryExtensionForm>;
 export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> & {
   /** Registries in TypeScript have choices of their own. */
   readonly choices?: string | undefined;

@@ -6,6 +6,8 @@ import type { EntryPart } from "./choice-context.js";
 import {
   type Condition,
   type EntryDefinition,
+  type Extension,
+  factoriesOf,
   type Line,
   LINE_KINDS,
   type Missing,
@@ -104,6 +106,12 @@ export class Names<S extends ContractSelector> {
     return this.#known;
   }
 
+  /** What is not found by its id has to be stored. */
+  stored(template: string, at: Path): void {
+    if (this.#templates[template]?.read !== undefined)
+      this.report(at, `must be a template that is stored, but ${template} is read by id: for entries with byId`);
+  }
+
   #checkEntry(id: string, definition: (EntryDefinition & { readonly template: string }) | undefined): void {
     if (definition === undefined) return;
     const { entries } = this.#known;
@@ -115,6 +123,8 @@ export class Names<S extends ContractSelector> {
       this.report(["entries", id], `is found by a chain of more than ${MAX_CHAIN} entries`);
     for (const one of [template, ...or])
       this.known(this.#templates, one, "template", at(one === template ? "template" : "or"));
+    if (byId === undefined)
+      for (const one of [template, ...or]) this.stored(one, at(one === template ? "template" : "or"));
     const terms = Object.values(find).map((text) => termOf(text).term);
     for (const [path, text] of Object.entries(find)) this.#checkTerm(termOf(text).term, [...at("find"), path]);
     const parties = [...new Set(terms)].filter((term) => PARTIES.has(term));
@@ -136,6 +146,21 @@ export class Names<S extends ContractSelector> {
         at,
         `must be a value of the request, but is ${quote(term)}: there are ${values.join(", ")}, meta.<key>`,
       );
+  }
+
+  /** What a file says besides its lists. Call it after `entries`. */
+  rules({ factory, instruments, direct }: Pick<Extension, "factory" | "instruments" | "direct">): void {
+    if (factory !== undefined)
+      for (const [operation, { template }] of factoriesOf(factory)) {
+        const at = "template" in factory ? ["factory", "template"] : ["factory", operation, "template"];
+        this.known(this.#templates, template, "template", at);
+        this.stored(template, at);
+      }
+    if (typeof instruments === "object" && "template" in instruments) {
+      this.known(this.#templates, instruments.template, "template", ["instruments", "template"]);
+      this.stored(instruments.template, ["instruments", "template"]);
+    }
+    if (direct !== undefined) this.known(this.#known.entries, direct, "entry", ["direct"]);
   }
 
   /** A line of an operation, which it may have. */

@@ -40,6 +40,8 @@ export class ContractSelector {
   readonly synchronizer: string;
   /** Whether what the line that is written does not require is left out also where it is elsewhere or in reassignment. */
   allowsMissing = false;
+  /** Whether the line is left out also where the participant does not tell in time what it would read by id. */
+  allowsUntold = false;
   /** What entries keep for the answer, by their names. */
   #kept: Map<string, unknown> | undefined;
   /** Why the answer cannot be given. All are collected, so that the message names all. */

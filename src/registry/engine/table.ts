@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../state/port.js";
 import type { Choice, RequestContext } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
-import { CHOICES, type Factory, type TableOperation } from "../operation-names.js";
+import { CHOICES, type Factory, isExit, type TableOperation } from "../operation-names.js";
 import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
@@ -46,9 +46,10 @@ export interface CompiledTable {
 /** A table has no groups beside its registrars. */
 export const groupOf = (registrar: string): Group => ({ registrar, operator: undefined, provider: undefined });
 
-export function compileTable(table: Table): CompiledTable {
+/** `namesInstruments`: whether the instruments file names some. */
+export function compileTable(table: Table, namesInstruments = false): CompiledTable {
   const { file, rows } = table;
-  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries });
+  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries, namesInstruments });
   const entries = tableEntries(table, templates);
   const versions = new PackageVersions(new Map(Object.entries(table.packages)));
   const parts = { entries, facts: table.vocabulary.facts, versions };
@@ -123,7 +124,7 @@ export function onInstructions<S extends ContractSelector>(
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
 ): ChoiceDefinition<S> {
   const [kind = ""] = choice.split("/", 1);
-  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind) };
+  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind), isExit: isExit(choice) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */

@@ -63,6 +63,8 @@ export interface TemplatesFile {
   readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
   readonly versions?: RegistryFile["versions"];
+  /** Whether the instruments file names some: then those that are seen are not listed. */
+  readonly namesInstruments?: boolean;
 }
 
 /** The party in a role, of which a contract has one. */
@@ -115,13 +117,17 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     const content = at === undefined ? payload : (valuesAt(payload, at)[0] ?? {});
     return views === undefined ? [definition, content] : views.read(isObject(content) ? content : {}, shown);
   };
+  const isReadById = definition.read !== undefined;
   const isTallied = instruments === "seen" || file.versions === "seen";
   const isSigned = entity === undefined || definition.signed !== undefined;
   const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
+  const isCounted = isReadById && hasSupply && instruments === "seen" && file.namesInstruments !== true;
+  const contributionOf = contributions(isCounted);
   return {
     packageName: entity === undefined ? "" : (definition.package ?? ""),
     qualifiedName: entity ?? String(implemented),
     ...(views !== undefined && { interfaces }),
+    ...(isReadById && { isReadById, isCounted }),
     ...(isSigned && {
       signerOf(payload: JsonObject, shown?: ShownContract) {
         const [{ registrar = "" }, content] = contentOf(payload, shown);
@@ -134,7 +140,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     margin: (definition.margin ?? 0) * 1_000_000,
     isRanked: definition.newest !== undefined,
     // Whatever changes it changes what is stored.
-    revision: JSON.stringify([definition, [...indexes.keys()], listed]),
+    revision: JSON.stringify([definition, [...indexes.keys()], listed, isCounted]),
     registrarOf: ({ registrar }) => registrar,
     parse(payload, shown) {
       const [form, content] = contentOf(payload, shown);
@@ -142,11 +148,11 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       const read = fieldsOf(form, content, listed);
       const fields = views === undefined || shown === undefined ? read : { ...read, interfaces: views.shownBy(shown) };
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
-      return { fields, indexKeys: [...new Set(keys)] };
+      return { fields, indexKeys: [...new Set(keys)], isOptional: isReadById };
     },
     ...(isTallied && { tally: talliesOf }),
     ...(hasSupply && {
-      supplyContribution: (payload: JsonObject, shown?: ShownContract) => contribution(...contentOf(payload, shown)),
+      supplyContribution: (payload: JsonObject, shown?: ShownContract) => contributionOf(...contentOf(payload, shown)),
     }),
   };
 }
@@ -302,13 +308,22 @@ function textOf(value: JsonValue, path: string): string {
   throw new Error(`${path} must be a list of texts, or of objects with an id`);
 }
 
-function contribution({ registrar = "", supply }: TemplateDefinition, payload: JsonValue): SupplyContribution {
-  const { instrument = "", amount = "" } = supply ?? {};
-  const [party, id] = [textAt(payload, registrar) ?? "", textAt(payload, instrument)];
-  const units = parseDecimal(textAt(payload, amount) ?? "");
-  if (id === undefined || units === undefined)
-    throw new Error(`${instrument} and ${amount} must be an instrument and a decimal`);
-  return { sum: supplyOf(party, id), amount: units };
+/** Most holdings are of one instrument: they share what names it. `isTallied`: whether the instrument is seen by them. */
+function contributions(isTallied: boolean) {
+  let latest = { party: "", id: "", sum: supplyOf("", ""), tally: undefined as Tally | undefined };
+  return ({ registrar = "", supply }: TemplateDefinition, payload: JsonValue): SupplyContribution => {
+    const { instrument = "", amount: path = "" } = supply ?? {};
+    const [party = "", id] = [textAt(payload, registrar), textAt(payload, instrument)];
+    const amount = parseDecimal(textAt(payload, path) ?? "");
+    if (id === undefined || amount === undefined)
+      throw new Error(`${instrument} and ${path} must be an instrument and a decimal`);
+    if (latest.party !== party || latest.id !== id) {
+      const tally = isTallied ? { group: tallyGroup("instruments", party), name: id } : undefined;
+      latest = { party, id, sum: supplyOf(party, id), tally };
+    }
+    const { sum, tally } = latest;
+    return { sum, amount, tally };
+  };
 }
 
 /** The name of the sum. */

@@ -11,7 +11,7 @@ export {
 } from "../../domain/errors.js";
 export { decimalText, parseDecimal } from "../../domain/decimal.js";
 export type { JsonObject, JsonValue } from "../../util/json.js";
-export type { HoldingFields, HoldingSource, InputHolding } from "../../domain/ledger.js";
+export { type HoldingFields, MAX_READ_BY_ID, type OnLedger } from "../../domain/ledger.js";
 export { parseLedgerTime } from "../../util/json.js";
 export { indexKey, type ParsedPayload, type SupplyContribution, type Template } from "../../domain/template.js";
 export { hasUnreadable, type TemplateCount, type View } from "../../state/port.js";

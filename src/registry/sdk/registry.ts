@@ -1,7 +1,7 @@
 import type { ContextResult, FactoryResult, TransferFactoryResult } from "../../domain/choice-context.js";
 import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../util/json.js";
-import type { HoldingFields, InputHolding } from "../../domain/ledger.js";
+import type { OnLedger } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import type { Choice, IssuanceChoice, IssuanceInstruction } from "../operation-names.js";
@@ -40,8 +40,8 @@ export interface Registry {
   /** A summary of the stored contracts, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
-  /** Which input holdings answers depend on; absent if they depend on none. */
-  readonly inputHoldings?: InputHoldings;
+  /** The templates whose contracts answers ask the ledger for, see `RequestContext.onLedger`; absent if there are none. */
+  readonly readById?: readonly Template[];
   /** Tells it the versions of packages by id, all that the participant has said. Called when more are known. */
   readonly learnPackages?: (versions: ReadonlyMap<string, string>) => void;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
@@ -85,23 +85,6 @@ export interface UtilityOperations {
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 
-/**
- * The holdings that requests name as inputs. A store keeps few of them, there can be millions. For those whose fields an answer
- * depends on, the service asks the ledger before the operation is run; at most 100 of a request.
- *
- * Each function names, from the view, the contract ids of those that a request depends on and the view does not tell: as few
- * as possible, since the request waits for them. Absent for an operation that depends on none. It throws what the operation
- * throws.
- */
-export interface InputHoldings {
-  readonly template: Template<HoldingFields>;
-  readonly transferFactory?: (view: View, query: FactoryQuery) => readonly string[];
-  readonly allocationFactory?: (view: View, query: FactoryQuery) => readonly string[];
-  readonly settlementFactory?: (view: View, query: FactoryQuery) => readonly string[];
-  readonly issuanceFactory?: (view: View, query: IssuanceQuery) => readonly string[];
-  readonly burnMintFactory?: (view: View, query: IssuanceQuery) => readonly string[];
-}
-
 /** What a query is answered from. */
 export interface RequestContext {
   /** The contracts at one ledger offset. */
@@ -109,10 +92,12 @@ export interface RequestContext {
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
   /**
-   * A holding that the operation has named before (see InputHoldings), as the ledger has it. Undefined if it does not know the
-   * holding, or the source cannot read any. Throws "unavailable" if it has not told it in time.
+   * What the ledger says of contracts that the view does not have, of a template of `Registry.readById`, by contract id;
+   * without those that it does not know, of which there are none where the source cannot read any. Undefined beside
+   * requests, where nothing is asked. An answer waits for them: name as few as possible, and all at once. The service asks
+   * the ledger, and runs the operation again from its beginning: let pass what this throws.
    */
-  inputHolding(contractId: string): InputHolding | "archived" | undefined;
+  onLedger<F>(template: Template<F>, contractIds: readonly string[]): ReadonlyMap<string, OnLedger<F>> | undefined;
   /**
    * Whether the view has all that the ledger had when the request came: then an id that it does not have is of no active
    * contract. The service waits until this is so before it passes on a "not-found" for such an id.

@@ -12,18 +12,9 @@ import {
 } from "../factory-arguments.js";
 import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
-import type { View } from "../../state/port.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
-import {
-  findGroupFactories,
-  groupOf,
-  holdingsForGroup,
-  notePaused,
-  requireFactories,
-  version2Of,
-  withProvider,
-} from "./factory.js";
+import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(
@@ -50,13 +41,6 @@ export function allocationFactory(
     definition: contexts.factories["allocation-factory"].answered,
     subject: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
   });
-}
-
-/** See InputHoldings. */
-export function holdingsForAllocation(view: View, query: FactoryQuery): readonly string[] {
-  const { instruments, inputHoldings } = allocationArguments(query);
-  const needsNoConfiguration = instruments.length === 0;
-  return holdingsForGroup(view, { registrar: query.registrar, instruments, inputHoldings, needsNoConfiguration });
 }
 
 /** The known allocations of a settlement by contract id. */

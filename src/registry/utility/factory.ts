@@ -13,7 +13,7 @@ import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
-import { missing, type Needed, notServed } from "../needed.js";
+import { missing, type Needed, notServed, notTold } from "../needed.js";
 import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
 import {
   allocationFactory,
@@ -86,15 +86,6 @@ function groupHeld(input: HoldingFields | "archived", registrar: string, groups:
   return groups.length === 0 || groups.some((one) => isSameGroup(one, group)) ? group : undefined;
 }
 
-/** The input holdings that the group of a request depends on and that are not in the store; see InputHoldings. */
-export function holdingsForGroup(view: View, request: GroupRequest): readonly string[] {
-  const { registrar, instruments } = request;
-  const groups = groupsOf(view, registrar, instruments);
-  if (!isDecidedByHoldings(request, groups)) return [];
-  const { stored, unknown } = lookUpHoldings(view, request.inputHoldings);
-  return stored.some(([, input]) => groupHeld(input, registrar, groups) !== undefined) ? [] : unknown;
-}
-
 /** The groups that have all of the instruments, else those that have the first; by their newest configuration. */
 function groupsOf(view: View, registrar: string, instruments: readonly string[]): readonly Group[] {
   const [first, ...others] = instruments.map((id) => distinctGroups(candidateConfigurations(view, registrar, id)));
@@ -140,17 +131,8 @@ function noteGuess(
   );
 }
 
-/** The holdings that a request names: what the store tells of them, and the ids of the others. */
-export function lookUpHoldings(view: View, contractIds: readonly string[]) {
-  const stored: [string, HoldingFields | "archived"][] = [];
-  const unknown: string[] = [];
-  for (const contractId of new Set(contractIds)) {
-    const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
-    if (fields === undefined) unknown.push(contractId);
-    else stored.push([contractId, fields]);
-  }
-  return { stored, unknown };
-}
+/** Of the input holdings that the store does not have, the first are read from the ledger. */
+const MAX_READ = 100;
 
 /**
  * The holdings that a request names: those in the store, then those of the ledger. Those that neither knows are left out. Throws
@@ -160,11 +142,16 @@ export function* inputHoldings(
   context: RequestContext,
   contractIds: readonly string[],
 ): Generator<readonly [string, HoldingFields | "archived"]> {
-  const { stored, unknown } = lookUpHoldings(context.view, contractIds);
-  yield* stored;
-  for (const contractId of unknown) {
-    const read = context.inputHolding(contractId);
-    if (read !== undefined) yield [contractId, read];
+  const { view } = context;
+  const unknown: string[] = [];
+  for (const contractId of new Set(contractIds)) {
+    const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
+    if (fields === undefined) unknown.push(contractId);
+    else yield [contractId, fields];
+  }
+  for (const [contractId, read] of context.onLedger(holding, unknown.slice(0, MAX_READ)) ?? []) {
+    if (read === "unread") throw notTold(`input holding ${contractId}`, contractId);
+    yield [contractId, read === "archived" ? read : read.fields];
   }
 }
 

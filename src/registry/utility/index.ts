@@ -26,10 +26,10 @@ import {
 import { checkCredentials } from "./check-credentials.js";
 import { checkInstruments, checkRegistrars } from "./check-relations.js";
 import { checkInstructions } from "./checks.js";
-import { burnMintFactory, holdingsForBurnMint, holdingsForIssuance, issuanceFactory } from "./issuance.js";
+import { burnMintFactory, issuanceFactory } from "./issuance.js";
 import { transferProof } from "./proof.js";
 import { allocationFactory, holding, instrumentConfiguration } from "./templates.js";
-import { holdingsForTransfer, transferFactory } from "./transfer.js";
+import { transferFactory } from "./transfer.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: allocation.SettlementLimits;
@@ -48,13 +48,7 @@ export function utilityRegistry({
   return {
     name: "Registry Utility",
     templates: contexts.templates,
-    inputHoldings: {
-      template: holding,
-      transferFactory: holdingsForTransfer,
-      allocationFactory: allocation.holdingsForAllocation,
-      issuanceFactory: holdingsForIssuance,
-      burnMintFactory: holdingsForBurnMint,
-    },
+    readById: [holding],
     supportedApis: ALL_APIS,
     learnPackages: (versions) => contexts.packageVersions.learn(versions),
     supportedApisOf: supportedApisOf(contexts.packageVersions),

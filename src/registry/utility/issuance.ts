@@ -3,15 +3,7 @@ import type { FactoryResult, IssuanceInstruction, IssuanceQuery, RequestContext 
 import type { ContextDefinition } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
 import type { UtilityContexts } from "./contexts.js";
-import type { View } from "../../state/port.js";
-import {
-  findGroupFactories,
-  holdingsForGroup,
-  inputHoldings,
-  lookUpHoldings,
-  notePaused,
-  withProvider,
-} from "./factory.js";
+import { findGroupFactories, inputHoldings, notePaused, withProvider } from "./factory.js";
 import type { UtilitySelector } from "./entries.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
@@ -48,15 +40,6 @@ export function burnMintFactory(
     );
   return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"].answered);
 }
-
-/** See InputHoldings. */
-export function holdingsForIssuance(view: View, { registrar, instrumentId, inputHoldings: ids = [] }: IssuanceQuery) {
-  return holdingsForGroup(view, { registrar, instruments: [instrumentId], inputHoldings: ids });
-}
-
-/** See InputHoldings: the owner of each counts. */
-export const holdingsForBurnMint = (view: View, { inputHoldings: ids = [] }: IssuanceQuery): readonly string[] =>
-  lookUpHoldings(view, ids).unknown;
 
 function answer(
   context: RequestContext,

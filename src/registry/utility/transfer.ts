@@ -12,7 +12,6 @@ import {
   candidateConfigurations,
   findGroupFactories,
   hasVersion2,
-  holdingsForGroup,
   notePaused,
   version2Of,
   withProvider,
@@ -82,19 +81,6 @@ export function transferFactory(
     subject: withProvider({ ...subject, meta: query.meta }, group),
   });
   return { ...found, transferKind, instrumentId };
-}
-
-/** See InputHoldings. */
-export function holdingsForTransfer(view: View, query: FactoryQuery): readonly string[] {
-  const given = transferArguments(query);
-  const { instruments, isSelf = false } = transferSubject(given);
-  const { inputHoldings } = given;
-  return holdingsForGroup(view, {
-    registrar: query.registrar,
-    instruments,
-    inputHoldings,
-    needsNoConfiguration: isSelf,
-  });
 }
 
 /**

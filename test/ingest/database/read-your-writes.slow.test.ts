@@ -50,14 +50,6 @@ test("an unknown contract is 404 when the mirror has caught up, for concurrent r
   expect((await offer(url, 0)).status).toBe(404);
 });
 
-test("while the ledger does not answer, an unknown contract is 503 within the wait: it may exist", async () => {
-  const { participant, url } = await startSetup();
-  participant.faults.slowLedgerEnd(3 * READ_WAIT_MS, { times: 20 });
-  const { status, took, body } = await offer(url, 0);
-  expect([status, body.error]).toEqual([503, NOT_REACHED]);
-  expect(took).toBeLessThan(BOUND_MS);
-});
-
 test("without a mirror, an unknown contract is 503 within the wait, for concurrent requests too", async () => {
   const { pairs, mirror, url } = await startSetup();
   await mirror.close();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { JsonObject } from "../../../src/util/json.js";
 import { TOKEN_INTERFACES } from "../../../src/domain/token-interfaces.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
+import { namedParties } from "../../../src/ledger/participant/parties.js";
 import { noToken } from "../../../src/ledger/participant/tokens.js";
 import { tableTemplates } from "../../../src/registry/engine/templates.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
@@ -130,7 +131,7 @@ async function mirrored(
   };
   const client = new ParticipantClient(
     { url: new URL(participant.url), ca: undefined, token: noToken, signal, timeouts: {} },
-    [testTokenV2.admin],
+    namedParties([testTokenV2.admin]),
     templates,
   );
   const logged: string[] = [];
@@ -178,12 +179,8 @@ async function mirrored(
 /** Whether a contract implements an interface of a package. */
 const isOf =
   (...packages: readonly string[]) =>
-  ({ interfaceViews = [] }: Creation): boolean =>
-    interfaceViews.some(({ interfaceId }) =>
-      TOKEN_INTERFACES.some(
-        ({ packageName, qualifiedName }) => packages.includes(packageName) && interfaceId.endsWith(`:${qualifiedName}`),
-      ),
-    );
+  ({ views = [] }: Creation): boolean =>
+    views.some(({ packageName }) => packages.includes(packageName));
 
 const lines = ({ logged }: Setup, text: string): readonly string[] => logged.filter((line) => line.includes(text));
 const LEFT_OUT = "contract skipped";
@@ -271,8 +268,8 @@ describe.each(Object.entries(stores))("in %s", (_name, makeStore) => {
     const [first, ...rest] = active;
     const setup = await mirrored(makeStore, rest, [TOKEN, ...INTERFACES]);
     await setup.holds(rest);
-    const interfaceViews = first?.interfaceViews?.map((view) => ({ ...view, failure: "DAML_FAILURE(9,0af76519): no" }));
-    setup.ledger.transact([{ create: { ...first, interfaceViews } as Creation }]);
+    const views = first?.views?.map((view) => ({ ...view, failure: "DAML_FAILURE(9,0af76519): no" }));
+    setup.ledger.transact([{ create: { ...first, views } as Creation }]);
     await until("it is reported", () => lines(setup, LEFT_OUT).length > 0);
     expect(lines(setup, LEFT_OUT)).toEqual([expect.stringContaining("DAML_FAILURE(9,0af76519): no")]);
     expect(lines(setup, REOPENED)).toEqual([]);

@@ -104,40 +104,6 @@ test("a contract in reassignment is 409, and afterwards disclosed on the new syn
   expect(places(await reject(service, "offer"))).toEqual([["locked", B]]);
 });
 
-test("a contract that the mirror has not seen yet is waited for", async () => {
-  const participant = await participantWith();
-  const { ledger, url, faults } = participant;
-  const service = await serviceOn(url);
-  await becomesReady(service);
-  await until("the updates are followed", () => participant.streams === 1);
-  for (let index = 0; index < 5; index++) {
-    faults.delay(150, { streams: "open", path: "/v2/updates" });
-    ledger.transact([{ create: offer(`new-${index}`) }]);
-    expect((await reject(service, `new-${index}`)).status).toBe(200);
-  }
-});
-
-test("without the ledger it serves its contracts, then is not ready, then answers 503, and recovers", async () => {
-  const participant = await participantWith();
-  const { ledger, port } = participant;
-  ledger.transact([{ create: offer("offer") }]);
-  const service = await serviceOn(participant.url, { unreadySeconds: 1, staleSeconds: 3 });
-  await becomesReady(service);
-  await participant.stop();
-  expect((await reject(service, "offer")).status).toBe(200);
-  await until("it is not ready", async () => (await get(service, "/readyz")).status === 503);
-  expect((await reject(service, "offer")).status).toBe(200);
-  await until("it refuses", async () => (await reject(service, "offer")).status === 503);
-  const refused = await reject(service, "offer");
-  expect(refused.retryAfter).toBe("1");
-  expect(refused.body.error).toMatch(/^the ledger has not been reached for \d+ s; answers from before would be stale$/);
-  expect((await get(service, "/livez")).status).toBe(200);
-  ledger.transact([{ create: offer("later") }]);
-  await participantWith({ port, ledger });
-  await until("it answers again", async () => (await reject(service, "later")).status === 200);
-  await becomesReady(service);
-});
-
 test("a participant that is replaced by an empty one is followed, and an incident and a warning say what is lost", async () => {
   const participant = await participantWith();
   const { port } = participant;

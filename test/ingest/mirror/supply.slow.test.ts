@@ -8,7 +8,7 @@ import { element, parties, payload } from "../../fixtures/elements.js";
 import { serving } from "../../fixtures/registries.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
-import { type Creation, ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
+import type { Creation, Step } from "../../scripted-participant/ledger.js";
 import type { Participant } from "../../scripted-participant/participant.js";
 import { participantOn } from "./run-mirror.js";
 import { creation } from "../../simulation/script.js";
@@ -153,38 +153,6 @@ test("an update of other contracts moves the time, and one that is not for us do
   const path = `${registry()}/transfer-instruction/v2/nowhere/choice-contexts/reject`;
   expect((await fetch(service.url + path, { method: "POST" })).status).toBe(404);
   expect((await supplies(service.url)).asOf).toBe(timeAt(other));
-});
-
-test("duplicates, cuts, pruning and restores do not count a holding twice", async () => {
-  const first = await following();
-  const { ledger, participant, service } = first;
-  participant.faults.duplicate(3);
-  ledger.transact(creations(holding("a", "1.0000000000")));
-  ledger.transact([{ archive: "a" }, ...creations(holding("b", "2.0000000000"))]);
-  const repeated = ledger.transact(creations(holding("c", "4.0000000000", "USD", LOCKED)));
-  expect(await suppliesAt(service, repeated)).toMatchObject({ USD: "6.0000000000" });
-
-  participant.faults.cut({ after: 0, streams: "open", path: "/v2/updates" });
-  ledger.transact(creations(holding("d", "8.0000000000")));
-  const resumed = ledger.transact([{ archive: "b" }]);
-  expect(await suppliesAt(service, resumed)).toMatchObject({ USD: "12.0000000000" });
-
-  const equals = (usd: string) =>
-    until(`the supply is ${usd}`, async () => (await supplies(service.url)).of.USD === usd);
-  const { port } = participant;
-  await participant.stop();
-  ledger.transact([{ archive: "d" }, ...creations(holding("e", "16.0000000000"))]);
-  ledger.prune(ledger.end);
-  const second = await participantWith({ port, ledger });
-  await equals("20.0000000000");
-
-  await second.stop();
-  const restored = new ScriptedLedger();
-  restored.transact(creations(factory, configuration("USD"), holding("a", "1.0000000000")));
-  await participantWith({ port, ledger: restored });
-  await equals("1.0000000000");
-  restored.transact(creations(holding("z", "0.5000000000")));
-  await equals("1.5000000000");
 });
 
 test("it is absent if holdings are not counted", async () => {

@@ -2,8 +2,15 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
-import { ParticipantHistory, ParticipantHoldings } from "../../../src/ledger/participant/lookups.js";
+import {
+  type ContractsOptions,
+  ParticipantContracts,
+  ParticipantHistory,
+} from "../../../src/ledger/participant/lookups.js";
+import { namedParties } from "../../../src/ledger/participant/parties.js";
 import { allocationFactory, holding, transferOffer } from "../../../src/registry/utility/templates.js";
+import { tableTemplates } from "../../../src/registry/engine/templates.js";
+import { element, parties, payload } from "../../fixtures/elements.js";
 import { Documents } from "../../scripted-participant/schemas.js";
 import { gate, until } from "../../fixtures/wait.js";
 import { closedPort, endpointAt, failureOf, type Seen, seen, serving } from "./servers.js";
@@ -28,35 +35,60 @@ async function answering(answer: (request: Seen, count: number) => Answer | Prom
 
 const errorOf = (status: number, code: string): Answer => ({ status, body: { code, cause: "because" } });
 
-describe("holdings", () => {
-  const [owner, operator, provider, registrar] = ["alice::1", "operator::1", "provider::1", "registrar::1"];
-  const instrument = { source: registrar, id: "USD", scheme: "S" };
-  const createdEvent = {
-    templateId: "pkg:Utility.Registry.Holding.V0.Holding:Holding",
-    packageName: "utility-registry-holding-v0",
-    createArgument: { owner, operator, provider, registrar, instrument, label: "", amount: "1.0" },
-  };
-  const good: Answer = { body: { created: { createdEvent, synchronizerId: "sync" }, archived: null } };
-  const changed = (more: JsonObject): Answer => ({ body: { created: { createdEvent: { ...createdEvent, ...more } } } });
+describe("contracts by id", () => {
+  const [operator, registrar] = [parties.operator, parties.registrar];
+  const { JsActiveContract: active } = element(
+    "Holding",
+    "good",
+    payload.lockedHolding("alice", "USD", { lock: null }),
+  )["contractEntry"] as { readonly JsActiveContract: JsonObject };
+  const createdEvent = active["createdEvent"] as JsonObject;
+  const told = (event: JsonObject): Answer => ({
+    body: { created: { createdEvent: event, synchronizerId: "sync" }, archived: null },
+  });
+  const good = told(createdEvent);
+  const changed = (more: JsonObject): Answer => told({ ...createdEvent, ...more });
 
-  /** Holdings of a participant that answers by contract id. */
-  async function holdingsOf(answer: (contractId: string) => Answer | Promise<Answer>, maxWait = 5_000) {
+  /** Those of a participant that answers by contract id and filters. */
+  async function sourceOf(
+    answer: (contractId: string, body: string) => Answer | Promise<Answer>,
+    { maxWait = 5_000, templates = [holding], registrars = [] }: Partial<ContractsOptions> = {},
+  ) {
     const failures: string[] = [];
+    const clock = { time: 0 };
     const { endpoint, requests } = await answering(({ body }) =>
-      answer((JSON.parse(body) as { readonly contractId: string }).contractId),
+      answer((JSON.parse(body) as { readonly contractId: string }).contractId, body),
     );
-    const options = { template: holding, maxWait, onFailure: ({ kind }: LedgerError) => void failures.push(kind) };
-    return { source: new ParticipantHoldings(endpoint, [operator, registrar], options), requests, failures };
+    const options: ContractsOptions = {
+      templates,
+      registrars,
+      maxWait,
+      clock: () => clock.time,
+      onFailure: ({ kind }: LedgerError) => void failures.push(kind),
+    };
+    return {
+      source: new ParticipantContracts(endpoint, namedParties([operator, registrar]), options),
+      requests,
+      failures,
+      clock,
+    };
   }
 
-  test("are asked for as every party of the mirror, and have the fields of their payload", async () => {
-    const { source, requests, failures } = await holdingsOf(() => good);
-    const fields = { owner, operator, provider, registrar, instrumentId: "USD" };
-    expect(await source.holdings(["one"])).toEqual(new Map([["one", { contractId: "one", ...fields }]]));
+  test("are asked for as every party of the mirror, and have fields and body", async () => {
+    const { source, requests, failures } = await sourceOf(() => good);
+    const found = (await source.contracts(["good"])).get("good");
+    expect(found).toMatchObject({
+      contractId: "good",
+      template: holding,
+      synchronizerId: "sync",
+      fields: { owner: "alice", registrar, instrumentId: "USD" },
+      body: { createdEventBlob: createdEvent["createdEventBlob"] },
+    });
     expect(requests.map(({ path }) => path)).toEqual(["/v2/events/events-by-contract-id"]);
     const { eventFormat } = JSON.parse(requests[0]?.body ?? "") as { eventFormat: { filtersByParty: JsonObject } };
     expect(Object.keys(eventFormat.filtersByParty)).toEqual([operator, registrar]);
     expect(requests[0]?.body).toContain("#utility-registry-holding-v0:Utility.Registry.Holding.V0.Holding:Holding");
+    expect(requests[0]?.body).toContain('"includeCreatedEventBlob":true');
     expect(failures).toEqual([]);
   });
 
@@ -69,54 +101,135 @@ describe("holdings", () => {
     ],
     ["archived, its creation pruned", { body: { created: null, archived: { archivedEvent: {} } } }, "archived", []],
     ["not known", errorOf(404, "CONTRACT_EVENTS_NOT_FOUND"), undefined, []],
-    ["of a package that the participant lacks", errorOf(404, "PACKAGE_NAMES_NOT_FOUND"), undefined, []],
+    ["pruned", errorOf(400, "PARTICIPANT_PRUNED_DATA_ACCESSED"), undefined, []],
     ["of a malformed id", errorOf(400, "INVALID_FIELD"), undefined, []],
     ["another contract", changed({ templateId: "pkg:Other:Other" }), undefined, []],
     ["neither created nor archived", { body: { created: null, archived: null } }, undefined, []],
     ["unreadable, which is reported once", changed({ createArgument: {} }), "unread", ["unreadable"]],
+    ["without a blob", changed({ createdEventBlob: "" }), "unread", ["unreadable"]],
     ["no JSON", { body: "<html>" }, "unread", ["unreadable"]],
     ["not told by a busy participant", errorOf(503, "OVERLOADED"), "unread", ["busy"]],
     ["not told to who lacks a right", errorOf(403, "NA"), "unread", ["denied"]],
     ["not told by what is no participant", { status: 404, body: "" }, "unread", ["refused"]],
-  ])("that are %s, leave the others", async (_, answer, told, reported) => {
-    const { source, failures } = await holdingsOf((id) => (id.startsWith("bad") ? answer : good));
-    const found = await source.holdings(["bad", "bad-too", "good"]);
-    expect([found.get("bad"), found.get("bad-too"), typeof found.get("good")]).toEqual([told, told, "object"]);
+  ])("that are %s, leave the others", async (_, answer, expected, reported) => {
+    const { source, failures } = await sourceOf((id) => (id.startsWith("bad") ? answer : good));
+    const found = await source.contracts(["bad", "bad-too", "good"]);
+    expect([found.get("bad"), found.get("bad-too"), typeof found.get("good")]).toEqual([expected, expected, "object"]);
     expect(failures).toEqual(reported);
   });
 
-  test("are asked for once each, the first 100 of them, 8 at a time", async () => {
+  describe("by interface", () => {
+    const [byInterface] = tableTemplates({ templates: { holding: { implements: "holding", read: "by-id" } } }).values();
+    if (byInterface === undefined) throw new Error("the table has no template");
+    const [v1] = byInterface.interfaces ?? [];
+    const viewValue = { owner: "alice", instrumentId: { admin: registrar, id: "GOLD" }, amount: "1.0", lock: null };
+    const view = { interfaceId: `${v1?.packageId}:${v1?.qualifiedName}`, viewStatus: { code: 0 }, viewValue };
+    const event = (more: JsonObject = {}): JsonObject => ({
+      ...createdEvent,
+      templateId: "pkg:A.Token:Token",
+      packageName: "a-token",
+      interfaceViews: [view],
+      signatories: [registrar],
+      witnessParties: [registrar],
+      ...more,
+    });
+    const missing: Answer = {
+      status: 404,
+      body: { code: "PACKAGE_NAMES_NOT_FOUND", cause: "not uploaded: [splice-api-token-holding-v2]." },
+    };
+
+    test("are asked for with their views, and count with the signature of their admin", async () => {
+      const { source, requests } = await sourceOf(() => told(event()), { templates: [byInterface] });
+      expect((await source.contracts(["one"])).get("one")).toMatchObject({
+        fields: { registrar, instruments: ["GOLD"] },
+        body: { createdEventBlob: createdEvent["createdEventBlob"] },
+      });
+      const { eventFormat } = JSON.parse(requests[0]?.body ?? "") as { eventFormat: JsonObject };
+      expect(
+        JSON.stringify(eventFormat).match(/"includeInterfaceView":true,"includeCreatedEventBlob":true/g),
+      ).toHaveLength(4);
+    });
+
+    test.each<[string, JsonObject]>([
+      ["signed by others", { signatories: ["mallory::1"] }],
+      ["signed by others whom we read as", { signatories: [operator], witnessParties: [operator] }],
+      ["of an admin that we do not read as", { witnessParties: [operator] }],
+      ["of no interface", { interfaceViews: [] }],
+    ])("%s are not known", async (_what, more) => {
+      const { source, failures } = await sourceOf(() => told(event(more)), { templates: [byInterface] });
+      expect(await source.contracts(["one"])).toEqual(new Map());
+      expect(failures).toEqual([]);
+    });
+
+    test("of an admin that is configured count", async () => {
+      const { source } = await sourceOf(() => told(event({ witnessParties: [operator] })), {
+        templates: [byInterface],
+        registrars: [registrar],
+      });
+      expect(typeof (await source.contracts(["one"])).get("one")).toBe("object");
+    });
+
+    test("are asked for without the packages that the participant lacks, and with them again after half a minute", async () => {
+      const { source, requests, clock } = await sourceOf(
+        (_id, body) => (body.includes("holding-v2") ? missing : told(event())),
+        { templates: [byInterface] },
+      );
+      const withBoth = () => requests.splice(0).map(({ body }) => body.includes("holding-v2"));
+      expect(typeof (await source.contracts(["one"])).get("one")).toBe("object");
+      expect(withBoth()).toEqual([true, false]);
+      clock.time = 29_999;
+      await source.contracts(["one"]);
+      expect(withBoth()).toEqual([false]);
+      clock.time = 30_000;
+      await source.contracts(["one"]);
+      expect(withBoth()).toEqual([true, false]);
+    });
+
+    test("of packages that the participant lacks altogether are not known", async () => {
+      const cause = "not uploaded: [splice-api-token-holding-v1, splice-api-token-holding-v2].";
+      const none: Answer = { status: 404, body: { code: "PACKAGE_NAMES_NOT_FOUND", cause } };
+      const { source, failures } = await sourceOf(() => none, { templates: [byInterface] });
+      expect(await source.contracts(["one", "two"])).toEqual(new Map());
+      expect(failures).toEqual([]);
+    });
+  });
+
+  test("are asked for once each, the first 500 of them, 8 at a time", async () => {
     let [inFlight, highest] = [0, 0];
     const waiting: (() => void)[] = [];
     // Eight requests wait for one another: with fewer at a time nothing would be answered.
-    const { source, requests } = await holdingsOf(async () => {
-      highest = Math.max(highest, ++inFlight);
-      if (requests.length <= 8) await new Promise<void>((resolve) => waiting.push(resolve));
-      else await new Promise((resolve) => setTimeout(resolve, 1));
-      inFlight--;
-      return good;
-    });
+    const { source, requests } = await sourceOf(
+      async () => {
+        highest = Math.max(highest, ++inFlight);
+        if (requests.length <= 8) await new Promise<void>((resolve) => waiting.push(resolve));
+        else await new Promise((resolve) => setImmediate(resolve));
+        inFlight--;
+        return good;
+      },
+      { maxWait: 60_000 },
+    );
     const release = until("eight requests wait", () => waiting.length === 8).then(() => waiting.forEach((go) => go()));
-    const ids = Array.from({ length: 150 }, (_, index) => `id-${index}`);
-    const found = await source.holdings(["id-0", ...ids]);
+    const ids = Array.from({ length: 510 }, (_, index) => `id-${index}`);
+    const found = await source.contracts(["id-0", ...ids]);
     await release;
-    expect([...found.keys()].toSorted()).toEqual(ids.slice(0, 100).toSorted());
-    expect([requests.length, highest]).toEqual([100, 8]);
+    expect([...found].filter(([, one]) => one === "unread").map(([id]) => id)).toEqual(ids.slice(500));
+    expect([found.size, requests.length, highest]).toEqual([510, 500, 8]);
   });
 
   test("that are not told within the wait are unread, and so are all if the participant cannot be reached", async () => {
     const never = new Promise<Answer>(() => {});
-    const { source, failures } = await holdingsOf((id) => (id === "slow" ? never : good), 1_500);
-    const found = await source.holdings(["slow", "quick"]);
+    const { source, failures } = await sourceOf((id) => (id === "slow" ? never : good), { maxWait: 1_500 });
+    const found = await source.contracts(["slow", "quick"]);
     expect([found.get("slow"), typeof found.get("quick")]).toEqual(["unread", "object"]);
     expect(failures).toEqual(["lost"]);
-    const options = {
-      template: holding,
+    const away = new ParticipantContracts(endpointAt(await closedPort()), namedParties([operator]), {
+      templates: [holding],
+      registrars: [],
       maxWait: 1_000,
-      onFailure: ({ kind }: LedgerError) => void failures.push(kind),
-    };
-    const away = new ParticipantHoldings(endpointAt(await closedPort()), [operator], options);
-    expect(await away.holdings(["one"])).toEqual(new Map([["one", "unread"]]));
+      clock: () => 0,
+      onFailure: ({ kind }) => void failures.push(kind),
+    });
+    expect(await away.contracts(["one"])).toEqual(new Map([["one", "unread"]]));
     expect(failures).toEqual(["lost", "lost"]);
   });
 });
@@ -155,7 +268,7 @@ async function historyOf(answers: readonly Answer[], maxWait = 0) {
     return Promise.resolve();
   };
   const waiting = { maxWait, clock: () => clock.time, pause };
-  const history = new ParticipantHistory(endpoint, ["operator::1220", "registrar::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220", "registrar::1220"]), waiting);
   return { history, requests, pauses, clock };
 }
 
@@ -232,7 +345,7 @@ test("at most 64 updates are looked up at a time; others fail as busy, and later
   const release = gate();
   const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
   const waiting = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
-  const history = new ParticipantHistory(endpoint, ["operator::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220"]), waiting);
   const running = Array.from({ length: 64 }, () => history.update({ updateId }, templates));
   await until("all are asked for", () => requests.length === 64);
   const message = "64 lookups of past updates are in progress";

@@ -96,7 +96,15 @@ test("the source, and a failed check, are named by origin and path", async () =>
   const end = new AbortController();
   const decoder = new Decoder([]);
   const clock = () => performance.now();
-  const { ingestor } = connectParticipant(participant, limits, [], decoder, Date.now, clock, end.signal);
+  const { ingestor } = connectParticipant(participant, {
+    limits,
+    kept: {},
+    templates: [],
+    decoder,
+    now: Date.now,
+    clock,
+    signal: end.signal,
+  });
   end.abort();
   expect(ingestor.name).toBe("http://participant.example:7575/json");
   expectNoSecret(ingestor.origin);
