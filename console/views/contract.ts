@@ -19,7 +19,13 @@ export const contract: View = {
     }),
 };
 
-function render({ contract: stored, payload, views = {}, archived = false, calls = [] }: StoredContract): readonly Node[] {
+function render({
+  contract: stored,
+  payload,
+  views = {},
+  archived = false,
+  calls = [],
+}: StoredContract): readonly Node[] {
   if (stored === undefined)
     return [
       empty(

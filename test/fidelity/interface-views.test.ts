@@ -313,7 +313,10 @@ describe("what a view says proves nothing", () => {
   test.each([
     ["NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,f5ce331d): No vetted package", "of splice-test-token-v2"],
     ["NOT_CONNECTED_TO_ANY_SYNCHRONIZER(9,f5ce331d): Could not compute a package-id", "of splice-test-token-v2"],
-    ["COMMAND_PREPROCESSING_FAILED(8,f5ce331d): An optional contract field may not be dropped", "of splice-test-token-v2"],
+    [
+      "COMMAND_PREPROCESSING_FAILED(8,f5ce331d): An optional contract field may not be dropped",
+      "of splice-test-token-v2",
+    ],
     ["DAML_FAILURE(9,f5ce331d): NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(", undefined],
     ["UNHANDLED_EXCEPTION(9,f5ce331d): no view", undefined],
   ])("a view that fails as %s depends on the stream: %s", (message, choice) => {

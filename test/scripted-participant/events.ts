@@ -168,7 +168,12 @@ export function createdEvent(
       const { interfaceId, value } = view;
       const message = sight.failureOf(view, contract);
       if (message !== undefined)
-        return { interfaceId, viewStatus: { code: 9, message, details: [] }, viewValue: null, implementationPackageId: "" };
+        return {
+          interfaceId,
+          viewStatus: { code: 9, message, details: [] },
+          viewValue: null,
+          implementationPackageId: "",
+        };
       const viewStatus = { code: 0, message: "", details: [] };
       return { interfaceId, viewStatus, viewValue: value, implementationPackageId: packageIdOf(contract) };
     }),
