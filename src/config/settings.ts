@@ -14,6 +14,7 @@ import {
   oneOf,
   optional,
   parties,
+  partiesOrUser,
   party,
   seconds,
   type Setting,
@@ -97,9 +98,10 @@ export const settings = {
 
   // The participant.
   ledgerUrl: url("ledger-url", "base URL of a participant's JSON Ledger API v2, instead of a file"),
-  ledgerParties: optional("ledger-parties", parties, {
-    accepts: "comma-separated party ids (hint::fingerprint)",
-    description: "parties whose contracts are read from the participant",
+  ledgerParties: optional("ledger-parties", partiesOrUser, {
+    accepts: "user, or comma-separated party ids (hint::fingerprint)",
+    description:
+      "parties whose contracts are read from the participant; user stands for those that the token's user may read as",
   }),
   registrars: optional("registrars", parties, {
     accepts: "comma-separated party ids (hint::fingerprint)",

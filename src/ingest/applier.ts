@@ -51,6 +51,11 @@ export class Applier {
     return this.#followed;
   }
 
+  /** Takes up what the store has, of the parties that are known only now. */
+  resume(): void {
+    this.#checkpoint = this.#options.writer.checkpoint;
+  }
+
   requireSnapshot(): void {
     this.#checkpoint = undefined;
   }
@@ -88,14 +93,15 @@ export class Applier {
   }
 
   /**
-   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. Returns
-   * whether it has applied any.
+   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now, or is
+   * abandoned. Returns whether it has applied any.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     return this.#enqueue(() => this.#apply(elements, followed));
   }
 
   async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
+    if (followed !== this.#followed || this.#abandonedFor !== undefined) return false;
     const { updates, failure } = decodeUpdates(elements, this.#options.decoder);
     let end = this.#confirmedOffset;
     const fresh = updates.filter(({ offset }) => {
@@ -104,7 +110,7 @@ export class Applier {
       return isFresh;
     });
     const last = fresh.findLast(({ updateId }) => updateId !== undefined);
-    const isApplied = last !== undefined && followed === this.#followed;
+    const isApplied = last !== undefined;
     if (isApplied) {
       const { offset, updateId } = last;
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;

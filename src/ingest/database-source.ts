@@ -158,6 +158,7 @@ export function databaseSource({
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
       ids: async () => (roles.answers ? follower.packageIds() : storedPackages.ids()),
     },
+    parties: () => connection?.parties(),
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.

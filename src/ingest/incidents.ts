@@ -43,6 +43,18 @@ const meanings: Readonly<Record<LedgerErrorKind | "forbidden", FailureMeaning>> 
     backoff: { firstMs: 100, maxMs: 60_000 },
     isRetriedAtOnce: true,
   },
+  "no-parties": {
+    level: "warn",
+    message: "there are no parties to read the participant as",
+    hint: "grant the token's user CanReadAs for the parties of the registry; it is asked again",
+    backoff: { firstMs: 1_000, maxMs: 10_000 },
+  },
+  withdrawn: {
+    level: "error",
+    message: "the token's user may no longer read as a party",
+    hint: "grant the right again, unless that was meant: a new snapshot has no contracts that this party alone sees",
+    backoff: { firstMs: 100, maxMs: 10_000 },
+  },
   busy: {
     level: "warn",
     message: "the participant is overloaded or not ready",

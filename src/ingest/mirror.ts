@@ -1,5 +1,5 @@
 import { errorMessage } from "../util/logger.js";
-import type { CatchUpProgress } from "../domain/ledger.js";
+import { type CatchUpProgress, namesOf, type ReadAs } from "../domain/ledger.js";
 import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
 import { takeSnapshot } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
@@ -29,16 +29,16 @@ type Start =
 type End =
   /** Updates that are pruned, of another history, or malformed again and again ask for a snapshot. */
   | LedgerError
-  /** The mirror has closed the stream itself, for one of the present history or of more packages. */
+  /** The mirror has closed the stream itself, for one of the present history, or of other packages or parties. */
   | Reopened
-  /** While a snapshot was read, packages came that neither it nor the stream has. */
-  | PackagesFound;
+  /** While a snapshot was read, packages or parties came that neither it nor the stream has. */
+  | OutdatedRequest;
 
-class PackagesFound extends Error {}
+class OutdatedRequest extends Error {}
 
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
-/** How often packages are looked for that the participant lacked. */
+/** How often packages are looked for that the participant lacked, and parties to read as. */
 const SEARCH_INTERVAL_MS = 30_000;
 
 /**
@@ -54,6 +54,8 @@ export class Mirror {
   readonly #retries: Retries;
   #unreadable = 0;
   #reportedMissing = "";
+  /** Why the parties could not be asked for last; undefined if they could. */
+  #partyFailure: string | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
@@ -86,7 +88,7 @@ export class Mirror {
       () => this.#follow(),
       (failures, error) => this.#ended(failures, asEnd(error)),
     );
-    await Promise.all([following, this.#catchUp.run(), this.#findMissing()]);
+    await Promise.all([following, this.#catchUp.run(), this.#lookOut()]);
   }
 
   get #start(): Start {
@@ -96,7 +98,9 @@ export class Mirror {
     return { state: "stopped", offset: checkpoint.offset, updateId: checkpoint.updateId };
   }
 
-  #follow(): Promise<never> {
+  async #follow(): Promise<never> {
+    // A participant ends the stream of a user whose rights change.
+    await this.#findParties();
     const start = this.#start;
     return start.state === "stopped" ? this.#resume(start.offset, start.updateId) : this.#followSnapshot();
   }
@@ -127,11 +131,11 @@ export class Mirror {
   /** Opens a stream of updates, prepares the store, then applies updates until the stream ends. Throws the End, or a defect. */
   async #followFrom(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const { ledger } = this.#options;
-    const { missing } = ledger;
+    const { missing, parties } = ledger;
     const updates = await ledger.updates(after);
     try {
       await prepare(updates);
-      if (ledger.missing !== missing) throw new PackagesFound();
+      if (ledger.missing !== missing || ledger.parties !== parties) throw new OutdatedRequest();
       this.#warnOfMissing();
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates)) {
@@ -159,7 +163,7 @@ export class Mirror {
   #ended(failures: number, end: End): number | undefined {
     const { ledger, lag, random } = this.#options;
     lag.streamLost();
-    if (end instanceof PackagesFound) return undefined;
+    if (end instanceof OutdatedRequest) return undefined;
     // One that goes on slows down.
     if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
     const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
@@ -187,31 +191,80 @@ export class Mirror {
     this.#reportedMissing = missing;
   }
 
+  async #lookOut(): Promise<void> {
+    const { pause, signal } = this.#options;
+    for (await pause(SEARCH_INTERVAL_MS); !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
+      try {
+        await this.#findParties();
+        await this.#findMissing();
+      } catch (error) {
+        // Other failures are met on the stream, and logged there.
+        if (error instanceof LedgerError && error.kind === "no-parties") this.#applier.abandon(error);
+      }
+    }
+  }
+
   /**
    * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
    * older than the store's offset. Until then the service follows the ledger without them.
    */
   async #findMissing(): Promise<void> {
-    const { ledger, log, pause, signal } = this.#options;
-    for (; !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
-      if (ledger.missing.length === 0) continue;
-      try {
-        const found = await ledger.findMissing();
-        if (found.length === 0) continue;
-        log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
-        ledger.include(found);
-        this.#applier.requireSnapshot();
-        this.#applier.abandon(new Reopened());
-      } catch {
-        // The same failure is met on the stream, and logged there.
-      }
+    const { ledger, log } = this.#options;
+    if (ledger.missing.length === 0) return;
+    const found = await ledger.findMissing();
+    if (found.length === 0) return;
+    log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
+    ledger.include(found);
+    this.#takeSnapshot();
+  }
+
+  /**
+   * Asks as which parties the participant is read now. Others than before need a new snapshot, as found packages do. If the
+   * participant cannot be asked, those known before are kept. Throws LedgerError if there are none.
+   */
+  async #findParties(): Promise<void> {
+    const { ledger, decoder, log } = this.#options;
+    let found: ReadAs;
+    try {
+      found = await ledger.findParties();
+      this.#partyFailure = undefined;
+    } catch (error) {
+      if (ledger.parties === undefined || !(error instanceof LedgerError) || error.kind === "no-parties") throw error;
+      const { kind, message: reason } = error;
+      const isNew = this.#partyFailure !== reason;
+      this.#partyFailure = reason;
+      if (isNew)
+        log.warn({ kind, reason }, "the rights of the token's user cannot be read: those known before are used");
+      return;
     }
+    const before = ledger.parties;
+    if (before !== undefined && namesOf(before) === namesOf(found)) return;
+    ledger.readAs(found);
+    decoder.hasOwnWitnesses = found !== "any";
+    if (before === undefined) {
+      log.info({ parties: found }, "the token's user may read as these parties");
+      this.#applier.resume();
+      return;
+    }
+    const lost = found === "any" ? [] : [before].flat().filter((party) => !found.includes(party));
+    log.info({ before, parties: found }, "the token's user may read as other parties; a new snapshot is taken");
+    if (lost.length > 0) {
+      const names = lost.map((party) => (party === "any" ? namesOf("any") : party)).join(", ");
+      this.#incidentLog.begin(new LedgerError("withdrawn", `it may no longer read as ${names}`));
+    }
+    this.#takeSnapshot();
+  }
+
+  /** Of what is asked for from now on, beside the store. */
+  #takeSnapshot(): void {
+    this.#applier.requireSnapshot();
+    this.#applier.abandon(new Reopened());
   }
 }
 
 /** Any other error comes from the store or is a defect. The mirror retries it like a lost connection. */
 function asEnd(error: unknown): End {
-  const isEnd = error instanceof LedgerError || error instanceof Reopened || error instanceof PackagesFound;
+  const isEnd = error instanceof LedgerError || error instanceof Reopened || error instanceof OutdatedRequest;
   return isEnd ? error : new LedgerError("lost", errorMessage(error));
 }
 

@@ -21,10 +21,14 @@ export class Decoder {
   readonly #keepsOptional: boolean;
   readonly #keepsReadById: boolean;
   readonly #registrars: ReadonlySet<string>;
+  /** Whether contracts need the signature of one of our registrars, and none is configured. */
+  readonly lacksRegistrars: boolean;
   /** How many contracts were left out because none of our registrars has signed them. */
   foreign = 0;
   /** How many contracts have shown the view of an interface. */
   withViews = 0;
+  /** Whether the witnesses that events name are parties that we read as, not any. */
+  hasOwnWitnesses = true;
   readonly #strings = new SharedStrings();
 
   constructor(
@@ -40,6 +44,7 @@ export class Decoder {
     this.#keepsOptional = keepsOptional;
     this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
+    this.lacksRegistrars = registrars.length === 0 && templates.some((template) => template.signerOf !== undefined);
   }
 
   /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
@@ -160,7 +165,7 @@ export class Decoder {
 
   #isSignedBy(registrar: string | undefined, { signatories, witnessParties }: JsonObject): boolean {
     if (registrar === undefined || !textsIn(signatories).includes(registrar)) return false;
-    return this.#registrars.has(registrar) || textsIn(witnessParties).includes(registrar);
+    return this.#registrars.has(registrar) || (this.hasOwnWitnesses && textsIn(witnessParties).includes(registrar));
   }
 
   /**

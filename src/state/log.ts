@@ -4,6 +4,7 @@
  * test/state/log-conformance.
  */
 import type { Body, Contract } from "../domain/contract.js";
+import type { Tally } from "../domain/template.js";
 import type { LookupHash, Tag } from "./lookup-hash.js";
 
 /** A committed state. */
@@ -57,6 +58,8 @@ export interface LoggedSum {
   /** The hash of its name. */
   readonly sum: LookupHash;
   readonly amount: bigint;
+  /** As of the contracts that are only counted; undefined if none of them had one. */
+  readonly tally?: Tally | undefined;
 }
 
 /** What has changed from one position to a later one. A contract that was archived and is active again is of both lists. */

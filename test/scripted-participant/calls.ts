@@ -24,7 +24,7 @@ import type {
 import { type Preparation, prepare } from "./prepare.js";
 import { long, object, optional, text, texts } from "./requests.js";
 import { checkpointTimes } from "./stream-content.js";
-import type { Tokens } from "./tokens.js";
+import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
 
 export interface Serving {
@@ -149,6 +149,33 @@ export class Calls {
     return vettedPackages(this.serving.vetted ?? [], body);
   }
 
+  /** Without authentication there is none. */
+  authenticatedUser(): object {
+    if (this.#token === undefined || this.serving.tokens === undefined) {
+      const cause =
+        "The submitted request is missing a user-id: requests with an empty user-id are only supported if there is an authenticated user";
+      throw refusal("INVALID_TOKEN", cause);
+    }
+    const metadata = { resourceVersion: "0", annotations: {} };
+    const unset = { primaryParty: "", identityProviderId: "", primaryPartyAuthentication: false };
+    return { user: { id: USER, isDeactivated: false, metadata, ...unset } };
+  }
+
+  /** A user may see its own, an administrator those of all. */
+  userRights(user: string): object {
+    const own = this.#token === undefined ? undefined : this.serving.tokens?.rights(this.#token);
+    if (own !== undefined && user !== USER && own.every(([kind]) => kind !== "ParticipantAdmin"))
+      throw refusal("PERMISSION_DENIED", "not the user's own");
+    if (user !== USER)
+      throw refusal("USER_NOT_FOUND", `list user rights failed for unknown user "${user}"`, {
+        resources: [["ErrorResource(USER)", user]],
+      });
+    const rights = (own ?? []).map(([kind, party]) => ({
+      kind: { [kind]: { value: party === undefined ? {} : { party } } },
+    }));
+    return { rights };
+  }
+
   #update(which: string | number, format: UpdateFormat): UpdateResponse {
     this.#checkRights(format.includeTransactions?.eventFormat, format.includeReassignments);
     return updateOf(this.ledger.log, which, viewOf(format, this.serving.packageNames));
@@ -156,6 +183,7 @@ export class Calls {
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
     this.#checkParties(formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {})));
+    if (formats.some((format) => format?.filtersForAnyParty !== undefined)) this.#checkParties(["any"]);
   }
 
   #checkParties(parties: readonly string[]): void {

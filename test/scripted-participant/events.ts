@@ -1,6 +1,6 @@
 /** What a format shows of a contract, and the events of the API. */
 import { refusal } from "./errors.js";
-import type { Contract, Entry, Exercised, Reassignment } from "./log.js";
+import type { Contract, Entry, Exercised, Reassignment, View } from "./log.js";
 import {
   ABSENT,
   type ArchivedEvent,
@@ -19,17 +19,27 @@ import { DecodingError } from "./requests.js";
 interface Sight {
   readonly witnesses: string[];
   readonly withBlob: boolean;
+  /** Those of the interfaces that were asked for. */
+  readonly implemented: readonly View[];
+  /** Those of them whose views were asked for. */
+  readonly shown: readonly View[];
 }
 
 /** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
 export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
-/** Returns whether a matching contract is shown with its blob; undefined if it does not match. */
-type Match = (contract: Contract) => boolean | undefined;
+/** Returns how a matching contract is shown; undefined if it does not match. */
+type Match = (contract: Contract) => Matched | undefined;
+
+interface Matched {
+  readonly withBlob: boolean;
+  readonly implemented?: View;
+  readonly withView?: boolean;
+}
 
 /**
  * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
- * format is invalid or has an interface filter, which is not supported.
+ * format is invalid.
  */
 export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
@@ -48,43 +58,64 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
       ...byParty.filter(([party]) => seenBy.includes(party)),
       ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
-      const matched = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
-      return matched.length === 0 ? [] : [{ party, withBlob: matched.includes(true) }];
+      return matches.flatMap((match) => {
+        const matched = match(contract);
+        return matched === undefined ? [] : [{ party, ...matched }];
+      });
     });
     if (found.length === 0) return undefined;
+    const viewsOf = (those: readonly Matched[]) => [...new Set(those.flatMap(({ implemented = [] }) => implemented))];
     return {
       witnesses: [...new Set(found.map(({ party }) => party))],
       withBlob: found.some(({ withBlob }) => withBlob),
+      implemented: viewsOf(found),
+      shown: viewsOf(found.filter(({ withView = false }) => withView)),
     };
   };
 }
 
 function matchesOf({ cumulative = [] }: Filters, packageNames: ReadonlySet<string> | undefined): Match[] {
-  if (cumulative.length === 0) return [() => false];
+  if (cumulative.length === 0) return [() => undefined];
   return cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames));
 }
 
 function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | undefined): Match {
-  if ("Empty" in filter) return () => false;
-  if ("WildcardFilter" in filter) return () => filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
+  if ("Empty" in filter) return () => undefined;
+  if ("WildcardFilter" in filter) {
+    const { includeCreatedEventBlob: withBlob = false } = filter.WildcardFilter.value;
+    return () => ({ withBlob });
+  }
   if ("InterfaceFilter" in filter) {
-    throw refusal("INVALID_ARGUMENT", "the scripted participant does not support interface filters");
+    const { interfaceId, includeInterfaceView = false, includeCreatedEventBlob = false } = filter.InterfaceFilter.value;
+    const isNamed = identified("interfaceId", interfaceId, packageNames);
+    return ({ views = [] }) => {
+      const implemented = views.find((view) => isNamed(view.interfaceId, view.packageName));
+      return implemented && { withBlob: includeCreatedEventBlob, implemented, withView: includeInterfaceView };
+    };
   }
   const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
-  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
-  if (entity === "") {
-    throw new DecodingError(["templateId", malformedTemplate(templateId)]);
-  }
+  const isNamed = identified("templateId", templateId, packageNames);
+  return (contract) =>
+    isNamed(contract.templateId, contract.packageName) ? { withBlob: includeCreatedEventBlob } : undefined;
+}
+
+/** Whether an id, `packageId:Module:Entity`, of a package with a name is that of a filter. Throws a Refusal for an unknown package. */
+function identified(
+  field: string,
+  id: string,
+  packageNames: ReadonlySet<string> | undefined,
+): (id: string, packageName: string) => boolean {
+  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(id) ?? [];
+  if (entity === "") throw new DecodingError([field, malformedTemplate(id)]);
   if (hash === "#" && packageNames?.has(packageReference) === false) {
     throw refusal(
       "PACKAGE_NAMES_NOT_FOUND",
       `The following package names do not match upgradable packages uploaded on this participant: [${packageReference}].`,
     );
   }
-  return (contract) => {
-    const [packageId, ...own] = contract.templateId.split(":");
-    const isOf = (hash === "#" ? contract.packageName : packageId) === packageReference && own.join(":") === entity;
-    return isOf ? includeCreatedEventBlob : undefined;
+  return (given, packageName) => {
+    const [packageId, ...own] = given.split(":");
+    return (hash === "#" ? packageName : packageId) === packageReference && own.join(":") === entity;
   };
 }
 
@@ -111,7 +142,12 @@ export function createdEvent(
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
-    interfaceViews: [],
+    interfaceViews: sight.shown.map(({ interfaceId, value }) => ({
+      interfaceId,
+      viewStatus: { code: 0, message: "", details: [] },
+      viewValue: value,
+      implementationPackageId: packageIdOf(contract),
+    })),
     witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],
@@ -130,7 +166,7 @@ export function archivedEvent(contract: Contract, { offset, nodeId }: EventPosit
     templateId: contract.templateId,
     witnessParties: sight.witnesses,
     packageName: contract.packageName,
-    implementedInterfaces: [],
+    implementedInterfaces: sight.implemented.map(({ interfaceId }) => interfaceId),
   };
 }
 

@@ -22,6 +22,10 @@ export type LedgerErrorKind =
   | "unreadable"
   /** It does not have a package or template that a request names. */
   | "incomplete"
+  /** There are no parties to read as. */
+  | "no-parties"
+  /** The token's user has lost the right to read as a party. */
+  | "withdrawn"
   /** It rejects the request itself. */
   | "refused";
 

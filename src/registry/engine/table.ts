@@ -46,9 +46,10 @@ export interface CompiledTable {
 /** A table has no groups beside its registrars. */
 export const groupOf = (registrar: string): Group => ({ registrar, operator: undefined, provider: undefined });
 
-export function compileTable(table: Table): CompiledTable {
+/** `namesInstruments`: whether the instruments file names some. */
+export function compileTable(table: Table, namesInstruments = false): CompiledTable {
   const { file, rows } = table;
-  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries });
+  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries, namesInstruments });
   const entries = tableEntries(table, templates);
   const versions = new PackageVersions(new Map(Object.entries(table.packages)));
   const parts = { entries, facts: table.vocabulary.facts, versions };

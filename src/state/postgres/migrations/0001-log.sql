@@ -126,6 +126,8 @@ CREATE TABLE offledger.log_sums (
   sum_hash uuid NOT NULL,
   ledger_offset bigint NOT NULL,
   amount numeric NOT NULL,
+  -- JSON: group and name, as of the contracts that are only counted; NULL if none of them had one.
+  tally text,
   PRIMARY KEY (generation, sum_hash)
 );
 CREATE INDEX log_sums_by_offset ON offledger.log_sums (generation, ledger_offset);
