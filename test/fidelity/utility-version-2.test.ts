@@ -216,9 +216,10 @@ describe("what the registrar has not signed is neither served nor disclosed", ()
 test("an instruction to allocate that the store does not have yet is waited for; then it is none", async () => {
   const store = await storeOf(utilityContracts, utility);
   const query = { registrar: admin, contractId: "00bb", meta: {} };
-  const asked = executorOn(store).execute((registry, context) =>
-    registry.choiceContext(context, "allocation-instruction/accept", query),
-  );
+  const asked = async () =>
+    executorOn(store).execute((registry, context) =>
+      registry.choiceContext(context, "allocation-instruction/accept", query),
+    );
   await expect(asked).rejects.toThrow("00bb is not an allocation instruction that is pending");
   expect(() =>
     store.read((view) =>
