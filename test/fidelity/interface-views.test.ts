@@ -63,8 +63,8 @@ interface Decoded {
 }
 
 /** Every contract that was created. */
-function decodeAll(updates: readonly JsonValue[], templates: Iterable<Template>): Decoded {
-  const decoder = new Decoder([...templates]);
+function decodeAll(updates: readonly JsonValue[], all: Iterable<Template>): Decoded {
+  const decoder = new Decoder([...all]);
   const decoded = updates.map((update) => decodeUpdate(update, decoder));
   const contracts = decoded.flatMap(({ changes }) =>
     changes.flatMap((change) => ("active" in change && "template" in change.active ? change.active : [])),
