@@ -3,7 +3,7 @@ import { WireType } from "@bufbuild/protobuf/wire";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import type { WatchBinding } from "../../service/watch.js";
 import { memoizeLast } from "../../util/memoize.js";
-import { ruleCheck } from "../decoding/validation.js";
+import { checkRules } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
 import type { Budget } from "../limits.js";
 import type { Report } from "../rpcs.js";
@@ -53,14 +53,12 @@ export class WatchCalls {
   readonly #options: WatchOptions;
   readonly #streams: Streams;
   readonly #report: Report;
-  readonly #checkRules;
 
   /** `memory` in STREAM_UNITS. */
   constructor(options: WatchOptions, memory: Budget, report: Report) {
     this.#options = options;
     this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS, memory);
     this.#report = report;
-    this.#checkRules = ruleCheck(options.binding.service.method.watch.input);
     options.statistics.open = () => this.#streams.count;
   }
 
@@ -77,7 +75,7 @@ export class WatchCalls {
   ) {
     const { binding, statistics } = this.#options;
     const { input } = binding.service.method.watch;
-    this.#checkRules(request);
+    checkRules(input, request);
     const { signal, end } = this.#streams.begin(client, units);
     try {
       for await (const message of binding.watch(request, signal)) {
