@@ -140,10 +140,7 @@ async function start(
     },
     "offledger starts",
   );
-  const readsAs = config.ledgerUrl === undefined ? undefined : config.ledgerParties;
-  const registrars = roles.answers
-    ? new RegistrarMonitor({ registry, source, parties: readsAs, now, clock, log })
-    : undefined;
+  const registrars = roles.answers ? new RegistrarMonitor({ registry, source, now, clock, log }) : undefined;
   if (registrars !== undefined) shutdown.add(() => registrars.close());
   const standing = () => registrars?.warnings() ?? [];
   const warnings = roles.answers
@@ -197,7 +194,7 @@ async function start(
   const { credentialDays } = limits;
   const checked = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
   const firstEnd = new AbortController();
-  const first = { registry, source, parties: readsAs, ...checked, now, log };
+  const first = { registry, source, ...checked, now, log };
   let running: Promise<CheckedInventory | undefined> | undefined;
   const readFirst = () => (running ??= firstInventory(first, firstEnd.signal));
   shutdown.add(async () => {

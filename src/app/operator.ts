@@ -101,6 +101,7 @@ function createConsole({ registry, executor, source, warnings, requests, now }: 
     data: {
       version: packageVersion(),
       source: source.name,
+      foreign: () => source.status().foreign,
       notReadyReason: () => source.notReadyReason(),
       // A registry without checks has no warnings.
       warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.latest()),

@@ -268,7 +268,7 @@ async function executorOf(
 const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchronizer::1220" };
 
 /** As a dump has it. */
-function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
+export function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
   if (!isShort(contract)) return contract;
   const { template, contractId = `contract-${index + 1}`, payload = {}, views = {}, ...given } = contract;
   const { signatories = Object.values(views).flatMap(registrarIn) } = given;
