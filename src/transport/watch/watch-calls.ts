@@ -13,17 +13,6 @@ import { Streams } from "./streams.js";
 
 export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
-/**
- * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
- * changes each message for its encoding.
- */
-type WatchCall = (
-  request: WatchRequest,
-  client: AbortSignal,
-  units: number,
-  prepare?: (message: WatchResponse) => WatchResponse,
-) => AsyncGenerator<WatchResponse>;
-
 interface WatchOptions {
   readonly streams: ChangeStreams;
   /** The maximum number of streams; an operator's setting. */
@@ -61,13 +50,16 @@ export class WatchCalls {
   /** As in ChangeStreams. */
   readonly lagMs = (): number => this.#changes.lagMs;
 
-  readonly call: WatchCall = async function* (
-    this: WatchCalls,
+  /**
+   * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
+   * changes each message for its encoding.
+   */
+  async *call(
     request: WatchRequest,
     client: AbortSignal,
     units: number,
-    prepare = (message: WatchResponse) => message,
-  ) {
+    prepare = (message: WatchResponse): WatchResponse => message,
+  ): AsyncGenerator<WatchResponse> {
     checkRules(METHOD.input, request);
     const { signal, end } = this.#streams.begin(client, units);
     try {
@@ -83,7 +75,7 @@ export class WatchCalls {
     }
     // The client is gone, or the stream has to end.
     throw signal.reason;
-  }.bind(this);
+  }
 
   close(): void {
     this.#streams.close();
