@@ -96,7 +96,7 @@ export const refusals = {
   "limit-exceeded": invalid`the request exceeds a [limit](security.md#limits); see \`OFFLEDGER_MAX_LEGS\` | Send at most {maximum} {limit} | limit (\`legs\`, \`allocations\`, \`instruments\`, \`accounts\`, \`parties\`), maximum`,
   "transfer-not-verified": invalid`the transfer is [not proven](participant.md#transfer-proofs) | Check the update id and every value of the transfer`,
   "several-groups": invalid`a settlement has allocations of several groups | Settle the allocations of each operator and provider apart | registrar, contractId`,
-  "instruction-never-pending": invalid`an allocation instruction: none is ever pending |  | registrar, contractId`,
+  "instruction-never-pending": invalid`an allocation instruction that is not pending |  | registrar, contractId`,
   "operation-not-supported": notFound`the registry does not have the operation |  | registrar`,
   "instrument-unknown": notFound`the registrar has no such instrument | Use an instrument that registrar {registrar} has | registrar, instrument`,
   "instruction-unknown": notFound`the instruction does not exist, or is new | Check the contract id and the registrar, or wait until the service has seen it | contractId, registrar of the path`,
