@@ -106,7 +106,7 @@ export const refusals = {
   "history-unavailable": notFound`transfer proofs need a service that reads a participant itself`,
   "request-unknown": notFound`this process does not keep that request | Pass the request itself`,
   "request-too-large": notFound`the request was too large to keep | Pass the request itself`,
-  "holding-unread": unavailable`the participant has not told an input holding in time |  | contractId`,
+  "holding-unread": unavailable`the participant has not told in time a holding that the answer depends on |  | contractId`,
 } satisfies Readonly<Record<string, CauseDefinition>>;
 
 /** Of what checks find too, in the order of reports. */
