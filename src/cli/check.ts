@@ -207,7 +207,7 @@ export function formatSnapshotCheck(
   snapshot: FileSnapshot,
   inventory: CheckedInventory | undefined,
 ): string {
-  const { contracts, ignored, problems } = snapshot;
+  const { contracts, ignored, foreign, problems } = snapshot;
   if (inventory === undefined) {
     const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
     return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
@@ -216,6 +216,7 @@ export function formatSnapshotCheck(
   return [
     `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
     ...counted,
+    ...foreignLine(foreign),
     "",
     ...formatInventory(inventory),
     "",
@@ -224,7 +225,7 @@ export function formatSnapshotCheck(
 
 /** The result of `offledger check` for a participant. */
 function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
-  const { offset, contracts, unreadable } = snapshot;
+  const { offset, contracts, unreadable, foreign } = snapshot;
   const { stored, counted } = countContracts(contracts);
   const reasons = unreadable
     .slice(0, MAX_PROBLEMS)
@@ -233,6 +234,7 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
   return [
     `${name} can be served: ${stored} contracts at offset ${offset}`,
     ...counted,
+    ...foreignLine(foreign),
     ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
     ...reasons,
     ...more,
@@ -241,6 +243,11 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
     "",
   ].join("\n");
 }
+
+const foreignLine = (foreign = 0): string[] =>
+  foreign === 0
+    ? []
+    : [`${foreign} contracts are signed by no registrar that is read as or configured, and are not served`];
 
 function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
   const stored = contracts.filter(isStored).length;

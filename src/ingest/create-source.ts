@@ -1,6 +1,6 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
-import { type KeptContracts, mirroredOf, namesOf } from "../domain/ledger.js";
+import { type KeptContracts, mirroredOf } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
@@ -89,6 +89,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       offset: ingestion?.offset(),
       age: ingestion?.age(),
       reconnects: ingestor.reconnects(),
+      foreign: ingestor.foreign(),
       isLeader: ingestion !== undefined,
       pool: undefined,
       heapShare: undefined,
@@ -143,10 +144,12 @@ export function connectParticipant(
     ingestor: {
       name: displayUrl(url),
       get origin() {
-        const readAs = reading?.parties ?? source.fixed;
-        return `participant of ${readAs === undefined ? "parties that are not known" : namesOf(readAs)}`;
+        // Until the parties are known, no store is of this origin.
+        const readAs = reading?.parties ?? source.fixed ?? [];
+        return `participant of ${[readAs].flat().toSorted().join(", ")}`;
       },
       reconnects,
+      foreign: () => decoder.foreign,
       start(writer, log, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
         reading = ledger;

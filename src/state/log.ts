@@ -3,7 +3,7 @@
  * snapshot with the updates that follow it, and offsets grow in the order of commits. Every log has to pass
  * test/state/log-conformance.
  */
-import type { Body, Contract } from "../domain/contract.js";
+import type { BodyTexts, Contract } from "../domain/contract.js";
 import type { Tally } from "../domain/template.js";
 import type { LookupHash, Tag } from "./lookup-hash.js";
 
@@ -102,7 +102,7 @@ export interface LoggedState {
 /** Bodies by contract id, and the position of the head in the same state. */
 export interface FetchedBodies {
   readonly head: LogPosition | undefined;
-  readonly bodies: ReadonlyMap<string, Pick<Body, "payload" | "createdEventBlob">>;
+  readonly bodies: ReadonlyMap<string, BodyTexts>;
 }
 
 /** Every method throws StoreUnavailable if the log cannot be read now. */

@@ -23,6 +23,16 @@ interface Sight {
   readonly implemented: readonly View[];
   /** Those of them whose views were asked for. */
   readonly shown: readonly View[];
+  /** Why a view is not computed; undefined if it is. */
+  readonly failureOf: (view: View, contract: Contract) => string | undefined;
+}
+
+/** What is on the participant. */
+export interface Packages {
+  /** Names of the uploaded packages; undefined if every name is accepted. */
+  readonly packageNames?: ReadonlySet<string> | undefined;
+  /** Names of those without a version that is vetted: no view is computed with them. */
+  readonly unvetted?: ReadonlySet<string> | undefined;
 }
 
 /** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
@@ -39,9 +49,18 @@ interface Matched {
 
 /**
  * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
- * format is invalid.
+ * format is invalid. Whether views are computed is chosen once for each interface and package, as a participant does.
  */
-export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
+export function filterOf(format: EventFormat, { packageNames, unvetted }: Packages = {}): Filter {
+  const choices = new Map<string, boolean>();
+  const failureOf = ({ interfaceId, failure }: View, { packageName }: Contract): string | undefined => {
+    const choice = `${interfaceId} ${packageName}`;
+    const isVetted = choices.get(choice) ?? unvetted?.has(packageName) !== true;
+    choices.set(choice, isVetted);
+    if (isVetted) return failure;
+    const reason = `No vetted package for rendering the interface view for package-name '${packageName}'.`;
+    return `NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,0af76519): ${reason}`;
+  };
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
     ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
   );
@@ -70,6 +89,7 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
       withBlob: found.some(({ withBlob }) => withBlob),
       implemented: viewsOf(found),
       shown: viewsOf(found.filter(({ withView = false }) => withView)),
+      failureOf,
     };
   };
 }
@@ -88,7 +108,9 @@ function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | u
   if ("InterfaceFilter" in filter) {
     const { interfaceId, includeInterfaceView = false, includeCreatedEventBlob = false } = filter.InterfaceFilter.value;
     const isNamed = identified("interfaceId", interfaceId, packageNames);
-    return ({ views = [] }) => {
+    return ({ packageName, views = [] }) => {
+      // No template implements the interface before its package is there.
+      if (packageNames?.has(packageName) === false) return undefined;
       const implemented = views.find((view) => isNamed(view.interfaceId, view.packageName));
       return implemented && { withBlob: includeCreatedEventBlob, implemented, withView: includeInterfaceView };
     };
@@ -142,12 +164,19 @@ export function createdEvent(
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
-    interfaceViews: sight.shown.map(({ interfaceId, value }) => ({
-      interfaceId,
-      viewStatus: { code: 0, message: "", details: [] },
-      viewValue: value,
-      implementationPackageId: packageIdOf(contract),
-    })),
+    interfaceViews: sight.shown.map((view) => {
+      const { interfaceId, value } = view;
+      const message = sight.failureOf(view, contract);
+      if (message !== undefined)
+        return {
+          interfaceId,
+          viewStatus: { code: 9, message, details: [] },
+          viewValue: null,
+          implementationPackageId: "",
+        };
+      const viewStatus = { code: 0, message: "", details: [] };
+      return { interfaceId, viewStatus, viewValue: value, implementationPackageId: packageIdOf(contract) };
+    }),
     witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],

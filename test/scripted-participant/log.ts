@@ -22,6 +22,8 @@ export interface View {
   readonly interfaceId: string;
   readonly packageName: string;
   readonly value: JsonObject;
+  /** The message of the template's own failure, which takes the place of the view. */
+  readonly failure?: string;
 }
 
 export interface Reassignment {

@@ -212,8 +212,8 @@ export class ArrayLog implements StateLog {
     const found = contractIds.flatMap((id) => {
       const contract = states.findLast(({ contracts }) => contracts.has(id))?.contracts.get(id);
       if (contract === undefined) return [];
-      const { payload, createdEventBlob } = contract.body;
-      return [[id, { payload, createdEventBlob }] as const];
+      const { payload, views, createdEventBlob } = contract.body;
+      return [[id, { payload, views, createdEventBlob }] as const];
     });
     const head = this.#head();
     await this.#options.pass();

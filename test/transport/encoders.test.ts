@@ -60,9 +60,10 @@ test("with and without debug fields have different entity tags", () => {
 test("a contract is encoded once in each form over a thousand responses", () => {
   let reads = 0;
   const counted = (one: StoredContract): StoredContract => {
-    const { payload, createdEventBlob } = one.body;
+    const { payload, views, createdEventBlob } = one.body;
     const body = {
       payload,
+      views,
       encodings: undefined,
       get createdEventBlob() {
         reads++;

@@ -123,8 +123,9 @@ export function onInstructions<S extends ContractSelector>(
   context: ContextDefinition<S>,
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
 ): ChoiceDefinition<S> {
-  const [kind = ""] = choice.split("/", 1);
-  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind), isExit: isExit(choice) };
+  const [kind = "", action = ""] = choice.split("/");
+  const label = kind.replaceAll("-", " ");
+  return { ...context, label, action, templates: templatesOf(kind), isExit: isExit(choice) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */

@@ -38,6 +38,8 @@ export interface TableFields {
   readonly rank?: number | undefined;
   /** The interfaces that it shows, as `allocation/2`. */
   readonly interfaces?: readonly string[] | undefined;
+  /** What its view of version 2 says that somebody may do with it, as `accept`; undefined if it says nothing. */
+  readonly actions?: readonly string[] | undefined;
   /** The instruments that the registry lists because of it. */
   readonly listed?: readonly Instrument[] | undefined;
 }
@@ -146,7 +148,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
       const [form, content] = contentOf(payload, shown);
       if (form.keep !== undefined && valuesAt(content, form.keep).length === 0) return undefined;
       const read = fieldsOf(form, content, listed);
-      const fields = views === undefined || shown === undefined ? read : { ...read, interfaces: views.shownBy(shown) };
+      const fields = views === undefined || shown === undefined ? read : { ...read, ...views.shownBy(shown) };
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)], isOptional: isReadById };
     },

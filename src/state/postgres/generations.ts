@@ -153,9 +153,12 @@ const COPIES: readonly Copy[] = [
     rowsOf: (contract, offset) => (isStored(contract) ? [[String(offset), ...contractColumns(contract)]] : []),
   },
   {
-    statement: "COPY offledger.log_bodies (generation, contract_id, payload, created_event_blob) FROM STDIN",
-    rowsOf: (contract) =>
-      isStored(contract) ? [[contract.contractId, contract.body.payload, contract.body.createdEventBlob]] : [],
+    statement: "COPY offledger.log_bodies (generation, contract_id, payload, views, created_event_blob) FROM STDIN",
+    rowsOf(contract) {
+      if (!isStored(contract)) return [];
+      const { payload, views, createdEventBlob } = contract.body;
+      return [[contract.contractId, payload, views, createdEventBlob]];
+    },
   },
   {
     statement: "COPY offledger.log_counted_only (generation, contract_id, sum_hash, amount) FROM STDIN",

@@ -90,11 +90,14 @@ CREATE TABLE offledger.log_bodies (
   generation bigint NOT NULL,
   contract_id text NOT NULL,
   payload text NOT NULL,
+  -- JSON; empty where none was read.
+  views text NOT NULL,
   created_event_blob text NOT NULL,
   PRIMARY KEY (generation, contract_id)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE offledger.log_bodies
   ALTER COLUMN payload SET STORAGE MAIN,
+  ALTER COLUMN views SET STORAGE MAIN,
   ALTER COLUMN created_event_blob SET STORAGE MAIN;
 
 -- The latest archivals.
