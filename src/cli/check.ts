@@ -7,6 +7,7 @@ import { LIMITS } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { mirroredOf } from "../domain/ledger.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
 import type { Chunks } from "../ledger/file/splitter.js";
@@ -152,7 +153,7 @@ export async function checkParticipant(
     });
     const readAs = await source.read();
     decoder.hasOwnWitnesses = readAs !== "any";
-    const ledger = new ParticipantClient(endpoint, source, registry.templates);
+    const ledger = new ParticipantClient(endpoint, source, mirroredOf(registry.templates, keptContracts(config)));
     ledger.readAs(readAs);
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
@@ -206,7 +207,7 @@ export function formatSnapshotCheck(
   snapshot: FileSnapshot,
   inventory: CheckedInventory | undefined,
 ): string {
-  const { contracts, ignored, problems } = snapshot;
+  const { contracts, ignored, foreign, problems } = snapshot;
   if (inventory === undefined) {
     const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
     return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
@@ -215,6 +216,7 @@ export function formatSnapshotCheck(
   return [
     `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
     ...counted,
+    ...foreignLine(foreign),
     "",
     ...formatInventory(inventory),
     "",
@@ -223,7 +225,7 @@ export function formatSnapshotCheck(
 
 /** The result of `offledger check` for a participant. */
 function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
-  const { offset, contracts, unreadable } = snapshot;
+  const { offset, contracts, unreadable, foreign } = snapshot;
   const { stored, counted } = countContracts(contracts);
   const reasons = unreadable
     .slice(0, MAX_PROBLEMS)
@@ -232,6 +234,7 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
   return [
     `${name} can be served: ${stored} contracts at offset ${offset}`,
     ...counted,
+    ...foreignLine(foreign),
     ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
     ...reasons,
     ...more,
@@ -241,11 +244,16 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
   ].join("\n");
 }
 
+const foreignLine = (foreign = 0): string[] =>
+  foreign === 0
+    ? []
+    : [`${foreign} contracts are signed by no registrar that is read as or configured, and are not served`];
+
 function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
   const stored = contracts.filter(isStored).length;
   const counted = contracts.length - stored;
   return {
     stored,
-    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
+    counted: counted === 0 ? [] : [`${counted} holdings are counted, not stored`],
   };
 }

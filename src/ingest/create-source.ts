@@ -89,6 +89,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       offset: ingestion?.offset(),
       age: ingestion?.age(),
       reconnects: ingestor.reconnects(),
+      foreign: ingestor.foreign(),
       isLeader: ingestion !== undefined,
       pool: undefined,
       heapShare: undefined,
@@ -148,6 +149,7 @@ export function connectParticipant(
         return `participant of ${[readAs].flat().toSorted().join(", ")}`;
       },
       reconnects,
+      foreign: () => decoder.foreign,
       start(writer, log, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
         reading = ledger;

@@ -200,6 +200,7 @@ export function databaseSource({
         offset,
         age,
         reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
+        foreign: leaderLoop?.isLeader === true ? ingestor.foreign() : undefined,
         isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
         heapShare: follower.heapShare,

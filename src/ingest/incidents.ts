@@ -85,6 +85,12 @@ const meanings: Readonly<Record<LedgerErrorKind | "forbidden", FailureMeaning>> 
     hint: "upload the packages named in the reason, or check that this is the right participant",
     backoff: { firstMs: 1_000, maxMs: 60_000 },
   },
+  unvetted: {
+    level: "warn",
+    message: "the participant cannot compute views of contracts",
+    hint: "vet the package named in the reason; the stream is opened again, then the contracts are left out until it is vetted",
+    backoff: { firstMs: 1_000, maxMs: 30_000 },
+  },
   refused: {
     level: "error",
     message: "the participant rejected the request",

@@ -3,6 +3,7 @@ import { type CatchUpProgress, namesOf, type ReadAs } from "../domain/ledger.js"
 import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
 import { takeSnapshot } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
+import { failsFor } from "../ledger/views.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js";
 import { CatchUp } from "./catch-up.js";
@@ -38,7 +39,7 @@ class OutdatedRequest extends Error {}
 
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
-/** How often packages are looked for that the participant lacked, and parties to read as. */
+/** How often packages are looked for that the participant lacked or had not vetted, and parties to read as. */
 const SEARCH_INTERVAL_MS = 30_000;
 
 /**
@@ -54,6 +55,8 @@ export class Mirror {
   readonly #retries: Retries;
   #unreadable = 0;
   #reportedMissing = "";
+  /** The packages of the participant at the last look. */
+  #packageIds: ReadonlySet<string> | undefined;
   /** Why the parties could not be asked for last; undefined if they could. */
   #partyFailure: string | undefined;
 
@@ -115,6 +118,8 @@ export class Mirror {
   async #followSnapshot(): Promise<never> {
     const { ledger, decoder, lag, log, now, clock } = this.#options;
     const asOf = now();
+    // What is uploaded from now on is found, and may be what the snapshot lacks.
+    await this.#findUploaded().catch(() => undefined);
     const end = await lag.readEnd();
     const { offset, requestedAt } = end;
     return this.#followFrom(offset, async (stream) => {
@@ -124,7 +129,8 @@ export class Mirror {
       // The stream was open after the end was read.
       lag.confirm(end);
       const contracts = snapshot.contracts.length;
-      log.info({ offset, contracts, took: clock() - requestedAt }, "snapshot of the ledger loaded");
+      const { foreign } = snapshot;
+      log.info({ offset, contracts, foreign, took: clock() - requestedAt }, "snapshot of the ledger loaded");
     });
   }
 
@@ -205,16 +211,17 @@ export class Mirror {
   }
 
   /**
-   * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
-   * older than the store's offset. Until then the service follows the ledger without them.
+   * Looks for the packages that the participant lacked, or that were not vetted, or by which contracts implement an interface
+   * since. Once it has one, a new snapshot reads its contracts: they may be older than the store's offset. Until then the service
+   * follows the ledger without them.
    */
   async #findMissing(): Promise<void> {
     const { ledger, log } = this.#options;
-    if (ledger.missing.length === 0) return;
-    const found = await ledger.findMissing();
+    const missing = ledger.missing.length === 0 ? [] : await ledger.findMissing();
+    const found = [...missing, ...(await this.#findVetted()), ...(await this.#findUploaded())];
     if (found.length === 0) return;
     log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
-    ledger.include(found);
+    ledger.include(missing);
     this.#takeSnapshot();
   }
 
@@ -258,6 +265,26 @@ export class Mirror {
   #takeSnapshot(): void {
     this.#applier.requireSnapshot();
     this.#applier.abandon(new Reopened());
+  }
+
+  /** The choices of the participant, see ViewFailure, that it would make otherwise now. */
+  async #findVetted(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const [choice, contractId] of this.#applier.unvetted) {
+      const created = await this.#options.ledger.creation(contractId);
+      if (created === undefined || !failsFor(created, choice)) found.push(choice);
+    }
+    return found;
+  }
+
+  /** Packages since the last look. Contracts of an earlier version may implement an interface that a later one adds. */
+  async #findUploaded(): Promise<readonly string[]> {
+    const { ledger, decoder } = this.#options;
+    if (!decoder.readsViews) return [];
+    const known = this.#packageIds;
+    const ids = await ledger.packageIds();
+    this.#packageIds = new Set(ids);
+    return known === undefined ? [] : ids.filter((id) => !known.has(id));
   }
 }
 

@@ -44,6 +44,11 @@ export interface SourceStatus {
   readonly age: number | undefined;
   /** How often the stream of updates was lost since the process started; undefined if it follows none. */
   readonly reconnects: number | undefined;
+  /**
+   * Contracts that are left out since the last snapshot, because no registrar of ours has signed them. Undefined if this process
+   * reads none, or if signatures do not matter.
+   */
+  readonly foreign: number | undefined;
   /** Whether this process writes the store now; undefined if it never does. */
   readonly isLeader: boolean | undefined;
   /** Connections to the database; undefined without one. */
@@ -69,6 +74,8 @@ export interface Ingestor {
   readonly origin: string;
   /** How often the stream of updates was lost since the process started; undefined for a file. */
   reconnects(): number | undefined;
+  /** As in SourceStatus. */
+  foreign(): number | undefined;
   /** Resumes from the checkpoint of the store. */
   start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
 }

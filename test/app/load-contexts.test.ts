@@ -138,8 +138,6 @@ changes: [{ remove: [factory], on: [7] }]
                                     ^ changes[0].on[0]: must be an operation, but is 7; operations: transfer-factory/offer, …
 changes: [{ remove: [factory], on: [] }]
                                ^ changes[0].on: must have at least one operation
-changes: [{ add: [{ entry: transfer-rule, key: a }], on: [allocation-instruction/accept] }]
-                                                          ^ changes[0].on[0]: must be an operation of this registry
 changes: [{ add: [{ entry: transfer-rule, key: a }, { entry: shard }] }]
                                                       ^ changes[0].add[1].entry: entry shard is not defined here: there are service, …
 changes: [{ add: [{ disclosure: sender-credentials }] }]
@@ -324,12 +322,29 @@ describe("a good file", () => {
       "  - on: [settlement-factory]",
       "    remove: [transfer-rule]",
       "    add:",
-      '      - { entry: transfer-rule, if: { package: p, before: "0.8.0" } }',
+      '      - { entry: transfer-rule, if: { package: p, from: "0.7.0", before: "0.8.0" } }',
       `      - { entry: holder-credentials, ${key}, if: [{ package: p, from: "0.8.0" }, configured] }`,
       `      - { entry: transfer-rule, if: { package: p, from: "0.8.0" }, unless: configured }`,
       `      - { entry: instrument-configuration, ${key}, if: { package: q, from: "0.1" } }`,
+      `      - { entry: instrument-configuration, ${key}, if: { package: p, before: "0.7.0" } }`,
     );
-    expect(linesOf(loaded, "settlement-factory").filter(({ keys }) => key.endsWith(` ${keys[0]}`))).toHaveLength(4);
+    expect(linesOf(loaded, "settlement-factory").filter(({ keys }) => key.endsWith(` ${keys[0]}`))).toHaveLength(5);
+  });
+
+  test("changes an operation once, and leaves a line to those who do not meet all conditions of a change", async () => {
+    const [some, all] = ["[configured, check-blocklist]", "[several-instruments, { package: p, from: '1' }]"];
+    const loaded = await loadText(
+      `changes: [{ on: [mint-offer/reject, mint-offer/*], if: ${some}, unless: ${all}, remove: [enable-result-contracts] }]`,
+    );
+    const [several, version] = ["several-instruments", { package: "p", from: "1" }];
+    expect(linesOf(loaded, "mint-offer/reject").filter(({ name }) => name === "enable-result-contracts")).toMatchObject(
+      [
+        { if: [], unless: ["configured"] },
+        { if: ["configured"], unless: ["check-blocklist"] },
+        { if: ["configured", "check-blocklist", several], unless: [] },
+        { if: ["configured", "check-blocklist", version], unless: [several] },
+      ],
+    );
   });
 
   test("may undo what a change before it has done", async () => {

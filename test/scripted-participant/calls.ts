@@ -1,7 +1,7 @@
 /** The calls of the API, independent of HTTP and WebSocket. */
 import type { JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
-import { archivedEvent, createdEvent, type Filter, filterOf } from "./events.js";
+import { archivedEvent, createdEvent, type Filter, filterOf, type Packages } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";
 import type { UpdateLog } from "./log.js";
 import type {
@@ -27,10 +27,8 @@ import { checkpointTimes } from "./stream-content.js";
 import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
 
-export interface Serving {
+export interface Serving extends Packages {
   readonly ledger: ScriptedLedger;
-  /** Names of the uploaded packages; undefined if every name is accepted. */
-  readonly packageNames: ReadonlySet<string> | undefined;
   readonly checkpointMs: number | undefined;
   readonly tokens: Tokens | undefined;
   /** The known parties; undefined if every party is known. */
@@ -93,7 +91,7 @@ export class Calls {
       );
     }
     this.#checkRights(eventFormat);
-    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.serving.packageNames));
+    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.serving));
   }
 
   /** Checks a request for updates, and returns how to show them. */
@@ -113,7 +111,7 @@ export class Calls {
     }
     this.checkUnpruned(beginExclusive, endInclusive);
     this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
-    return viewOf(updateFormat, this.serving.packageNames);
+    return viewOf(updateFormat, this.serving);
   }
 
   /** Throws if updates after an offset are pruned. */
@@ -126,7 +124,7 @@ export class Calls {
 
   eventsByContractId({ contractId, eventFormat }: EventsRequest): EventsResponse {
     this.#checkRights(eventFormat);
-    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.serving.packageNames));
+    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.serving));
   }
 
   prepareSubmission(request: Preparation): PrepareResponse {
@@ -143,6 +141,10 @@ export class Calls {
 
   updateByOffset({ offset, updateFormat }: UpdateByOffsetRequest): UpdateResponse {
     return this.#update(offset, updateFormat);
+  }
+
+  packages(): { packageIds: string[] } {
+    return { packageIds: [...(this.serving.packageNames ?? [])] };
   }
 
   vettedPackages(body: JsonValue): object {
@@ -178,7 +180,7 @@ export class Calls {
 
   #update(which: string | number, format: UpdateFormat): UpdateResponse {
     this.#checkRights(format.includeTransactions?.eventFormat, format.includeReassignments);
-    return updateOf(this.ledger.log, which, viewOf(format, this.serving.packageNames));
+    return updateOf(this.ledger.log, which, viewOf(format, this.serving));
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {

@@ -35,6 +35,7 @@ const answers: Readonly<Record<string, Answer>> = {
     if (ms > 0) await pause(ms, undefined, { signal: stopped });
     return end;
   },
+  "GET /v2/packages": (calls) => calls.packages(),
   "GET /v2/state/latest-pruned-offsets": (calls) => calls.prunedOffsets(),
   "GET /v2/state/connected-synchronizers": (calls) => calls.connectedSynchronizers(),
   "POST /v2/state/active-contracts": (calls, url, body, { listLimit }) =>

@@ -108,6 +108,16 @@ export class VirtualClient implements Ledger {
     return found;
   }
 
+  packageIds(): Promise<readonly string[]> {
+    return this.#participant.call(({ serving }) => [...(serving.packageNames ?? [])]);
+  }
+
+  async creation(contractId: string): Promise<JsonValue | undefined> {
+    const request = { contractId, eventFormat: this.#eventFormat() };
+    const { created } = await this.#participant.call((calls) => calls.eventsByContractId(request));
+    return created?.createdEvent as JsonValue | undefined;
+  }
+
   async *activeContracts(offset: number): AsyncGenerator<JsonValue> {
     const wire = await this.#open(MESSAGE_MS);
     this.requested = this.missing;

@@ -12,6 +12,7 @@ import { acme } from "../fixtures/calls/build.js";
 import { callNamed, calls } from "../fixtures/calls/index.js";
 import { main, Program } from "../fixtures/program.js";
 import type { Call } from "../fixtures/protocols.js";
+import { framed } from "../fixtures/requests-in-forms.js";
 import { until, within } from "../fixtures/wait.js";
 import { nameOf, protocolClients } from "./protocol-clients.js";
 import { type Line, start } from "./starting.js";
@@ -106,13 +107,8 @@ const factory = callNamed("v2 allocation factory");
 const rpc = `/${nameOf(list)}`;
 const watch = "/offledger.watch.v1.WatchService/Watch";
 
-function envelope(bytes: Buffer | string): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(Buffer.byteLength(bytes), 1);
-  return Buffer.concat([head, Buffer.from(bytes)]);
-}
 const message = (registrarParty: string) =>
-  envelope(toBinary(list.method.input, fromJson(list.method.input, { registrarParty })) as Buffer);
+  framed(toBinary(list.method.input, fromJson(list.method.input, { registrarParty })));
 const json = { "content-type": "application/json" };
 const grpc = { "content-type": "application/grpc", te: "trailers" };
 const grpcWeb = { "content-type": "application/grpc-web+proto" };
@@ -167,25 +163,29 @@ const kinds: readonly (readonly [versions: string, status: string, sent: Sent])[
   ["1", "304", get(`${rpc}?encoding=json&message=${encodeURIComponent(valid)}`, { "if-none-match": "*" })],
   ["2", "404", get(`${rpc}?encoding=json&message=${encodeURIComponent(unknown)}`)],
   ["1", "415", post(rpc, { "content-type": "text/plain" }, valid)],
-  ["1", "200", endless(post(watch, connectStream, envelope("{}")))],
-  ["2", "200", post(watch, connectStream, envelope("{"))],
-  ["1", "505", post("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", connectStream, envelope("{}"))],
+  ["1", "200", endless(post(watch, connectStream, framed(Buffer.from("{}"))))],
+  ["2", "200", post(watch, connectStream, framed(Buffer.from("{")))],
+  [
+    "1",
+    "505",
+    post("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", connectStream, framed(Buffer.from("{}"))),
+  ],
   ["1", "200", post(rpc, grpcWeb, message(acme))],
   ["2", "200", post(rpc, grpcWeb, message("nobody"))],
   ["1", "200", post(rpc + long, grpcWeb, message(acme))],
-  ["2", "404", post("/somebody.Else/Nothing", grpcWeb, envelope(""))],
-  ["1", "200", endless(post(watch, grpcWeb, envelope("")))],
+  ["2", "404", post("/somebody.Else/Nothing", grpcWeb, framed(Buffer.from("")))],
+  ["1", "200", endless(post(watch, grpcWeb, framed(Buffer.from(""))))],
   ["1", "200", post(rpc, grpc, message(acme))],
   ["2", "200", post(rpc, grpc, message(acme))],
   ["2", "grpc 5", post(rpc, grpc, message("nobody"))],
-  ["2", "grpc 8", post(rpc, grpc, envelope(large))],
+  ["2", "grpc 8", post(rpc, grpc, framed(Buffer.from(large)))],
   ["2", "200", post(rpc, { ...grpc, ...deadline }, message(acme))],
   ["2", "grpc 5", post(rpc, { ...grpc, ...deadline }, message("nobody"))],
-  ["2", "grpc 12", post("/somebody.Else/Nothing", grpc, envelope(""))],
-  ["2", "200", endless(post(watch, grpc, envelope("")))],
-  ["2", "200", post(watch, grpc, envelope("x"))],
-  ["2", "200", post("/grpc.health.v1.Health/Check", grpc, envelope(""))],
-  ["2", "200", post("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", grpc, envelope(Buffer.of(58, 0)))],
+  ["2", "grpc 12", post("/somebody.Else/Nothing", grpc, framed(Buffer.from("")))],
+  ["2", "200", endless(post(watch, grpc, framed(Buffer.from(""))))],
+  ["2", "200", post(watch, grpc, framed(Buffer.from("x")))],
+  ["2", "200", post("/grpc.health.v1.Health/Check", grpc, framed(Buffer.from("")))],
+  ["2", "200", post("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", grpc, framed(Buffer.of(58, 0)))],
 ];
 
 /** Sixteen hexadecimal digits of the process, and a number. */

@@ -23,6 +23,10 @@ export interface Ledger {
   findMissing(): Promise<readonly string[]>;
   /** Reads what was found from now on. */
   include(names: readonly string[]): void;
+  /** The ids of all packages that the participant has. */
+  packageIds(): Promise<readonly string[]>;
+  /** The created event of a contract, active or archived, as a stream that is opened now shows it. Undefined if it is pruned. */
+  creation(contractId: string): Promise<JsonValue | undefined>;
   /** The parties whose contracts are read; undefined before they are known. */
   readonly parties: ReadAs | undefined;
   /** Asks as which parties it may be read. */
@@ -152,6 +156,22 @@ export class ParticipantClient implements Ledger {
       found.push(name);
     }
     return found;
+  }
+
+  async packageIds(): Promise<readonly string[]> {
+    const { packageIds } = fieldsOf(await callParticipant(this.#endpoint, "GET", "/v2/packages"));
+    return Array.isArray(packageIds) ? packageIds.filter((id) => typeof id === "string") : [];
+  }
+
+  async creation(contractId: string): Promise<JsonValue | undefined> {
+    const request = { contractId, eventFormat: this.#eventFormat() };
+    try {
+      const events = await callParticipant(this.#endpoint, "POST", "/v2/events/events-by-contract-id", request);
+      return fieldsOf(fieldsOf(events).created).createdEvent;
+    } catch (error) {
+      if (error instanceof LedgerError && error.code === "CONTRACT_EVENTS_NOT_FOUND") return undefined;
+      throw error;
+    }
   }
 
   async #getOffset(path: string, field: string): Promise<number> {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { setPriority } from "node:os";
 import tls from "node:tls";
-import { END_HEADERS, frame, requestHeaders, Type } from "../../fixtures/http2-frames.js";
+import { END_HEADERS, END_STREAM, frame, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import * as http2 from "./attacking-http2.js";
 import { BEGUN_CONNECTIONS, type FamilyName, Tally, TRANSFER_FACTORY } from "./families.js";
 
@@ -14,8 +14,8 @@ const stopped = new AbortController();
 
 const JSON_TYPE = { "content-type": "application/json" };
 const DOCS = "/docs/static/swagger-ui-bundle.js";
-/** Of a connection: within the limit of the service, and beyond it. */
-const STREAMS = [100, 256];
+/** Of a connection: the limit of the service. */
+const STREAMS = 100;
 const BODY_BYTES = 1024 * 1024;
 const PERIOD_MS = 1_000;
 
@@ -104,28 +104,44 @@ function repeat(socket: net.Socket, bytes: string | Buffer): void {
   socket.once("close", () => clearInterval(timer));
 }
 
+/** Streams one after the other, beyond any limit. */
+function pumpStreams(socket: net.Socket, framesOf: (id: number) => Buffer): void {
+  let id = -1;
+  socket.resume().write(http2.encodeStart());
+  pump(socket, () => {
+    tally.requests++;
+    return framesOf((id += 2));
+  });
+}
+
 /** Requests on all streams; where one ends, another follows. */
 function fillStreams(
   socket: net.Socket,
-  options: http2.Http2Options,
-  blocks: readonly Buffer[],
-  content?: Buffer,
+  requests: readonly http2.Request[],
+  options: Omit<http2.Http2Options, "onStreamEnd"> = {},
 ): void {
-  let requests = 0;
+  let sent = 0;
   const next = () => {
-    const block = blocks[requests++ % blocks.length] ?? postBlock;
-    const sent = content === undefined ? { content: body, ends: true } : { content, ends: false };
-    connection.request(block, block === getBlock ? undefined : sent);
+    const request = requests[sent++ % requests.length];
+    if (request !== undefined) send(request);
   };
-  const connection = new http2.Http2Connection(socket, tally, { ...options, onStreamEnd: next });
-  for (let stream = 0; stream < (STREAMS[tally.opened % STREAMS.length] ?? 0); stream++) next();
+  const send = http2.connectHttp2(socket, tally, { ...options, onStreamEnd: next });
+  for (let stream = 0; stream < STREAMS; stream++) next();
 }
 
+const posted = { ":method": "POST", ":path": TRANSFER_FACTORY.path, ...JSON_TYPE };
+const transfer = { headers: posted, body };
+const docs = { headers: { ":path": DOCS } };
 /** Of gRPC: an empty message. */
-const watchBlock = requestHeaders("/offledger.watch.v1.WatchService/Watch", {
-  "content-type": "application/grpc",
-  te: "trailers",
-});
+const watching = {
+  headers: {
+    ":method": "POST",
+    ":path": "/offledger.watch.v1.WatchService/Watch",
+    "content-type": "application/grpc",
+    te: "trailers",
+  },
+  body: Buffer.alloc(5),
+};
 
 /**
  * As costly as a body can be: keys that are numbers, a number that is longer than a double, an escape. Of 922 KiB, and of as
@@ -168,12 +184,14 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
         socket.write(post(TRANSFER_FACTORY.path, BODY_BYTES));
         socket.write(Buffer.alloc(BODY_BYTES - 1, " "));
       }),
-      keep(10, (socket) => fillStreams(socket, {}, [postBlock], Buffer.alloc(BODY_BYTES, " "))),
+      keep(10, (socket) =>
+        fillStreams(socket, [{ headers: posted, body: Buffer.alloc(BODY_BYTES, " ") }], { isEndless: true }),
+      ),
     ]),
   "unread responses": () =>
     Promise.all([
       keep(200, (socket, index) =>
-        fillStreams(socket, { responseWindow: 0 }, index % 4 === 0 ? [postBlock, getBlock] : [postBlock]),
+        fillStreams(socket, index % 4 === 0 ? [transfer, docs] : [transfer], { responseWindow: 0 }),
       ),
       keep(20, (socket, index) => {
         socket.pause();
@@ -182,17 +200,11 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
     ]),
   resets: () =>
     Promise.all([
-      keep(50, (socket) => {
-        let id = 1;
-        socket.resume().write(http2.encodeStart());
-        pump(socket, () => {
-          tally.requests++;
-          const reset = frame(Type.reset, 0, id, http2.CANCEL);
-          const request = frame(Type.headers, END_HEADERS, id, postBlock);
-          id += 2;
-          return Buffer.concat([request, reset]);
-        });
-      }),
+      keep(50, (socket) =>
+        pumpStreams(socket, (id) =>
+          Buffer.concat([frame(Type.headers, END_HEADERS, id, postBlock), frame(Type.reset, 0, id, http2.CANCEL)]),
+        ),
+      ),
       keep(50, (socket) => {
         tally.requests++;
         socket.write(call, () => socket.resetAndDestroy());
@@ -203,11 +215,11 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
   "watch streams": () =>
     keep(100, (socket) => {
       let open = 0;
-      const connection = new http2.Http2Connection(socket, tally, { onStreamEnd: () => open-- });
+      const send = http2.connectHttp2(socket, tally, { onStreamEnd: () => open-- });
       const timer = setInterval(() => {
-        if (open >= 100) return;
+        if (open >= STREAMS) return;
         open++;
-        connection.request(watchBlock, { content: Buffer.alloc(5), ends: true });
+        send(watching);
       }, PERIOD_MS / 10);
       socket.once("close", () => clearInterval(timer));
     }),
@@ -238,7 +250,8 @@ const attacks: Readonly<Record<FamilyName, () => Promise<unknown>>> = {
           return call;
         });
       }),
-      keep(50, (socket) => fillStreams(socket, {}, [postBlock])),
+      keep(25, (socket) => fillStreams(socket, [transfer])),
+      keep(25, (socket) => pumpStreams(socket, (id) => frame(Type.headers, END_HEADERS | END_STREAM, id, getBlock))),
     ]),
 };
 
