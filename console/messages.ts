@@ -52,6 +52,7 @@ export interface Inventory {
   readonly omitted?: number;
   readonly source?: string;
   readonly version?: string;
+  readonly foreignContracts?: string;
 }
 
 export interface Registrar {
@@ -173,6 +174,8 @@ export interface PendingInstruction {
 export interface StoredContract {
   readonly contract?: Contract;
   readonly payload?: JsonObject;
+  /** By the id of the interface. */
+  readonly views?: Readonly<Record<string, JsonObject>>;
   readonly archived?: boolean;
   readonly calls?: readonly Call[];
 }

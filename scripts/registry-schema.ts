@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { extensionForm, registryFile } from "../src/registry/engine/grammar.js";
+import { extensionForm, registryExtensionForm, registryFile } from "../src/registry/engine/grammar.js";
 import { withTables } from "./tables-reference.js";
 
 const [, , folder = "gen"] = process.argv;
 const forms = {
-  registry: z.union([registryFile, extensionForm.required({ extends: true })]),
+  registry: z.union([registryFile, registryExtensionForm.required({ extends: true })]),
   contexts: extensionForm.omit({ extends: true }),
 };
 for (const [name, form] of Object.entries(forms)) {

@@ -19,7 +19,13 @@ export const contract: View = {
     }),
 };
 
-function render({ contract: stored, payload, archived = false, calls = [] }: StoredContract): readonly Node[] {
+function render({
+  contract: stored,
+  payload,
+  views = {},
+  archived = false,
+  calls = [],
+}: StoredContract): readonly Node[] {
   if (stored === undefined)
     return [
       empty(
@@ -42,6 +48,10 @@ function render({ contract: stored, payload, archived = false, calls = [] }: Sto
             ),
           ),
     ),
+    ...Object.entries(views).map(([interfaceId, view]) => {
+      const title = `View of ${interfaceId.slice(interfaceId.indexOf(":") + 1)}`;
+      return section(title, jsonBlock(title, view, true));
+    }),
     section(
       "Create arguments",
       payload === undefined ? empty("They are not stored.") : jsonBlock("Create arguments", payload, true),

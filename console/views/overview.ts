@@ -20,6 +20,7 @@ import {
 import { table } from "../table.js";
 import { field, type View } from "../view.js";
 
+const FOREIGN = "signed by no registrar of this service: nothing of them is served or disclosed.";
 const NARROW = "Use the filter to find others.";
 
 export const overview: View = {
@@ -42,6 +43,7 @@ export const overview: View = {
 
 function render(inventory: Inventory, filter: string): readonly Node[] {
   const { registrars = [], warnings = [], templates = [], checked = false, omitted = 0, source = "" } = inventory;
+  const { foreignContracts: foreign = "0" } = inventory;
   const matches = matcher(filter);
   return [
     definitionList(
@@ -51,6 +53,7 @@ function render(inventory: Inventory, filter: string): readonly Node[] {
       ["Instruments", number(registrars.reduce((sum, { instruments = [] }) => sum + instruments.length, 0))],
       ["Warnings", checked ? number(warnings.length) : "the first check is not finished"],
     ),
+    ...(foreign === "0" ? [] : [h("p", {}, `${counted(Number(foreign), "contract")} ${FOREIGN}`)]),
     ...(omitted > 0 ? [notice("warn", h("p", {}, `${number(omitted)} registrars or warnings are left out.`))] : []),
     warningList(warnings.filter(matches), warnings.length, checked),
     registrarList(registrars.flatMap((one) => narrowed(one, matches))),

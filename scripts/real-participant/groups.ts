@@ -1,5 +1,4 @@
 /** What the onboarding does not set up: one instrument under two providers, and one without rule and configuration. */
-import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../src/util/json.js";
 import { flows, type Report } from "./flows.js";
 import { Instrument } from "./instrument.js";
@@ -8,11 +7,10 @@ import type { Service } from "./service.js";
 
 const ID = "SHARED";
 const NEWEST = "provider2";
-const run = randomBytes(3).toString("hex");
 
 export async function groups(ledger: Ledger, service: Service, onboarded: Onboarded, report: Report): Promise<void> {
-  const shared = await createParty(ledger, `registrar-shared-${run}`);
-  const bare = await createParty(ledger, `registrar-bare-${run}`);
+  const shared = await ledger.party("registrar-shared");
+  const bare = await ledger.party("registrar-bare");
   const instrument = (registrar: string, provider: string): Instrument =>
     new Instrument(
       ledger,
@@ -33,17 +31,6 @@ export async function groups(ledger: Ledger, service: Service, onboarded: Onboar
         await report(`one instrument of two providers, ${provider}: ${name}`, () => flow(instrument(shared, provider)));
   for (const { name, run: flow } of flows.filter((each) => each.name === "transfer self"))
     await report(`no rule and no configuration: ${name}`, () => flow(instrument(bare, "provider")));
-}
-
-async function createParty(ledger: Ledger, partyIdHint: string): Promise<string> {
-  const { partyDetails } = await ledger.call("POST", "/v2/parties", { partyIdHint, identityProviderId: "" });
-  const { party } = partyDetails as { readonly party: string };
-  if (ledger.token() !== undefined) {
-    const rights = [{ kind: { CanActAs: { value: { party } } } }];
-    const userId = "participant_admin";
-    await ledger.call("POST", `/v2/users/${userId}/rights`, { userId, identityProviderId: "", rights });
-  }
-  return party;
 }
 
 /** The factory of the instrument's group, and what a configured instrument has besides. */

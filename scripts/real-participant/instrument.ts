@@ -1,7 +1,8 @@
 /** One instrument on a participant: contracts that flows need, and choices exercised with the service's answers. */
 import type { JsonObject } from "../../src/util/json.js";
+import type { Context } from "../../test/fidelity/contexts.js";
 import { type Command, type Created, createdOf, type Ledger, type Onboarded, templates } from "./ledger.js";
-import type { Answer, Service } from "./service.js";
+import type { Service } from "./service.js";
 
 /** Milliseconds from now, as the ledger encodes a time. */
 export const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
@@ -116,7 +117,7 @@ export class Instrument {
   }
 
   /** Asks the service, and exercises the choice with its answer as the acting parties alone. */
-  async exercise(step: Step): Promise<{ readonly created: Created; readonly answer: Answer }> {
+  async exercise(step: Step): Promise<{ readonly created: Created; readonly answer: Context }> {
     const { actAs, path, body, command, isWithoutContext = false } = step;
     const answer = await this.service.ask(path, body);
     const contractId = command.contractId ?? answer.factoryId;

@@ -42,6 +42,7 @@ const run = randomBytes(4).toString("hex");
 
 export class Ledger {
   #commands = 0;
+  #parties = 0;
 
   /** `token` returns the token of the administrator; undefined if the participant does not authenticate. */
   constructor(
@@ -50,14 +51,14 @@ export class Ledger {
   ) {}
 
   /** Sends a request; throws an Error with the answer unless its status is 200. */
-  async call(method: "GET" | "POST", path: string, body?: JsonValue): Promise<JsonObject> {
+  async call(method: "GET" | "POST", path: string, body?: object): Promise<JsonObject> {
     const { status, answer } = await this.#send(method, path, body);
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer).slice(0, 500)}`);
     return answer as JsonObject;
   }
 
   /** Submits as these parties alone, and waits. Throws RejectedError. */
-  async submit(actAs: readonly string[], command: Command, disclosed: JsonValue = []): Promise<Created> {
+  async submit(actAs: readonly string[], command: Command, disclosed: readonly object[] = []): Promise<Created> {
     const { templateId, contractId, choice, argument } = command;
     const { status, answer } = await this.#send("POST", "/v2/commands/submit-and-wait-for-transaction", {
       commands: {
@@ -94,16 +95,41 @@ export class Ledger {
     return created;
   }
 
-  async #send(method: "GET" | "POST", path: string, body?: JsonValue) {
+  /** A new party of the participant, as which participant_admin acts. */
+  async party(hint: string): Promise<string> {
+    const body = { partyIdHint: `${hint}-${run}-${++this.#parties}`, identityProviderId: "" };
+    const { partyDetails } = await this.call("POST", "/v2/parties", body);
+    const { party } = partyDetails as { readonly party: string };
+    if (this.token() !== undefined) {
+      const rights = [{ kind: { CanActAs: { value: { party } } } }];
+      const userId = "participant_admin";
+      await this.call("POST", `/v2/users/${userId}/rights`, { userId, identityProviderId: "", rights });
+    }
+    return party;
+  }
+
+  /** Uploads a DAR. Whether the participant had not all its packages. */
+  async upload(dar: Uint8Array): Promise<boolean> {
+    const before = await this.#packages();
+    await this.call("POST", "/v2/packages", dar);
+    return (await this.#packages()) > before;
+  }
+
+  async #packages(): Promise<number> {
+    const { packageIds } = await this.call("GET", "/v2/packages");
+    return (packageIds as readonly string[]).length;
+  }
+
+  async #send(method: "GET" | "POST", path: string, body?: object) {
     const token = this.token();
     return abortAfter(REQUEST_MS, NEVER, async (signal) => {
       const response = await fetch(this.url + path, {
         method,
         headers: {
-          "content-type": "application/json",
+          "content-type": body instanceof Uint8Array ? "application/octet-stream" : "application/json",
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
         signal,
       });
       return { status: response.status, answer: jsonOf(await response.text()) };

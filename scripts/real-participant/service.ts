@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { JsonObject, JsonValue } from "../../src/util/json.js";
+import type { JsonObject } from "../../src/util/json.js";
+import { type Context, readContext } from "../../test/fidelity/contexts.js";
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
@@ -11,16 +12,16 @@ const START_MS = 60_000;
 const STOP_MS = 10_000;
 const MAX_LOG_LINES = 10_000;
 
-export interface Answer {
-  readonly factoryId?: string;
-  readonly transferKind?: string;
-  readonly values: JsonObject;
-  readonly disclosed: JsonValue;
-}
-
 /** A request that the service does not answer. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
+
+  constructor(
+    readonly status: number,
+    answer: JsonObject,
+  ) {
+    super(`${status} ${JSON.stringify(answer)}`);
+  }
 }
 
 export class Service {
@@ -78,7 +79,7 @@ export class Service {
   }
 
   /** Asks for a context or a factory. Throws RefusedError. */
-  async ask(path: string, body: JsonObject = {}): Promise<Answer> {
+  async ask(path: string, body: JsonObject = {}): Promise<Context> {
     const since = performance.now();
     const response = await fetch(this.url + path, {
       method: "POST",
@@ -87,18 +88,8 @@ export class Service {
     });
     const answer = (await response.json()) as JsonObject;
     this.durations.push(performance.now() - since);
-    if (response.status !== 200) throw new RefusedError(`${response.status} ${JSON.stringify(answer)}`);
-    const { factoryId, transferKind, choiceContext = answer } = answer;
-    const { choiceContextData, disclosedContracts } = choiceContext as unknown as {
-      readonly choiceContextData: { readonly values: JsonObject };
-      readonly disclosedContracts: JsonValue;
-    };
-    return {
-      ...(typeof factoryId === "string" ? { factoryId } : {}),
-      ...(typeof transferKind === "string" ? { transferKind } : {}),
-      values: choiceContextData.values,
-      disclosed: disclosedContracts,
-    };
+    if (response.status !== 200) throw new RefusedError(response.status, answer);
+    return readContext(answer);
   }
 
   async isReady(): Promise<boolean> {

@@ -112,7 +112,7 @@ async function fromFile(of: Instrument, renew: (seconds: number) => Promise<void
     const since = Date.now();
     const status = await ask(of, fresh).then(
       () => "200",
-      (error: unknown) => (error instanceof RefusedError ? error.message.slice(0, 3) : String(error)),
+      (error: unknown) => (error instanceof RefusedError ? String(error.status) : String(error)),
     );
     const answered = Date.now() - since;
     if (status !== "503") throw new Error(`a new offer is ${status}`);

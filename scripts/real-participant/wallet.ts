@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import type { JsonObject, JsonValue } from "../../src/util/json.js";
+import type { JsonObject } from "../../src/util/json.js";
 import type { Instrument } from "./instrument.js";
 import type { Report } from "./flows.js";
 import { type Created, createdOf } from "./ledger.js";
@@ -25,7 +25,7 @@ interface Exercise {
   readonly choiceArgument: JsonObject;
 }
 
-type Prepared = Promise<readonly [exercise: Exercise, disclosed: JsonValue]>;
+type Prepared = Promise<readonly [exercise: Exercise, disclosed: readonly object[]]>;
 
 /** What is used of the library. */
 interface TokenStandardService {

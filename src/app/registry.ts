@@ -91,9 +91,11 @@ async function fromFile(config: Config, table: Table): Promise<Registry> {
   if (table.file.instruments !== "file" && table.file.instruments !== "seen")
     return checkedRegistry(tableRegistry(table));
   const entries = await readInstruments(config.instruments);
-  const instrumentsOf = (registrar: string) =>
-    [...(entries.get(registrar)?.keys() ?? [])].filter((id) => id !== ALL_INSTRUMENTS);
-  return checkedRegistry(tableRegistry(table, { instrumentsOf }));
+  const ids = Array.from(entries, ([registrar, instruments]) => {
+    const named = [...instruments.keys()].filter((id) => id !== ALL_INSTRUMENTS);
+    return [registrar, named] as const;
+  });
+  return checkedRegistry(tableRegistry(table, { named: new Map(ids.filter(([, named]) => named.length > 0)) }));
 }
 
 /** What a registry file says, with all that it extends: a table of its own, or that of the Registry Utility. */

@@ -7,13 +7,15 @@ import { LIMITS } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { mirroredOf } from "../domain/ledger.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
 import type { Chunks } from "../ledger/file/splitter.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
-import { LedgerError } from "../ledger/participant/errors.js";
+import { LedgerError, type LedgerErrorKind } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
 import { type Snapshot, takeSnapshot } from "../ledger/participant/elements.js";
+import { partySource } from "../ledger/participant/parties.js";
 import { createTokenSource } from "../ledger/participant/tokens.js";
 import { type CheckedInventory, scanInventory, withPartyWarnings } from "../registry/check/scan.js";
 import type { Registry } from "../registry/sdk/registry.js";
@@ -83,9 +85,11 @@ function checkFailure(error: unknown): Failure {
     : { message: `the check failed: ${message}`, exitCode: EXIT_FAILURE };
 }
 
+const CONFIGURED: ReadonlySet<LedgerErrorKind> = new Set(["denied", "refused", "incomplete", "no-parties"]);
+
 /** The participant cannot be read. Wrong credentials, rights and requests do not change by a retry. */
 export function participantFailure(url: URL, { kind, message }: LedgerError): Failure {
-  const exitCode = kind === "denied" || kind === "refused" || kind === "incomplete" ? EXIT_CONFIG : EXIT_FAILURE;
+  const exitCode = CONFIGURED.has(kind) ? EXIT_CONFIG : EXIT_FAILURE;
   return {
     message: `OFFLEDGER_LEDGER_URL: the participant at ${displayUrl(url)} cannot be read: ${message}`,
     exitCode,
@@ -142,11 +146,19 @@ export async function checkParticipant(
   try {
     const token = createTokenSource(credentials, ca, signal, () => performance.now());
     const endpoint = { url, ca, signal, timeouts: limits.timeouts ?? {}, token };
-    const ledger = new ParticipantClient(endpoint, parties, registry.templates);
+    const source = partySource(parties, {
+      endpoint,
+      lacksRegistrars: decoder.lacksRegistrars,
+      clock: () => performance.now(),
+    });
+    const readAs = await source.read();
+    decoder.hasOwnWitnesses = readAs !== "any";
+    const ledger = new ParticipantClient(endpoint, source, mirroredOf(registry.templates, keptContracts(config)));
+    ledger.readAs(readAs);
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
     const inventory = await inventoryOf(snapshot, registry, now);
-    return { name: displayUrl(url), snapshot, inventory: withPartyWarnings(inventory, parties) };
+    return { name: displayUrl(url), snapshot, inventory: withPartyWarnings(inventory, readAs) };
   } catch (error) {
     throw signal.aborted ? tooSlow(limits) : error;
   } finally {
@@ -195,7 +207,7 @@ export function formatSnapshotCheck(
   snapshot: FileSnapshot,
   inventory: CheckedInventory | undefined,
 ): string {
-  const { contracts, ignored, problems } = snapshot;
+  const { contracts, ignored, foreign, problems } = snapshot;
   if (inventory === undefined) {
     const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
     return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
@@ -204,6 +216,7 @@ export function formatSnapshotCheck(
   return [
     `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
     ...counted,
+    ...foreignLine(foreign),
     "",
     ...formatInventory(inventory),
     "",
@@ -212,7 +225,7 @@ export function formatSnapshotCheck(
 
 /** The result of `offledger check` for a participant. */
 function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
-  const { offset, contracts, unreadable } = snapshot;
+  const { offset, contracts, unreadable, foreign } = snapshot;
   const { stored, counted } = countContracts(contracts);
   const reasons = unreadable
     .slice(0, MAX_PROBLEMS)
@@ -221,6 +234,7 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
   return [
     `${name} can be served: ${stored} contracts at offset ${offset}`,
     ...counted,
+    ...foreignLine(foreign),
     ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
     ...reasons,
     ...more,
@@ -230,11 +244,16 @@ function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck)
   ].join("\n");
 }
 
+const foreignLine = (foreign = 0): string[] =>
+  foreign === 0
+    ? []
+    : [`${foreign} contracts are signed by no registrar that is read as or configured, and are not served`];
+
 function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
   const stored = contracts.filter(isStored).length;
   const counted = contracts.length - stored;
   return {
     stored,
-    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
+    counted: counted === 0 ? [] : [`${counted} holdings are counted, not stored`],
   };
 }

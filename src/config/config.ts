@@ -200,6 +200,12 @@ function checkCombinations(config: Config, command: string): string[] {
   const oidc = names.filter((name) => name.startsWith("oidc"));
   const ledger = names.filter((name) => name.startsWith("ledger") && name !== "ledgerUrl");
   requires("ledgerUrl", "ledgerParties");
+  if (config.ledgerParties === "user" && !isSet("ledgerTokenFile") && !isSet("oidcIssuer")) {
+    errors.push(
+      `${variable("ledgerParties")}=user requires ${variable("ledgerTokenFile")} or ${variable("oidcIssuer")}: ` +
+        "without a token the participant knows no user; name the parties",
+    );
+  }
   for (const name of [...ledger, ...oidc]) requires(name, "ledgerUrl");
   requires("prepareUserId", "ledgerUrl");
   requires("prepareTokenFile", "prepareUserId");

@@ -120,6 +120,7 @@ const isParty = (given: string): boolean => /^[^\s,]+?::[^\s,]+$/.test(given);
 
 export const party: Parser<string> = (given) => (isParty(given) ? given : undefined);
 export const parties = listOf(isParty);
+export const partiesOrUser: Parser<readonly string[] | "user"> = (given) => (given === "user" ? given : parties(given));
 
 /** IP addresses and networks in CIDR notation. */
 export const networks = listOf((item) => {

@@ -14,6 +14,7 @@ import {
   oneOf,
   optional,
   parties,
+  partiesOrUser,
   party,
   seconds,
   type Setting,
@@ -50,7 +51,11 @@ export const settings = {
   ),
   contexts: text("contexts", "the path of a YAML file", "changes of the choice contexts of the Registry Utility"),
   totalSupply: boolean("total-supply", false, "whether to report the total supply of instruments"),
-  keepHoldings: boolean("keep-holdings", false, "whether to keep unlocked holdings too, to know their owners"),
+  keepHoldings: boolean(
+    "keep-holdings",
+    false,
+    "whether to keep all holdings, also those that are otherwise read by id",
+  ),
   maxLegs: count(
     "max-legs",
     // The worst case that every registry must support. No settlement that fits in a request comes near the maximum.
@@ -97,9 +102,10 @@ export const settings = {
 
   // The participant.
   ledgerUrl: url("ledger-url", "base URL of a participant's JSON Ledger API v2, instead of a file"),
-  ledgerParties: optional("ledger-parties", parties, {
-    accepts: "comma-separated party ids (hint::fingerprint)",
-    description: "parties whose contracts are read from the participant",
+  ledgerParties: optional("ledger-parties", partiesOrUser, {
+    accepts: "user, or comma-separated party ids (hint::fingerprint)",
+    description:
+      "parties whose contracts are read from the participant; user stands for those that the token's user may read as",
   }),
   registrars: optional("registrars", parties, {
     accepts: "comma-separated party ids (hint::fingerprint)",

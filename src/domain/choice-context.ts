@@ -7,20 +7,24 @@ export type TransferKind = (typeof TRANSFER_KINDS)[number];
 /** A value of a choice context, as the token standard's metadata package encodes it. */
 export type AnyValue =
   | {
-      readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
+      readonly tag:
+        | "AV_Text"
+        | "AV_Int"
+        | "AV_Decimal"
+        | "AV_Date"
+        | "AV_Time"
+        | "AV_RelTime"
+        | "AV_Party"
+        | "AV_ContractId";
       readonly value: string;
     }
-  /** A contract id. `contract` is set if the answer discloses the contract. */
-  | { readonly tag: "AV_ContractId"; readonly value: string; readonly contract?: Contract }
   | { readonly tag: "AV_Bool"; readonly value: boolean }
   | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
   | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
 
-/** A value with its names, which are unique in their list. */
+/** A value with its name, which is unique in its list. */
 export interface NamedValue {
   readonly name: string;
-  /** A second name under which the value stands. */
-  readonly alias?: string | undefined;
   readonly value: AnyValue;
 }
 

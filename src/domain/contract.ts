@@ -28,13 +28,19 @@ export interface StoredContract<F = unknown> extends Contract<F> {
 }
 
 /** What is disclosed of a contract, and shown to operators. It never changes, and rules never read it. */
-export interface Body {
-  /** The create arguments as the ledger encodes them. JSON text takes far less memory than objects. */
-  readonly payload: string;
-  /** Base64, unchanged from the ledger. */
-  readonly createdEventBlob: string;
+export interface Body extends BodyTexts {
   /** What `memoizeByContract` keeps: of one contract object, since encodings have its synchronizer. */
   encodings: unknown[] | undefined;
+}
+
+/** JSON text takes far less memory than objects. */
+export interface BodyTexts {
+  /** The create arguments as the ledger encodes them. */
+  readonly payload: string;
+  /** The views that were read, a JSON object by the ids of the interfaces; empty for a contract that is read by its arguments. */
+  readonly views: string;
+  /** Base64, unchanged from the ledger. */
+  readonly createdEventBlob: string;
 }
 
 /** The body of a contract. Throws for one whose body was not taken, or that a registry module may have made. */

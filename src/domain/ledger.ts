@@ -15,6 +15,12 @@ export interface Freshness {
   readonly catchUp?: (() => AsyncIterable<CatchUpProgress>) | undefined;
 }
 
+/** As which parties a participant is read: at least one, or every party that it has. */
+export type ReadAs = readonly string[] | "any";
+
+/** For messages. */
+export const namesOf = (parties: ReadAs): string => (parties === "any" ? "any party" : parties.join(", "));
+
 export type CatchUpProgress = "advanced" | "reached";
 
 /** What the rules need of a holding. */

@@ -63,6 +63,8 @@ export interface SupplyContribution {
   readonly sum: string;
   /** In the smallest unit of the sum. */
   readonly amount: bigint;
+  /** The name that contracts have which are only counted: a group has it while the sum is not 0. */
+  readonly tally?: Tally | undefined;
 }
 
 export interface ParsedPayload<F> {

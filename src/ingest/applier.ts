@@ -32,6 +32,9 @@ export class Applier {
   #followed: UpdateStream | undefined;
   #abandonedFor: Error | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
+  /** Choices of the participant for which the stream is opened again. */
+  readonly #doubted = new Set<string>();
+  #unvetted: ReadonlyMap<string, string> = new Map();
 
   constructor(options: ApplierOptions) {
     this.#options = options;
@@ -51,6 +54,16 @@ export class Applier {
     return this.#followed;
   }
 
+  /** By each choice with which views fail on every stream, a contract that is left out for it. */
+  get unvetted(): ReadonlyMap<string, string> {
+    return this.#unvetted;
+  }
+
+  /** Takes up what the store has, of the parties that are known only now. */
+  resume(): void {
+    this.#checkpoint = this.#options.writer.checkpoint;
+  }
+
   requireSnapshot(): void {
     this.#checkpoint = undefined;
   }
@@ -58,6 +71,10 @@ export class Applier {
   /** Replaces the content of the store. `asOf` is the time of the snapshot, in milliseconds since 1970. */
   replace({ offset, contracts, unreadable, existing }: Snapshot, asOf: number): Promise<void> {
     return this.#enqueue(async () => {
+      const failure = this.#doubt(unreadable);
+      if (failure !== undefined) throw failure;
+      this.#unvetted = unvettedIn(unreadable);
+      this.#doubted.clear();
       this.#logUnreadable(unreadable);
       await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
       this.#checkpoint = { offset, updateId: undefined };
@@ -88,15 +105,16 @@ export class Applier {
   }
 
   /**
-   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. Returns
-   * whether it has applied any.
+   * Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now, or is
+   * abandoned. Returns whether it has applied any.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     return this.#enqueue(() => this.#apply(elements, followed));
   }
 
   async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
-    const { updates, failure } = decodeUpdates(elements, this.#options.decoder);
+    if (followed !== this.#followed || this.#abandonedFor !== undefined) return false;
+    const { updates, failure } = this.#decode(elements);
     let end = this.#confirmedOffset;
     const fresh = updates.filter(({ offset }) => {
       const isFresh = offset > end;
@@ -104,8 +122,10 @@ export class Applier {
       return isFresh;
     });
     const last = fresh.findLast(({ updateId }) => updateId !== undefined);
-    const isApplied = last !== undefined && followed === this.#followed;
+    const isApplied = last !== undefined;
     if (isApplied) {
+      this.#unvetted = new Map([...this.#unvetted, ...unvettedIn(fresh.flatMap(({ unreadable }) => unreadable))]);
+      this.#doubted.clear();
       const { offset, updateId } = last;
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
       const changes = fresh.flatMap((update) => update.changes);
@@ -137,31 +157,51 @@ export class Applier {
     return result;
   }
 
+  /** The updates before the first that cannot be decoded, or has a view that another stream may show. */
+  #decode(elements: readonly JsonValue[]): { readonly updates: readonly Update[]; readonly failure?: LedgerError } {
+    const updates: Update[] = [];
+    for (const element of elements) {
+      try {
+        const update = decodeUpdate(element, this.#options.decoder);
+        const failure = this.#doubt(update.unreadable);
+        if (failure !== undefined) return { updates, failure };
+        updates.push(update);
+      } catch (error) {
+        const reason = `an update cannot be decoded: ${errorMessage(error)}`;
+        return { updates, failure: new LedgerError("unreadable", reason) };
+      }
+    }
+    return { updates };
+  }
+
+  /** Why to open the stream again before contracts are left out; undefined if that was done for each choice. */
+  #doubt(unreadable: readonly Unreadable[]): LedgerError | undefined {
+    const doubted = unreadable.filter(
+      ({ choice }) => choice !== undefined && !this.#unvetted.has(choice) && !this.#doubted.has(choice),
+    );
+    for (const { choice = "" } of doubted) this.#doubted.add(choice);
+    return doubted[0] && new LedgerError("unvetted", doubted[0].reason);
+  }
+
   #logUnreadable(unreadable: readonly Unreadable[]): void {
-    for (const { contractId, templateId, reason } of unreadable) {
+    for (const { contractId, templateId, reason, choice } of unreadable) {
       const message = `contract skipped: ${contractId ?? "one without an id"} of ${templateId ?? "no template"} cannot be parsed`;
-      const hint =
-        "look for a newer release of this service; requests that need the contract are answered without it, or with 503";
+      const remedy =
+        choice === undefined
+          ? "look for a newer release of this service"
+          : "vet the package on the participant, which is asked again every 30 s";
+      const hint = `${remedy}; requests that need the contract are answered without it, or with 503`;
       this.#options.log.error({ contractId, templateId, reason, hint }, message);
     }
   }
 }
 
-/** The updates before the first that cannot be decoded. */
-function decodeUpdates(
-  elements: readonly JsonValue[],
-  decoder: Decoder,
-): { readonly updates: readonly Update[]; readonly failure?: LedgerError } {
-  const updates: Update[] = [];
-  for (const element of elements) {
-    try {
-      updates.push(decodeUpdate(element, decoder));
-    } catch (error) {
-      return { updates, failure: new LedgerError("unreadable", `an update cannot be decoded: ${errorMessage(error)}`) };
-    }
-  }
-  return { updates };
-}
+const unvettedIn = (unreadable: readonly Unreadable[]): ReadonlyMap<string, string> =>
+  new Map(
+    unreadable.flatMap(({ choice, contractId }) =>
+      choice === undefined || contractId === undefined ? [] : [[choice, contractId] as const],
+    ),
+  );
 
 /** The largest batch of updates that is written at once. */
 const MAX_BATCH = 100;

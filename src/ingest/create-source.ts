@@ -7,6 +7,7 @@ import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { ParticipantContracts, ParticipantHistory } from "../ledger/participant/lookups.js";
 import { Pace } from "../ledger/participant/pace.js";
+import { partySource } from "../ledger/participant/parties.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
 import { MemoryStore } from "../state/memory-store.js";
@@ -75,6 +76,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       catalog: connection.packages,
       ids: async () => store.packageIds(),
     },
+    parties: () => connection?.parties(),
     async start(log) {
       logger = log;
       ingestion = ingestor.start(store, log, end.signal);
@@ -87,6 +89,7 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
       offset: ingestion?.offset(),
       age: ingestion?.age(),
       reconnects: ingestor.reconnects(),
+      foreign: ingestor.foreign(),
       isLeader: ingestion !== undefined,
       pool: undefined,
       heapShare: undefined,
@@ -103,7 +106,8 @@ function memorySource(ingestor: Ingestor, connection: ParticipantConnection | un
 
 export interface ParticipantOptions {
   readonly url: URL;
-  readonly parties: readonly string[];
+  /** `user`: those of the token's own user. */
+  readonly parties: readonly string[] | "user";
   /** Root certificates in PEM, for the participant and the issuer; undefined for those that Node.js trusts. */
   readonly ca: string | undefined;
   /** Undefined if the participant needs no token. */
@@ -127,16 +131,28 @@ export function connectParticipant(
   const token = createTokenSource(credentials, ca, signal, clock);
   const pace = new Pace();
   const endpointUntil = (end: AbortSignal) => ({ url, ca, token, pace, signal: end });
+  const source = partySource(parties, {
+    endpoint: endpointUntil(signal),
+    lacksRegistrars: decoder.lacksRegistrars,
+    clock,
+  });
   let current: LagTracker | undefined;
+  let reading: ParticipantClient | undefined;
   let earlierReconnects = 0;
   const reconnects = () => earlierReconnects + (current?.reconnects ?? 0);
   return {
     ingestor: {
       name: displayUrl(url),
-      origin: `participant of ${parties.toSorted().join(", ")}`,
+      get origin() {
+        // Until the parties are known, no store is of this origin.
+        const readAs = reading?.parties ?? source.fixed ?? [];
+        return `participant of ${[readAs].flat().toSorted().join(", ")}`;
+      },
       reconnects,
+      foreign: () => decoder.foreign,
       start(writer, log, end): Ingestion {
-        const ledger = new ParticipantClient(endpointUntil(end), parties, mirroredOf(templates, kept));
+        const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
+        reading = ledger;
         const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();
@@ -159,7 +175,7 @@ export function connectParticipant(
     },
     history: (log) => {
       const polling = { maxWait: limits.readWait, clock, pause: abortablePause(signal) };
-      const history = new ParticipantHistory(endpointUntil(signal), parties, polling);
+      const history = new ParticipantHistory(endpointUntil(signal), source, polling);
       return {
         update: (which, ofTemplates) => asUnavailable(history.update(which, ofTemplates), log()),
         creation: (contractId, ofTemplates) => asUnavailable(history.creation(contractId, ofTemplates), log()),
@@ -167,8 +183,9 @@ export function connectParticipant(
       };
     },
     packages: new ParticipantPackages(endpointUntil(signal)),
+    parties: () => source.known,
     contracts: (ofTemplates, log) =>
-      new ParticipantContracts(endpointUntil(signal), parties, {
+      new ParticipantContracts(endpointUntil(signal), source, {
         templates: ofTemplates,
         registrars: kept.registrars ?? [],
         maxWait: limits.readWait,

@@ -158,6 +158,7 @@ export function databaseSource({
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
       ids: async () => (roles.answers ? follower.packageIds() : storedPackages.ids()),
     },
+    parties: () => connection?.parties(),
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.
@@ -188,10 +189,10 @@ export function databaseSource({
         return `the database cannot be ${databaseErrorOf(failure).kind === "unavailable" ? "reached" : "read"}`;
       }
       const reason = storeStaleReason() ?? otherHistory ?? notReadyReason(follower.status, limits);
+      if (reason === undefined) return undefined;
       // Only the leader knows why.
-      if (reason === undefined || isEmpty) return reason;
       if (leaderLoop?.isLeader === true) return leaderLoop.notReadyReason() ?? reason;
-      return `${reason}; /readyz and the log of the process that mirrors say why`;
+      return isEmpty ? reason : `${reason}; /readyz and the log of the process that mirrors say why`;
     },
     status() {
       const { offset, age } = roles.answers ? follower.status : (leaderLoop?.status ?? NO_STATUS);
@@ -199,6 +200,7 @@ export function databaseSource({
         offset,
         age,
         reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
+        foreign: leaderLoop?.isLeader === true ? ingestor.foreign() : undefined,
         isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
         heapShare: follower.heapShare,

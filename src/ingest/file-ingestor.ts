@@ -16,6 +16,7 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
       return `file ${path} ${randomUUID()}`;
     },
     reconnects: () => undefined,
+    foreign: () => decoder.foreign,
     start(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer, isHeld);
       let isLoaded = false;

@@ -43,6 +43,18 @@ const meanings: Readonly<Record<LedgerErrorKind | "forbidden", FailureMeaning>> 
     backoff: { firstMs: 100, maxMs: 60_000 },
     isRetriedAtOnce: true,
   },
+  "no-parties": {
+    level: "warn",
+    message: "there are no parties to read the participant as",
+    hint: "grant the token's user CanReadAs for the parties of the registry; it is asked again",
+    backoff: { firstMs: 1_000, maxMs: 10_000 },
+  },
+  withdrawn: {
+    level: "error",
+    message: "the token's user may no longer read as a party",
+    hint: "grant the right again, unless that was meant: a new snapshot has no contracts that this party alone sees",
+    backoff: { firstMs: 100, maxMs: 10_000 },
+  },
   busy: {
     level: "warn",
     message: "the participant is overloaded or not ready",
@@ -72,6 +84,12 @@ const meanings: Readonly<Record<LedgerErrorKind | "forbidden", FailureMeaning>> 
     message: "the participant has none of the registry's packages",
     hint: "upload the packages named in the reason, or check that this is the right participant",
     backoff: { firstMs: 1_000, maxMs: 60_000 },
+  },
+  unvetted: {
+    level: "warn",
+    message: "the participant cannot compute views of contracts",
+    hint: "vet the package named in the reason; the stream is opened again, then the contracts are left out until it is vetted",
+    backoff: { firstMs: 1_000, maxMs: 30_000 },
   },
   refused: {
     level: "error",

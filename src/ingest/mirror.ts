@@ -1,8 +1,9 @@
 import { errorMessage } from "../util/logger.js";
-import type { CatchUpProgress } from "../domain/ledger.js";
+import { type CatchUpProgress, namesOf, type ReadAs } from "../domain/ledger.js";
 import { checkHistory, checkOpen, type Ledger, streamEnded, type UpdateStream } from "../ledger/participant/client.js";
 import { takeSnapshot } from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
+import { failsFor } from "../ledger/views.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js";
 import { CatchUp } from "./catch-up.js";
@@ -29,16 +30,16 @@ type Start =
 type End =
   /** Updates that are pruned, of another history, or malformed again and again ask for a snapshot. */
   | LedgerError
-  /** The mirror has closed the stream itself, for one of the present history or of more packages. */
+  /** The mirror has closed the stream itself, for one of the present history, or of other packages or parties. */
   | Reopened
-  /** While a snapshot was read, packages came that neither it nor the stream has. */
-  | PackagesFound;
+  /** While a snapshot was read, packages or parties came that neither it nor the stream has. */
+  | OutdatedRequest;
 
-class PackagesFound extends Error {}
+class OutdatedRequest extends Error {}
 
 /** After so many malformed messages in a row a snapshot replaces the update. */
 const MAX_UNREADABLE = 3;
-/** How often packages are looked for that the participant lacked. */
+/** How often packages are looked for that the participant lacked or had not vetted, and parties to read as. */
 const SEARCH_INTERVAL_MS = 30_000;
 
 /**
@@ -54,6 +55,10 @@ export class Mirror {
   readonly #retries: Retries;
   #unreadable = 0;
   #reportedMissing = "";
+  /** The packages of the participant at the last look. */
+  #packageIds: ReadonlySet<string> | undefined;
+  /** Why the parties could not be asked for last; undefined if they could. */
+  #partyFailure: string | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
@@ -86,7 +91,7 @@ export class Mirror {
       () => this.#follow(),
       (failures, error) => this.#ended(failures, asEnd(error)),
     );
-    await Promise.all([following, this.#catchUp.run(), this.#findMissing()]);
+    await Promise.all([following, this.#catchUp.run(), this.#lookOut()]);
   }
 
   get #start(): Start {
@@ -96,7 +101,9 @@ export class Mirror {
     return { state: "stopped", offset: checkpoint.offset, updateId: checkpoint.updateId };
   }
 
-  #follow(): Promise<never> {
+  async #follow(): Promise<never> {
+    // A participant ends the stream of a user whose rights change.
+    await this.#findParties();
     const start = this.#start;
     return start.state === "stopped" ? this.#resume(start.offset, start.updateId) : this.#followSnapshot();
   }
@@ -111,6 +118,8 @@ export class Mirror {
   async #followSnapshot(): Promise<never> {
     const { ledger, decoder, lag, log, now, clock } = this.#options;
     const asOf = now();
+    // What is uploaded from now on is found, and may be what the snapshot lacks.
+    await this.#findUploaded().catch(() => undefined);
     const end = await lag.readEnd();
     const { offset, requestedAt } = end;
     return this.#followFrom(offset, async (stream) => {
@@ -120,18 +129,19 @@ export class Mirror {
       // The stream was open after the end was read.
       lag.confirm(end);
       const contracts = snapshot.contracts.length;
-      log.info({ offset, contracts, took: clock() - requestedAt }, "snapshot of the ledger loaded");
+      const { foreign } = snapshot;
+      log.info({ offset, contracts, foreign, took: clock() - requestedAt }, "snapshot of the ledger loaded");
     });
   }
 
   /** Opens a stream of updates, prepares the store, then applies updates until the stream ends. Throws the End, or a defect. */
   async #followFrom(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const { ledger } = this.#options;
-    const { missing } = ledger;
+    const { missing, parties } = ledger;
     const updates = await ledger.updates(after);
     try {
       await prepare(updates);
-      if (ledger.missing !== missing) throw new PackagesFound();
+      if (ledger.missing !== missing || ledger.parties !== parties) throw new OutdatedRequest();
       this.#warnOfMissing();
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates)) {
@@ -159,7 +169,7 @@ export class Mirror {
   #ended(failures: number, end: End): number | undefined {
     const { ledger, lag, random } = this.#options;
     lag.streamLost();
-    if (end instanceof PackagesFound) return undefined;
+    if (end instanceof OutdatedRequest) return undefined;
     // One that goes on slows down.
     if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
     const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
@@ -187,31 +197,106 @@ export class Mirror {
     this.#reportedMissing = missing;
   }
 
-  /**
-   * Looks for the packages that the participant lacked. Once it has one, a new snapshot reads its contracts: they may be
-   * older than the store's offset. Until then the service follows the ledger without them.
-   */
-  async #findMissing(): Promise<void> {
-    const { ledger, log, pause, signal } = this.#options;
-    for (; !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
-      if (ledger.missing.length === 0) continue;
+  async #lookOut(): Promise<void> {
+    const { pause, signal } = this.#options;
+    for (await pause(SEARCH_INTERVAL_MS); !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
       try {
-        const found = await ledger.findMissing();
-        if (found.length === 0) continue;
-        log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
-        ledger.include(found);
-        this.#applier.requireSnapshot();
-        this.#applier.abandon(new Reopened());
-      } catch {
-        // The same failure is met on the stream, and logged there.
+        await this.#findParties();
+        await this.#findMissing();
+      } catch (error) {
+        // Other failures are met on the stream, and logged there.
+        if (error instanceof LedgerError && error.kind === "no-parties") this.#applier.abandon(error);
       }
     }
   }
+
+  /**
+   * Looks for the packages that the participant lacked, or that were not vetted, or by which contracts implement an interface
+   * since. Once it has one, a new snapshot reads its contracts: they may be older than the store's offset. Until then the service
+   * follows the ledger without them.
+   */
+  async #findMissing(): Promise<void> {
+    const { ledger, log } = this.#options;
+    const missing = ledger.missing.length === 0 ? [] : await ledger.findMissing();
+    const found = [...missing, ...(await this.#findVetted()), ...(await this.#findUploaded())];
+    if (found.length === 0) return;
+    log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
+    ledger.include(missing);
+    this.#takeSnapshot();
+  }
+
+  /**
+   * Asks as which parties the participant is read now. Others than before need a new snapshot, as found packages do. If the
+   * participant cannot be asked, those known before are kept. Throws LedgerError if there are none.
+   */
+  async #findParties(): Promise<void> {
+    const { ledger, decoder, log } = this.#options;
+    let found: ReadAs;
+    try {
+      found = await ledger.findParties();
+      this.#partyFailure = undefined;
+    } catch (error) {
+      if (ledger.parties === undefined || !(error instanceof LedgerError) || error.kind === "no-parties") throw error;
+      const { kind, message: reason } = error;
+      const isNew = this.#partyFailure !== reason;
+      this.#partyFailure = reason;
+      if (isNew)
+        log.warn({ kind, reason }, "the rights of the token's user cannot be read: those known before are used");
+      return;
+    }
+    const before = ledger.parties;
+    // Always in the same order.
+    if (before !== undefined && namesOf(before) === namesOf(found)) return;
+    ledger.readAs(found);
+    decoder.hasOwnWitnesses = found !== "any";
+    if (before === undefined) {
+      log.info({ parties: found }, "the token's user may read as these parties");
+      this.#applier.resume();
+      return;
+    }
+    log.info({ before, parties: found }, "the token's user may read as other parties; a new snapshot is taken");
+    const lost = lostOf(before, found);
+    if (lost.length > 0)
+      this.#incidentLog.begin(new LedgerError("withdrawn", `it may no longer read as ${namesOf(lost)}`));
+    this.#takeSnapshot();
+  }
+
+  /** Of what is asked for from now on, beside the store. */
+  #takeSnapshot(): void {
+    this.#applier.requireSnapshot();
+    this.#applier.abandon(new Reopened());
+  }
+
+  /** The choices of the participant, see ViewFailure, that it would make otherwise now. */
+  async #findVetted(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const [choice, contractId] of this.#applier.unvetted) {
+      const created = await this.#options.ledger.creation(contractId);
+      if (created === undefined || !failsFor(created, choice)) found.push(choice);
+    }
+    return found;
+  }
+
+  /** Packages since the last look. Contracts of an earlier version may implement an interface that a later one adds. */
+  async #findUploaded(): Promise<readonly string[]> {
+    const { ledger, decoder } = this.#options;
+    if (!decoder.readsViews) return [];
+    const known = this.#packageIds;
+    const ids = await ledger.packageIds();
+    this.#packageIds = new Set(ids);
+    return known === undefined ? [] : ids.filter((id) => !known.has(id));
+  }
+}
+
+/** Those of the first that the second has not. */
+function lostOf(before: ReadAs, found: ReadAs): ReadAs {
+  if (found === "any") return [];
+  return before === "any" ? before : before.filter((party) => !found.includes(party));
 }
 
 /** Any other error comes from the store or is a defect. The mirror retries it like a lost connection. */
 function asEnd(error: unknown): End {
-  const isEnd = error instanceof LedgerError || error instanceof Reopened || error instanceof PackagesFound;
+  const isEnd = error instanceof LedgerError || error instanceof Reopened || error instanceof OutdatedRequest;
   return isEnd ? error : new LedgerError("lost", errorMessage(error));
 }
 

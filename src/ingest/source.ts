@@ -1,4 +1,4 @@
-import type { ContractSource, Freshness, History, PackageCatalog } from "../domain/ledger.js";
+import type { ContractSource, Freshness, History, PackageCatalog, ReadAs } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../state/port.js";
 import type { Logger } from "../util/logger.js";
@@ -22,6 +22,8 @@ export interface Source extends Freshness {
   readonly contracts: ((templates: readonly Template[]) => ContractSource) | undefined;
   /** The participant's packages, which a database has for its followers; undefined for a file in memory. */
   readonly packages: SourcePackages | undefined;
+  /** As which parties the participant is read; undefined if that is not known, and without a participant. */
+  parties(): ReadAs | undefined;
   /**
    * Resolves when a file is loaded; reads a participant later. Throws SnapshotError, a permanent DatabaseError, or
    * StateTooLarge.
@@ -42,6 +44,11 @@ export interface SourceStatus {
   readonly age: number | undefined;
   /** How often the stream of updates was lost since the process started; undefined if it follows none. */
   readonly reconnects: number | undefined;
+  /**
+   * Contracts that are left out since the last snapshot, because no registrar of ours has signed them. Undefined if this process
+   * reads none, or if signatures do not matter.
+   */
+  readonly foreign: number | undefined;
   /** Whether this process writes the store now; undefined if it never does. */
   readonly isLeader: boolean | undefined;
   /** Connections to the database; undefined without one. */
@@ -62,11 +69,13 @@ export interface Ingestor {
   readonly name: string;
   /**
    * Identifies the set of contracts: an ingestor can resume on a store that one with the same origin has written. It may be
-   * another for each snapshot.
+   * another for each snapshot, or be told only after the start.
    */
   readonly origin: string;
   /** How often the stream of updates was lost since the process started; undefined for a file. */
   reconnects(): number | undefined;
+  /** As in SourceStatus. */
+  foreign(): number | undefined;
   /** Resumes from the checkpoint of the store. */
   start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
 }
@@ -93,6 +102,8 @@ export interface ParticipantConnection {
   /** Looks up past updates. `log` returns undefined before the service has started. */
   readonly history: (log: () => Logger | undefined) => History;
   readonly packages: PackageCatalog;
+  /** As which parties it is read; undefined if that is not known. */
+  readonly parties: () => ReadAs | undefined;
   /** Looks up contracts of templates by id. */
   readonly contracts: (templates: readonly Template[], log: () => Logger | undefined) => ContractSource;
 }

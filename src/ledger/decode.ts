@@ -1,11 +1,11 @@
 /** Decodes the elements of a participant's active contracts. */
-import { fieldsOf, readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
+import { readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
+import { shownOf, viewNamesIn, viewsText } from "./views.js";
 import type { StoredContract, CountedOnly } from "../domain/contract.js";
 import { type JsonObject, type JsonValue, parseLedgerTime } from "../util/json.js";
 import type { KeptContracts } from "../domain/ledger.js";
 import { SharedStrings } from "../domain/shared-strings.js";
 import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
-import { type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";
 
 /** The state of a contract in one element. Several elements may describe the same contract. */
 export interface DecodedContract {
@@ -17,15 +17,17 @@ export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   /** The templates that interfaces identify, in the order of the registry. */
   readonly #byInterface: readonly Template[];
-  readonly #hasViews: boolean;
+  readonly #checksSigners: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
   readonly #keepsReadById: boolean;
   readonly #registrars: ReadonlySet<string>;
-  /** How many contracts were left out because none of our registrars has signed them. */
-  foreign = 0;
-  /** How many contracts have shown the view of an interface. */
-  withViews = 0;
+  #foreign = 0;
+  #withViews = 0;
+  /** Whether contracts need the signature of one of our registrars, and none is configured. */
+  readonly lacksRegistrars: boolean;
+  /** Whether the witnesses that events name are parties that we read as, not any. */
+  hasOwnWitnesses = true;
   readonly #strings = new SharedStrings();
 
   constructor(
@@ -37,11 +39,31 @@ export class Decoder {
       named.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
     this.#byInterface = templates.filter(({ packageName }) => packageName === "");
-    this.#hasViews = templates.some(({ interfaces = [] }) => interfaces.length > 0);
+    this.#checksSigners = templates.some(({ signerOf }) => signerOf !== undefined);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
     this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
+    this.lacksRegistrars = registrars.length === 0 && templates.some((template) => template.signerOf !== undefined);
+  }
+
+  /** Counts from 0 again: a snapshot begins. */
+  begin(): void {
+    this.#foreign = 0;
+    this.#withViews = 0;
+  }
+
+  /**
+   * How many contracts, since a snapshot began, were left out because none of our registrars has signed them. Undefined where
+   * signatures do not matter.
+   */
+  get foreign(): number | undefined {
+    return this.#checksSigners ? this.#foreign : undefined;
+  }
+
+  /** How many contracts, since a snapshot began, have shown the view of an interface. */
+  get withViews(): number {
+    return this.#withViews;
   }
 
   /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
@@ -90,13 +112,15 @@ export class Decoder {
     if (template === undefined) return undefined;
     // A foreign contract is no incident, even if its view fails.
     if (template.signerOf !== undefined && !this.#hasOwnSigner(event)) {
-      this.foreign++;
+      this.#foreign++;
       return undefined;
     }
-    const shown = this.#hasViews ? shownOf(event) : undefined;
+    // Views of a contract that is read by its arguments may be of any package.
+    const readsViews = partsOf(template).some(({ interfaces = [] }) => interfaces.length > 0);
+    const shown = readsViews ? shownOf(event, this.#strings) : undefined;
     const payload = this.#strings.shareIn(requireObject(event.createArgument, "createArgument")) as JsonObject;
     if (template.signerOf !== undefined && !this.#isSignedBy(template.signerOf(payload, shown), event)) {
-      this.foreign++;
+      this.#foreign++;
       return undefined;
     }
     const parsed = template.parse(payload, shown);
@@ -118,6 +142,7 @@ export class Decoder {
       templateId: this.#strings.share(requireString(event, "templateId")),
       body: {
         payload: JSON.stringify(payload),
+        views: shown === undefined ? "" : viewsText(template, shown),
         createdEventBlob: requireBase64(
           event,
           "createdEventBlob",
@@ -136,17 +161,17 @@ export class Decoder {
     return this.#keepsOptional || (isReadById && this.#keepsReadById);
   }
 
-  /** Whether contracts are read by the views that they show. */
+  /** Whether factories are read by the views that they show: without views nothing is served. */
   get readsViews(): boolean {
-    return this.#byInterface.length > 0;
+    return this.#byInterface.some(({ interfaces = [] }) => interfaces.some(({ kind }) => kind.endsWith("-factory")));
   }
 
   /** By its name, else by the interfaces that it shows. */
   #templateOf(event: JsonObject): Template | undefined {
     const named = this.#templates.get(readTemplateKey(event));
     if (named !== undefined || this.#byInterface.length === 0) return named;
-    const shown = new Set(viewsIn(event).map(({ interfaceId }) => nameOf(interfaceId)));
-    if (shown.size > 0) this.withViews++;
+    const shown = viewNamesIn(event);
+    if (shown.size > 0) this.#withViews++;
     const [first, ...others] = this.#byInterface.filter(({ interfaces = [] }) =>
       interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
     );
@@ -160,7 +185,7 @@ export class Decoder {
 
   #isSignedBy(registrar: string | undefined, { signatories, witnessParties }: JsonObject): boolean {
     if (registrar === undefined || !textsIn(signatories).includes(registrar)) return false;
-    return this.#registrars.has(registrar) || textsIn(witnessParties).includes(registrar);
+    return this.#registrars.has(registrar) || (this.hasOwnWitnesses && textsIn(witnessParties).includes(registrar));
   }
 
   /**
@@ -183,7 +208,7 @@ export class Decoder {
         supply: undefined,
         contractId: requireString(event, "contractId"),
         templateId: requireString(event, "templateId"),
-        body: { payload: "{}", createdEventBlob: "", encodings: undefined },
+        body: { payload: "{}", views: "", createdEventBlob: "", encodings: undefined },
         createdAt: "",
         createdMicros: 0,
         reassignmentCounter,
@@ -238,45 +263,6 @@ function readTemplateKey(event: JsonObject): string {
 
 /** By package name: package ids change with every upgrade. */
 const templateKey = (packageName: string, qualifiedName: string): string => `${packageName}#${qualifiedName}`;
-
-interface InterfaceView {
-  /** `packageId:Module:Interface`. */
-  readonly interfaceId: string;
-  readonly view: JsonObject;
-}
-
-function viewsIn({ interfaceViews = [] }: JsonObject): InterfaceView[] {
-  if (!Array.isArray(interfaceViews)) throw new Error("interfaceViews must be a list");
-  return interfaceViews.map((one) => {
-    const view = requireObject(one, "interfaceViews[]");
-    return { interfaceId: requireString(view, "interfaceId"), view };
-  });
-}
-
-/** `Module:Interface`. */
-const nameOf = (interfaceId: string): string => interfaceId.slice(interfaceId.indexOf(":") + 1);
-
-const interfaces: ReadonlyMap<string, TokenInterface> = new Map(
-  TOKEN_INTERFACES.map((one) => [one.qualifiedName, one]),
-);
-
-/** Throws an Error that names a view which the participant could not compute, or whose interface is not the published one. */
-function shownOf(event: JsonObject): ShownContract {
-  const views = new Map<TokenInterface, JsonObject>();
-  for (const { interfaceId, view } of viewsIn(event)) {
-    const known = interfaces.get(nameOf(interfaceId));
-    if (known === undefined) continue;
-    if (interfaceId !== `${known.packageId}:${known.qualifiedName}`)
-      throw new Error(`interface ${interfaceId} is not the published one, of package ${known.packageId}`);
-    const { code, message } = fieldsOf(view.viewStatus);
-    if (code !== undefined && code !== 0)
-      throw new Error(
-        `the participant could not compute the view of ${interfaceId}: ${JSON.stringify({ code, message })}`,
-      );
-    views.set(known, requireObject(view.viewValue, `the view of ${interfaceId}`));
-  }
-  return { views };
-}
 
 const textsIn = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

@@ -121,7 +121,7 @@ function problemOf({ values, disclosed, visible = [] }: ContextResult): string |
 const isPresent = (problem: string | undefined): boolean => problem !== undefined;
 
 function problemOfNames(values: readonly NamedValue[]): string | undefined {
-  const names = values.flatMap(({ name, alias }) => (alias === undefined ? [name] : [name, alias]));
+  const names = values.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   return twice === undefined ? undefined : `the key ${twice} is there twice`;
 }

@@ -12,6 +12,8 @@ export interface ConsoleData {
   readonly version: string;
   /** The origin of the contracts. */
   readonly source: string;
+  /** See SourceStatus. */
+  readonly foreign: () => number | undefined;
   /** Undefined if the service is ready. */
   readonly notReadyReason: () => string | undefined;
   /** The latest warnings; undefined before the first check. */

@@ -113,7 +113,7 @@ const MAX_WARNINGS = 1_000;
 
 async function getInventory(
   executor: QueryExecutor,
-  { warnings, source, version }: ConsoleData,
+  { warnings, source, version, foreign }: ConsoleData,
   packageVersion: PackageVersion,
 ): Promise<MessageInitShape<typeof GetInventoryResponseSchema>> {
   const { value } = await executor.execute((registry, context) => ({
@@ -135,6 +135,7 @@ async function getInventory(
     omitted: omitted + (found?.total ?? 0) - shown.length,
     source,
     version,
+    foreignContracts: BigInt(foreign() ?? 0),
   };
 }
 
@@ -154,10 +155,12 @@ async function getContract(
   const give = await found.takeBodies(({ contract }) => (contract === undefined ? [] : [contract]));
   const { contract, isArchived, calls } = give().value;
   if (contract === undefined) return { archived: isArchived };
+  const { payload, views } = bodyOf(contract);
   return {
     contract: contractMessage(contract, packageVersion),
-    // The create arguments of a template are a record.
-    payload: JSON.parse(bodyOf(contract).payload) as JsonObject,
+    // The create arguments of a template are a record, and so is each view.
+    payload: JSON.parse(payload) as JsonObject,
+    views: views === "" ? {} : (JSON.parse(views) as Record<string, JsonObject>),
     calls: calls.flatMap((call) => choiceCallMessage(call) ?? []),
   };
 }

@@ -47,7 +47,10 @@ export function contractMeta(contract: Contract) {
 }
 
 /** The values of a context as JSON, as the JSON Ledger API encodes them. */
-export const contextJson = ({ values }: Pick<ContextResult, "values">): JsonObject => byName(values, asJson);
+export const contextJson = ({ values }: Pick<ContextResult, "values">): JsonObject => byName(values);
+
+const byName = (values: readonly NamedValue[]): JsonObject =>
+  Object.fromEntries(values.map(({ name, value }) => [name, asJson(value)]));
 
 const asJson = (value: AnyValue): JsonObject => ({ tag: value.tag, value: valueJson(value) });
 
@@ -56,25 +59,10 @@ function valueJson({ tag, value }: AnyValue): JsonValue {
     case "AV_List":
       return value.map(asJson);
     case "AV_Map":
-      return byName(value, asJson);
+      return byName(value);
     default:
       return value;
   }
-}
-
-/** Each value under its name, and under its alias where it has one. */
-function byName<T>(values: readonly NamedValue[], convert: (value: AnyValue) => T): Record<string, T> {
-  return Object.fromEntries(
-    values.flatMap(({ name, alias, value }): [string, T][] => {
-      const converted = convert(value);
-      return alias === undefined
-        ? [[name, converted]]
-        : [
-            [name, converted],
-            [alias, converted],
-          ];
-    }),
-  );
 }
 
 /** A JSON object as a top-level message. As a field it needs no conversion. */

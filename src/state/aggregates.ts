@@ -11,22 +11,32 @@ export class Aggregates {
   readonly #countedOnly = new Map<string, SupplyContribution>();
   /** How many contracts have a name, by its group. */
   readonly #tallies = new Map<string, Map<string, number>>();
+  /** Those of sums that are not 0, of contracts that are only counted. */
+  readonly #talliesOfSums = new Map<LookupHash, Tally>();
 
   templateCounts(): readonly TemplateCount[] {
     return [...this.#templateCounts.values()];
   }
 
   tallied(group: string): readonly string[] {
-    return [...(this.#tallies.get(group)?.keys() ?? [])].toSorted((a, b) => (a < b ? -1 : 1));
+    const names = new Set(this.#tallies.get(group)?.keys());
+    for (const tally of this.#talliesOfSums.values()) if (tally.group === group) names.add(tally.name);
+    return [...names].toSorted((a, b) => (a < b ? -1 : 1));
   }
 
   sum(name: string): bigint {
     return this.#sums.get(sumHash(name)) ?? 0n;
   }
 
-  set({ sum, amount }: LoggedSum): void {
-    if (amount === 0n) this.#sums.delete(sum);
-    else this.#sums.set(sum, amount);
+  /** A sum that had a tally keeps it until it is 0. */
+  set({ sum, amount, tally }: LoggedSum): void {
+    if (amount === 0n) {
+      this.#sums.delete(sum);
+      this.#talliesOfSums.delete(sum);
+    } else {
+      this.#sums.set(sum, amount);
+      if (tally !== undefined) this.#talliesOfSums.set(sum, tally);
+    }
   }
 
   /** Undefined if no contract with this id is only counted. */
@@ -36,9 +46,10 @@ export class Aggregates {
 
   /** The contract must not have been added before. */
   add(contract: Contract | CountedOnly): void {
+    const { supply } = contract;
     if (isStored(contract)) this.#count(contract, 1);
     else this.#countedOnly.set(contract.contractId, contract.supply);
-    if (contract.supply !== undefined) this.#addToSum(contract.supply.sum, contract.supply.amount);
+    if (supply !== undefined) this.#addToSum(supply.sum, supply.amount, isStored(contract) ? undefined : supply.tally);
   }
 
   remove(contract: Contract): void {
@@ -54,9 +65,9 @@ export class Aggregates {
     this.#addToSum(supply.sum, -supply.amount);
   }
 
-  #addToSum(name: string, amount: bigint): void {
+  #addToSum(name: string, amount: bigint, tally?: Tally): void {
     const sum = sumHash(name);
-    this.set({ sum, amount: (this.#sums.get(sum) ?? 0n) + amount });
+    this.set({ sum, amount: (this.#sums.get(sum) ?? 0n) + amount, tally });
   }
 
   #count({ template, templateId, fields }: Contract, delta: 1 | -1): void {

@@ -1,4 +1,4 @@
-import { type Body, type Contract, peekBody, setBody } from "../domain/contract.js";
+import { type Body, type BodyTexts, type Contract, peekBody, setBody } from "../domain/contract.js";
 import { type FetchedBodies, MAX_BODIES, type StateLog } from "./log.js";
 import { type BodySource, type Position, StateMovedOn, StoreUnavailable } from "./port.js";
 
@@ -31,7 +31,7 @@ interface Waiting {
 interface Fetched {
   readonly head: FetchedBodies["head"];
   /** Undefined if the log has none. */
-  readonly body: Pick<Body, "payload" | "createdEventBlob"> | undefined;
+  readonly body: BodyTexts | undefined;
 }
 
 /**
@@ -169,8 +169,8 @@ const nameOf = ({ contractId, generation }: Pick<Waiting, "contractId" | "genera
   `${generation} ${contractId}`;
 
 /** Texts of a ledger are mostly one byte a character; encodings are texts or buffers. */
-function sizeOf({ payload, createdEventBlob, encodings = [] }: Body): number {
-  let bytes = ENTRY_BYTES + payload.length + createdEventBlob.length;
+function sizeOf({ payload, views, createdEventBlob, encodings = [] }: Body): number {
+  let bytes = ENTRY_BYTES + payload.length + views.length + createdEventBlob.length;
   for (const encoding of encodings) bytes += (encoding as { readonly length?: number } | undefined)?.length ?? 0;
   return bytes;
 }

@@ -3,7 +3,8 @@
  * snapshot with the updates that follow it, and offsets grow in the order of commits. Every log has to pass
  * test/state/log-conformance.
  */
-import type { Body, Contract } from "../domain/contract.js";
+import type { BodyTexts, Contract } from "../domain/contract.js";
+import type { Tally } from "../domain/template.js";
 import type { LookupHash, Tag } from "./lookup-hash.js";
 
 /** A committed state. */
@@ -57,6 +58,8 @@ export interface LoggedSum {
   /** The hash of its name. */
   readonly sum: LookupHash;
   readonly amount: bigint;
+  /** As of the contracts that are only counted; undefined if none of them had one. */
+  readonly tally?: Tally | undefined;
 }
 
 /** What has changed from one position to a later one. A contract that was archived and is active again is of both lists. */
@@ -99,7 +102,7 @@ export interface LoggedState {
 /** Bodies by contract id, and the position of the head in the same state. */
 export interface FetchedBodies {
   readonly head: LogPosition | undefined;
-  readonly bodies: ReadonlyMap<string, Pick<Body, "payload" | "createdEventBlob">>;
+  readonly bodies: ReadonlyMap<string, BodyTexts>;
 }
 
 /** Every method throws StoreUnavailable if the log cannot be read now. */

@@ -4,7 +4,7 @@
  */
 import { hash as digest } from "node:crypto";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
-import { partsOf, type Template } from "../domain/template.js";
+import { partsOf, type SupplyContribution, type Template } from "../domain/template.js";
 
 export type LookupHash = string;
 
@@ -42,7 +42,7 @@ export function registrarHashOf({ template, fields }: Contract): LookupHash {
 
 /** The lookups whose results change when a contract is added or removed, and its registrar. */
 export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
-  const sums = contract.supply === undefined ? [] : [sumHash(contract.supply.sum)];
+  const sums = contract.supply === undefined ? [] : touchedBy(contract.supply);
   if (!isStored(contract)) return [...sums, anyRegistrarHash];
   return [
     idHash(contract.contractId),
@@ -53,6 +53,12 @@ export function touchedLookups(contract: Contract | CountedOnly): LookupHash[] {
     ...sums,
   ];
 }
+
+/** The lookups whose results change with a sum. */
+export const touchedBy = ({ sum, tally }: SupplyContribution): LookupHash[] => [
+  sumHash(sum),
+  ...(tally === undefined ? [] : [tallyHash(tally.group)]),
+];
 
 /** The first 16 bytes of the SHA-256 digest. */
 function hashText(text: string): LookupHash {

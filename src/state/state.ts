@@ -18,9 +18,10 @@ import {
   type LookupHash,
   registrarHash,
   registrarHashOf,
-  sumHash,
   type Tag,
   tagOf,
+  tallyHash,
+  touchedBy,
   touchedLookups,
 } from "./lookup-hash.js";
 import { type Contracts, MAX_ARCHIVED_IDS, NotReady, type StoreReader, type TemplateCount, type View } from "./port.js";
@@ -120,6 +121,7 @@ export class State {
     }
     for (const sum of sums) {
       tags.add(tagOf(sum.sum)).add(tagOf(anyRegistrarHash));
+      if (sum.tally !== undefined) tags.add(tagOf(tallyHash(sum.tally.group)));
       this.aggregates.set(sum);
     }
     this.offset = offset;
@@ -142,7 +144,7 @@ export class State {
       const stored = this.#contracts.get(change.archived);
       addTags(stored, tags);
       const counted = this.aggregates.countedOnly(change.archived);
-      if (counted !== undefined) tags.add(tagOf(sumHash(counted.sum))).add(tagOf(anyRegistrarHash));
+      if (counted !== undefined) for (const hash of [...touchedBy(counted), anyRegistrarHash]) tags.add(tagOf(hash));
       this.#remove(stored);
       this.aggregates.removeCountedOnly(change.archived);
       this.#addArchived(change.archived, stored && registrarHashOf(stored));

@@ -110,6 +110,11 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
     () => status().reconnects,
   );
   gauge(
+    "offledger_foreign_contracts",
+    "Contracts left out since the last snapshot because no registrar of ours has signed them",
+    () => status().foreign,
+  );
+  gauge(
     "offledger_mirroring",
     "Whether this process writes to the store: 1 if it does, 0 if it is on standby or cannot",
     () => toNumber(status().isLeader),

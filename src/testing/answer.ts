@@ -20,6 +20,7 @@ import { OPERATION_RPCS } from "../service/operations.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { services } from "../service/services.js";
 import { MemoryStore } from "../state/memory-store.js";
+import { toBuffer } from "../transport/encoding/disclosed-contract.js";
 import { reasonOf, toRestError } from "../transport/errors.js";
 import { rpcs } from "../transport/rpcs.js";
 import { bindingOf } from "../transport/rest/bindings.js";
@@ -223,7 +224,7 @@ export function overRest(
     try {
       const message = makeMessage(read, inPath);
       const json = called.encode(await called.call(message), message, "json");
-      return JSON.parse(json.toBuffer().toString()) as JsonObject;
+      return JSON.parse(toBuffer(json).toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
       const { status, body } = toRestError(error, binding.route);
@@ -267,7 +268,7 @@ async function executorOf(
 const DEFAULTS = { createdAt: "2026-01-01T00:00:00Z", synchronizerId: "synchronizer::1220" };
 
 /** As a dump has it. */
-function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
+export function elementOf(contract: JsonObject | ShortContract, index: number, { templates }: Registry): JsonObject {
   if (!isShort(contract)) return contract;
   const { template, contractId = `contract-${index + 1}`, payload = {}, views = {}, ...given } = contract;
   const { signatories = Object.values(views).flatMap(registrarIn) } = given;

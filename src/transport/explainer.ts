@@ -11,6 +11,7 @@ import type { ServiceBinding } from "../service/service-binding.js";
 import { RefusedRequest } from "../telemetry/request-record.js";
 import { fromJsonValue } from "./decoding/decode.js";
 import type { ArgumentLimits } from "./decoding/validation.js";
+import { toBuffer } from "./encoding/disclosed-contract.js";
 import { type EncodedResult, hasContext, JSON_WRITE_OPTIONS } from "./encoding/encoders.js";
 import { type Rpc, rpcs, type Report } from "./rpcs.js";
 import { type RestRoute, restRoutes } from "./rest/rest.js";
@@ -98,7 +99,7 @@ async function run(
     const called = await call(request, recording);
     const result = (await takeBodies(called, request))?.() ?? called;
     // The bytes that REST sends.
-    const answer = JSON.parse(encode(result, request, "json").toBuffer().toString()) as JsonObject;
+    const answer = JSON.parse(toBuffer(encode(result, request, "json")).toString()) as JsonObject;
     const context = hasContext(method.output) ? contextOf(result.value as EncodedResult) : undefined;
     return { answer, context, refusal: undefined };
   } catch (error) {

@@ -4,8 +4,7 @@ import { Result } from "../service/executor.js";
 import type { Recording } from "../service/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
-import type { ChunkList } from "./encoding/chunks.js";
-import { createMessage, disclosedOf, encoderOf, hasContext } from "./encoding/encoders.js";
+import { createMessage, disclosedOf, encoderOf, hasContext, type Pieces } from "./encoding/encoders.js";
 import { noteRefusal, toConnectError } from "./errors.js";
 
 export type Encoding = "json" | "binary";
@@ -27,7 +26,7 @@ export interface Rpc {
    */
   readonly takeBodies: (result: Result<object>, request: Message) => Promise<() => Result<object>> | undefined;
   /** The contracts must have their bodies. */
-  readonly encode: (result: Result<object>, request: Message, encoding: Encoding) => ChunkList;
+  readonly encode: (result: Result<object>, request: Message, encoding: Encoding) => Pieces;
   /** The entity tag of a result, which is the same in all encodings. */
   readonly etag: (result: Result<object>, request: Message) => string;
 }

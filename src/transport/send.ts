@@ -16,6 +16,7 @@ import type { Result, ReadVersion } from "../service/executor.js";
 import { type QueryRecorder, Recording, type Tag } from "../service/recorder.js";
 import { withTimeout } from "../util/async.js";
 import { boundedMemoize, memoizeLast } from "../util/memoize.js";
+import { toBuffer } from "./encoding/disclosed-contract.js";
 import { rejection } from "./errors.js";
 import type { Encoding, Rpc } from "./rpcs.js";
 
@@ -104,7 +105,7 @@ function send(
     if (encoding === "json") empty.write("{}", prefixBytes);
     return carrier.send(reply, empty, false);
   }
-  const body = rpc.encode(result, message, encoding).toBuffer(prefixBytes);
+  const body = toBuffer(rpc.encode(result, message, encoding), prefixBytes);
   const length = body.length - prefixBytes;
   if (!compresses || length < MIN_COMPRESSED_BYTES || !acceptsGzip(request.headers[carrier.accepts])) {
     return carrier.send(reply, body, false);

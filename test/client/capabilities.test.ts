@@ -6,11 +6,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../src/util/json.js";
-import { tableRegistry } from "../../src/registry/engine/table-registry.js";
+import { elementOf, type ShortContract } from "../../src/testing/answer.js";
 import { read } from "../fidelity/recordings.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { temporaryFile } from "../fixtures/files.js";
-import { tableOf } from "../fixtures/in-memory.js";
+import { registryOf } from "../fixtures/in-memory.js";
 import { formatModule, moduleFields } from "../fixtures/own-registry.js";
 import { serving } from "../fixtures/registries.js";
 import { registry as pathTo, type Running, serveFile } from "../fixtures/run-service.js";
@@ -54,25 +54,15 @@ const expectAll = async (running: Running, registrar: string, version: string): 
 
 /** The elements of the contracts that the tests of a registry file have. */
 function elementsOf(name: string): { readonly registrar: string; readonly elements: JsonObject[] } {
-  const { templates } = tableRegistry(tableOf(name));
   const tests = parse(readFileSync(`registries/${name.replace(".yaml", ".test.yaml")}`, "utf8"), { merge: true }) as {
     readonly registrar: string;
-    readonly contracts: readonly { contractId: string; template: string; payload: JsonObject; createdAt?: string }[];
+    readonly contracts: readonly ShortContract[];
   };
-  const elements = tests.contracts.map(({ contractId, template, payload: createArgument, createdAt }): JsonObject => {
-    const { packageName = "", qualifiedName = "" } =
-      templates.find((one) => one.qualifiedName.endsWith(template)) ?? {};
-    const createdEvent = {
-      contractId,
-      templateId: `package:${qualifiedName}`,
-      packageName,
-      createArgument,
-      createdEventBlob: "AAAA",
-      createdAt: createdAt ?? "2026-01-01T00:00:00Z",
-    };
-    return { contractEntry: { JsActiveContract: { synchronizerId: "sync", reassignmentCounter: 0, createdEvent } } };
-  });
-  return { registrar: tests.registrar, elements };
+  const registry = registryOf(name);
+  return {
+    registrar: tests.registrar,
+    elements: tests.contracts.map((one, index) => elementOf(one, index, registry)),
+  };
 }
 
 describe("a wallet finds all five capabilities", () => {
@@ -83,7 +73,8 @@ describe("a wallet finds all five capabilities", () => {
       now: "2026-01-01T02:00:00Z",
       config: { registry: `registries/${name}` },
     });
-    await expectAll(running, registrar, tableOf(name).versions?.includes("v2") === true ? "v2" : "v1");
+    const version = "splice-api-token-holding-v2" in registryOf(name).supportedApis ? "v2" : "v1";
+    await expectAll(running, registrar, version);
   });
 
   const { testTokenV2, utility: recorded } = read("interface-views-3.5.json") as Record<

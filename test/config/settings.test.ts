@@ -115,6 +115,13 @@ const valuesOf: Readonly<Record<string, Values>> = {
     good: [["a::1220, b::1220,a::1220", ["a::1220", "b::1220"]]],
     bad: [",", "a::1220,", ...malformedParties, ...malformedParties.map((party) => `a::1220,${party}`)],
   },
+  "user, or comma-separated party ids (hint::fingerprint)": {
+    good: [
+      ["a::1220, b::1220,a::1220", ["a::1220", "b::1220"]],
+      ["user", "user"],
+    ],
+    bad: [",", "a::1220,", "user,a::1220", "a::1220,user", "User", ...malformedParties],
+  },
   "comma-separated addresses and networks": {
     good: [
       ["10.0.0.1", ["10.0.0.1"]],
@@ -172,6 +179,7 @@ function defaultOf(text: string, accepts: string): unknown {
 const participant = { OFFLEDGER_LEDGER_URL: "https://a.example", OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
 const required: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ledger: participant,
+  "ledger-parties": { ...participant, OFFLEDGER_LEDGER_TOKEN_FILE: "token" },
   oidc: {
     ...participant,
     OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm",

@@ -1,6 +1,6 @@
 /** What an explanation says: what is missing, what was chosen, and why other contracts were passed over. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/util/json.js";
+import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { helpFor } from "../../src/domain/causes.js";
 import { requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
@@ -8,7 +8,9 @@ import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
 import { burnMintFactory } from "../fixtures/calls/operations.js";
 import { withInputs } from "../rules/inputs.js";
-import { explaining, type ExplainJson } from "./explaining.js";
+import { elementOf } from "../../src/testing/answer.js";
+import { registryOf, storeOf } from "../fixtures/in-memory.js";
+import { explainerOn, explaining, type ExplainJson } from "./explaining.js";
 
 const { registrar, issuer } = parties;
 const REQUIRED = { changes: [requireCredentials] };
@@ -278,4 +280,54 @@ describe("where factories on several synchronizers are tried", () => {
     expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([{ usd: "" }]);
     expect(found.requirements.map(({ party }) => party)).toEqual(["alice"]);
   });
+});
+
+test.each<["accept" | "reject", string, JsonValue, string[]]>([
+  ["accept", "somebody", [[{ tag: "TIA_Accept", value: {} }, [["bob::1"]]]], []],
+  ["accept", "nothing is said", undefined as unknown as JsonValue, []],
+  [
+    "reject",
+    "nobody, who is not named",
+    [
+      [{ tag: "TIA_Accept", value: {} }, [["bob::1"]]],
+      [{ tag: "TIA_Withdraw", value: {} }, [["ann::1"]]],
+    ],
+    ["The transfer instruction's own view says that nobody may reject it: what somebody may is accept, withdraw."],
+  ],
+  [
+    "accept",
+    "nobody, as an empty list",
+    [[{ tag: "TIA_Accept", value: {} }, []]],
+    ["The transfer instruction's own view says that nobody may accept it: no action is available."],
+  ],
+])("an instruction is answered whoever its view lets %s it: %s", async (choice, _who, availableActions, notes) => {
+  const registry = registryOf("standard.yaml");
+  const admin = "a::1";
+  const instrumentId = { admin, id: "GOLD" };
+  const account = (owner: string) => ({ owner, provider: null, id: "" });
+  const transfer = {
+    ...{ sender: account("ann::1"), receiver: account("bob::1"), amount: "1.0", instrumentId, inputHoldingCids: [] },
+    ...{ requestedAt: "2026-01-01T00:00:00Z", executeBefore: "2036-01-01T00:00:00Z", meta: { values: {} } },
+  };
+  const view = { transfer, ...(availableActions !== undefined && { availableActions }) };
+  const offer = { contractId: "00ff", views: { "transfer-instruction/2": view } };
+  const ask = explainerOn(await storeOf([elementOf(offer, 0, registry)], registry), registry);
+  const call = `POST ${requests.transferChoice("v2", choice)("00ff", admin)}`;
+  expect(await ask(call, {})).toMatchObject({ succeeds: true, notes });
+});
+
+test("a registry without preapprovals says that every transfer to another party is an offer", async () => {
+  const registry = registryOf("standard.yaml");
+  const admin = "a::1";
+  const rules = { contractId: "rules", views: { "transfer-factory/1": { admin } } };
+  const ask = explainerOn(await storeOf([elementOf(rules, 0, registry)], registry), registry);
+  const explained = (receiver: string) =>
+    ask(`POST ${requests.transferFactory(admin)}`, {
+      choiceArguments: { transfer: { sender: "ann::1", receiver, instrumentId: { admin, id: "GOLD" } } },
+    });
+  expect(await explained("bob::1")).toMatchObject({
+    succeeds: true,
+    notes: ["This registry knows no preapprovals: every transfer to another party is an offer."],
+  });
+  expect((await explained("ann::1")).notes).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { explain } from "../../src/service/explain.js";
 import { services } from "../../src/service/services.js";
 import type { StoreReader } from "../../src/state/port.js";
 import { createExplainer } from "../../src/transport/explainer.js";
+import { toBuffer } from "../../src/transport/encoding/disclosed-contract.js";
 import { rpcs } from "../../src/transport/rpcs.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
@@ -63,7 +64,7 @@ export function explainerOn(reader: StoreReader, registry = utilityWith(), now =
     const message = fromJson(ExplainRequestSchema, { call: { operation, request }, ...(at !== undefined && { at }) });
     if (served === undefined) throw new Error("Explain is not served");
     const result = await served.call(message);
-    return JSON.parse(served.encode(result, message, "json").toBuffer().toString()) as ExplainJson;
+    return JSON.parse(toBuffer(served.encode(result, message, "json")).toString()) as ExplainJson;
   };
 }
 

@@ -1,5 +1,4 @@
 /** A recording of a real participant's views: what is read of a contract by its interfaces, next to its template's fields. */
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseDecimal } from "../../src/domain/decimal.js";
 import type { StoredContract } from "../../src/domain/contract.js";
@@ -9,7 +8,9 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { eventFormat, KnownFilters } from "../../src/ledger/participant/client.js";
 import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
-import { fullNames, parseRegistryFile } from "../../src/registry/engine/file.js";
+import { ViewFailure } from "../../src/ledger/views.js";
+import { fullNames } from "../../src/registry/engine/file.js";
+import type { TemplateDefinition } from "../../src/registry/engine/grammar.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "../../src/registry/engine/templates.js";
 import { read } from "./recordings.js";
 
@@ -37,15 +38,34 @@ const named = (name: string): TableTemplate => {
   return found;
 };
 
+/** The same by the names and fields of its templates. */
+const NAMES = { package: "splice-test-token-v2", module: "Splice.Testing.Tokens.TestTokenV2" };
+const sides = {
+  choices: "allocation",
+  registrar: "allocation.admin",
+  accounts: { own: "allocation.authorizer", others: "allocation.transferLegSides.*.otherside" },
+};
+const templates: Readonly<Record<string, TemplateDefinition>> = {
+  rules: { name: ":TokenRules", registrar: "admin" },
+  offer: {
+    name: ".Transfer:TokenTransferOffer",
+    registrar: "transfer.instrumentId.admin",
+    choices: "transfer-instruction",
+    accounts: { own: ["transfer.sender", "transfer.receiver"] },
+  },
+  allocation: { ...sides, name: ".Allocation:TokenAllocationV2" },
+  allocationV1: { ...sides, name: ".Allocation:TokenAllocationV1", at: "allocationV2" },
+};
+
 interface Decoded {
   readonly contracts: StoredContract<TableFields>[];
   readonly unreadable: readonly Unreadable[];
-  readonly foreign: number;
+  readonly foreign: number | undefined;
 }
 
 /** Every contract that was created. */
-function decodeAll(updates: readonly JsonValue[], templates: Iterable<Template>): Decoded {
-  const decoder = new Decoder([...templates]);
+function decodeAll(updates: readonly JsonValue[], all: Iterable<Template>): Decoded {
+  const decoder = new Decoder([...all]);
   const decoded = updates.map((update) => decodeUpdate(update, decoder));
   const contracts = decoded.flatMap(({ changes }) =>
     changes.flatMap((change) => ("active" in change && "template" in change.active ? change.active : [])),
@@ -94,9 +114,7 @@ describe("TestTokenV2", () => {
   });
 
   test("offers and allocations are read as by their templates", () => {
-    const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
-    const { templates = {}, ...others } = file ?? {};
-    const byName = tableTemplates({ templates: fullNames(templates, others) });
+    const byName = tableTemplates({ templates: fullNames(templates, NAMES) });
     const expected = decodeAll(testTokenV2.updates, byName.values()).contracts;
     const ofKind = (kind: string) =>
       expected.filter(({ template }) =>
@@ -125,7 +143,41 @@ describe("TestTokenV2", () => {
     expect(offer?.fields.refs["holdings"]).toEqual(transfer.inputHoldingCids);
     expect(offer?.fields.deadline).toBe(Date.parse(transfer.executeBefore) * 1000);
   });
+
+  test("the body has the views that were read: of each kind the later version", () => {
+    const kept = contracts.map(({ contractId, body }) => [contractId, JSON.parse(body.views) as JsonObject]);
+    const recorded = testTokenV2.updates
+      .flatMap(createdBy)
+      .map(({ contractId, interfaceViews }) => [
+        contractId,
+        Object.fromEntries(
+          interfaceViews
+            .map(({ interfaceId, viewValue }) => [interfaceId as string, viewValue] as const)
+            .filter(
+              ([id], _index, all) =>
+                id.includes("V2:") || !all.some(([other]) => kindOf(other) === kindOf(id) && other !== id),
+            ),
+        ),
+      ]);
+    expect(kept).toEqual(recorded);
+    expect(new Set(kept.map(([, views]) => Object.keys(views as JsonObject).length))).toEqual(new Set([1, 3]));
+  });
+
+  test("a contract that is read by its arguments keeps no view", () => {
+    const byName = decodeAll(testTokenV2.updates, tableTemplates({ templates: fullNames(templates, NAMES) }).values());
+    expect(byName.contracts.length).toBeGreaterThan(70);
+    expect(new Set(byName.contracts.map(({ body }) => body.views))).toEqual(new Set([""]));
+  });
 });
+
+/** `TransferFactory`, whatever the version. */
+const kindOf = (interfaceId: string): string => interfaceId.replace(/^.*:/, "");
+
+/** The creations of an update. */
+function createdBy({ update }: JsonObject): CreatedEvent[] {
+  const [form] = Object.values(update as JsonObject) as { value: { events?: JsonObject[] } }[];
+  return (form?.value.events ?? []).flatMap(({ CreatedEvent: event }) => (event as CreatedEvent | undefined) ?? []);
+}
 
 describe("the Registry Utility, as its operator", () => {
   const registrars = [...new Set(utility.active.map((one) => createdIn(one).createArgument["registrar"] as string))];
@@ -171,9 +223,7 @@ function createdIn(element: JsonObject): CreatedEvent {
 
 test("a participant is asked as the recorded one was: by interface without a name, by name where there is one", () => {
   const [admin = ""] = Object.keys(templateAndInterface.filter.filtersByParty);
-  const { file } = parseRegistryFile(readFileSync("registries/test-token-v2.yaml"));
-  const { templates = {}, ...others } = file ?? {};
-  const rules = tableTemplates({ templates: fullNames(templates, others) }).get("rules");
+  const rules = tableTemplates({ templates: fullNames(templates, NAMES) }).get("rules");
   const offers = tableTemplates({ templates: { offers: { implements: "transfer-instruction/2" } } }).values();
   const { present } = new KnownFilters([...offers, ...(rules === undefined ? [] : [rules])]);
   expect(eventFormat([admin], present, true)).toEqual(templateAndInterface.filter);
@@ -232,8 +282,9 @@ describe("what a view says proves nothing", () => {
     Object.assign(createdIn(element), change);
     return element;
   };
-  const decode = (element: JsonObject) => {
-    const decoder = new Decoder([...standard.values()]);
+  const decode = (element: JsonObject, registrars: readonly string[] = [], hasOwnWitnesses = true) => {
+    const decoder = new Decoder([...standard.values()], { registrars });
+    decoder.hasOwnWitnesses = hasOwnWitnesses;
     return { contract: decoder.decode(element)?.contract, foreign: decoder.foreign };
   };
   const failing = { code: 9, message: "a view of ours", details: [] };
@@ -255,9 +306,41 @@ describe("what a view says proves nothing", () => {
     expect(decode(changed(change as JsonObject))).toEqual({ contract: undefined, foreign: 1 });
   });
 
+  test("read as any party, each signer is a witness: then a registrar that is configured counts, and no other", () => {
+    const { admin } = testTokenV2;
+    expect(decode(rules ?? {}, [], false)).toEqual({ contract: undefined, foreign: 1 });
+    expect(decode(rules ?? {}, ["ann::1"], false)).toEqual({ contract: undefined, foreign: 1 });
+    expect(decode(rules ?? {}, [admin], false)).toMatchObject({
+      foreign: 0,
+      contract: { fields: { registrar: admin } },
+    });
+  });
+
   test("a view that fails is named with its reason", () => {
     const element = changed({ interfaceViews: [{ ...view, viewStatus: failing }, ...others] });
     expect(() => decode(element)).toThrow(/could not compute the view of .*AllocationFactory: .*9,.*a view of ours/);
+  });
+
+  test.each([
+    ["NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,f5ce331d): No vetted package", "of splice-test-token-v2"],
+    ["NOT_CONNECTED_TO_ANY_SYNCHRONIZER(9,f5ce331d): Could not compute a package-id", "of splice-test-token-v2"],
+    [
+      "COMMAND_PREPROCESSING_FAILED(8,f5ce331d): An optional contract field may not be dropped",
+      "of splice-test-token-v2",
+    ],
+    ["DAML_FAILURE(9,f5ce331d): NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(", undefined],
+    ["UNHANDLED_EXCEPTION(9,f5ce331d): no view", undefined],
+  ])("a view that fails as %s depends on the stream: %s", (message, choice) => {
+    const element = changed({ interfaceViews: [{ ...view, viewStatus: { code: 9, message } }, ...others] });
+    let failure: unknown;
+    try {
+      decode(element);
+    } catch (error) {
+      failure = error;
+    }
+    expect(failure).toBeInstanceOf(ViewFailure);
+    const expected = choice && `${String(view?.["interfaceId"])} ${choice}`;
+    expect((failure as ViewFailure).choice).toBe(expected);
   });
 
   test("another package of a known name is no guess", () => {

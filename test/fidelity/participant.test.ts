@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../src/util/json.js";
 import { ParticipantClient } from "../../src/ledger/participant/client.js";
 import type { LedgerError, LedgerErrorKind } from "../../src/ledger/participant/errors.js";
+import { namedParties } from "../../src/ledger/participant/parties.js";
 import { callParticipant } from "../../src/ledger/participant/http.js";
 import { streamMessages } from "../../src/ledger/participant/message-stream.js";
 import { allocationFactory, credential, holding } from "../../src/registry/utility/templates.js";
@@ -62,7 +63,10 @@ function registrar(): string {
 
 async function clientOf(ofTemplates = templates) {
   const replayed = await replay(asRecorded(participantRecording()));
-  return { replayed, client: new ParticipantClient(endpointAt(replayed.url), [registrar()], ofTemplates) };
+  return {
+    replayed,
+    client: new ParticipantClient(endpointAt(replayed.url), namedParties([registrar()]), ofTemplates),
+  };
 }
 
 /** Reads a stream to its end. */

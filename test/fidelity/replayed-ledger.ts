@@ -5,7 +5,6 @@ import type { OnLedger } from "../../src/domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { holding } from "../../src/registry/utility/templates.js";
 import { QueryExecutor } from "../../src/service/executor.js";
 import type { ServiceBinding } from "../../src/service/service-binding.js";
 import { services } from "../../src/service/services.js";
@@ -87,13 +86,14 @@ function updatesOf(contracts: readonly RecordedContract[], templates: readonly T
   return [...changes].map(([offset, of]) => ({ offset, changes: of })).toSorted((a, b) => a.offset - b.offset);
 }
 
-/** What a participant tells of holdings at an offset, to a mirror that sees these contracts. */
-function holdingsOf(
+/** What a participant tells of contracts by their ids at an offset, to a mirror that sees these. */
+function toldOf(
   contracts: readonly RecordedContract[],
+  templates: readonly Template[],
   ids: readonly string[],
   offset: number,
 ): ReadonlyMap<string, OnLedger> {
-  const decoder = new Decoder([holding], { keepsOptional: true });
+  const decoder = new Decoder(templates, { keepsOptional: true });
   const found = new Map<string, OnLedger>();
   for (const contract of contracts) {
     const { createdEvent, synchronizerId } = contract;
@@ -123,7 +123,8 @@ export async function replies(
   const store = new MemoryStore();
   let [now, offset, next] = [0, 0, 0];
   const freshness = { staleReason: () => undefined };
-  const ledger = { contracts: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
+  const { readById = [] } = registry;
+  const ledger = { contracts: (ids: readonly string[]) => Promise.resolve(toldOf(contracts, readById, ids, offset)) };
   const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, ledger);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const bindings = services(executor, options);

@@ -39,6 +39,7 @@ describe("an active contract", () => {
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
         body: {
           payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
+          views: "",
           createdEventBlob: blobOf("offer"),
           encodings: undefined,
         },

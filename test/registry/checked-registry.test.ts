@@ -47,7 +47,7 @@ describe("an answer", () => {
 
   const twice = [
     { name: "k0", value: id("a") },
-    { name: "z", alias: "k0", value: id("a") },
+    { name: "k0", value: id("a") },
   ];
   const inMap: AnyValue = { tag: "AV_Map", value: [{ name: "x", value: id("b") }] };
   const unknownTag = { tag: "AV_Number", value: "1" } as unknown as AnyValue;

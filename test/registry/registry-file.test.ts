@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { parseRegistryTests, runRegistryTests } from "../../src/testing/registry-tests.js";
-import { tableOf } from "../fixtures/in-memory.js";
+import { registryOf } from "../fixtures/in-memory.js";
 
 test.each(readdirSync("registries").filter((name) => !name.endsWith(".test.yaml")))("%s", async (name) => {
   const { file, problems } = parseRegistryTests(readFileSync(`registries/${name.replace(".yaml", ".test.yaml")}`));
   if (file === undefined) throw new Error(problems.join("\n"));
-  const results = await runRegistryTests(tableOf(name), file);
+  const results = await runRegistryTests(registryOf(name), file);
   expect(results.length).toBeGreaterThan(3);
   expect(results.filter(({ differences }) => differences.length > 0)).toEqual([]);
 });

@@ -9,8 +9,9 @@ import { backgroundContext } from "../../src/registry/background.js";
 import { Recording } from "../../src/service/recorder.js";
 import type { Warning } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
+import { elementOf as shortElement } from "../../src/testing/answer.js";
 import { elementOf } from "../fixtures/contexts.js";
-import { contractsOf, executorOn, storeOf, tableOf } from "../fixtures/in-memory.js";
+import { contractsOf, executorOn, registryOf, storeOf, tableOf } from "../fixtures/in-memory.js";
 
 const amulet = tableOf("amulet.yaml");
 const registry = tableRegistry(amulet);
@@ -152,11 +153,13 @@ test("operators see its registrars, the choices on a contract, and what lacks fo
 });
 
 test("an explanation calls required what a line needs, not what only leads to it", async () => {
-  const tokens = tableRegistry(tableOf("test-token-v2.yaml"));
-  const name = "Splice.Testing.Tokens.TestTokenV2";
-  const { packageName } = tokens.templates.find(({ qualifiedName }) => qualifiedName === `${name}:TokenRules`) ?? {};
+  const tokens = registryOf("test-token-v2.yaml");
   const admin = "admin::1220";
-  const store = await storeOf([elementOf(`${packageName}#${name}:TokenRules`, "rules", { admin })], tokens);
+  const tokenRules = {
+    contractId: "rules",
+    views: { "transfer-factory/2": { admin }, "settlement-factory/2": { admin } },
+  };
+  const store = await storeOf([shortElement(tokenRules, 0, tokens)], tokens);
   const account = { owner: "alice::1", provider: null, id: "" };
   const leg = { transferLegId: "1", sender: account, receiver: account, amount: "1.0", instrumentId: "GOLD" };
   const choiceArguments = { transferLegs: [leg], allocations: [{ allocationCid: "unknown" }] };
@@ -168,9 +171,9 @@ test("an explanation calls required what a line needs, not what only leads to it
   const searches = recording.last?.explanation?.searches ?? [];
   expect(searches.map(({ template, required }) => [template, required])).toEqual([
     // The factory.
-    [`${name}:TokenRules`, true],
-    [`${name}:TokenRules`, true],
-    [`${name}.Allocation:TokenAllocationV2`, false],
+    ["transfer-factory, settlement-factory", true],
+    ["transfer-factory", true],
+    ["allocation", false],
   ]);
 });
 

@@ -1,7 +1,7 @@
 /** The calls of the API, independent of HTTP and WebSocket. */
 import type { JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
-import { archivedEvent, createdEvent, type Filter, filterOf } from "./events.js";
+import { archivedEvent, createdEvent, type Filter, filterOf, type Packages } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";
 import type { UpdateLog } from "./log.js";
 import type {
@@ -24,13 +24,11 @@ import type {
 import { type Preparation, prepare } from "./prepare.js";
 import { long, object, optional, text, texts } from "./requests.js";
 import { checkpointTimes } from "./stream-content.js";
-import type { Tokens } from "./tokens.js";
+import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
 
-export interface Serving {
+export interface Serving extends Packages {
   readonly ledger: ScriptedLedger;
-  /** Names of the uploaded packages; undefined if every name is accepted. */
-  readonly packageNames: ReadonlySet<string> | undefined;
   readonly checkpointMs: number | undefined;
   readonly tokens: Tokens | undefined;
   /** The known parties; undefined if every party is known. */
@@ -93,7 +91,7 @@ export class Calls {
       );
     }
     this.#checkRights(eventFormat);
-    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.serving.packageNames));
+    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.serving));
   }
 
   /** Checks a request for updates, and returns how to show them. */
@@ -113,7 +111,7 @@ export class Calls {
     }
     this.checkUnpruned(beginExclusive, endInclusive);
     this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
-    return viewOf(updateFormat, this.serving.packageNames);
+    return viewOf(updateFormat, this.serving);
   }
 
   /** Throws if updates after an offset are pruned. */
@@ -126,7 +124,7 @@ export class Calls {
 
   eventsByContractId({ contractId, eventFormat }: EventsRequest): EventsResponse {
     this.#checkRights(eventFormat);
-    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.serving.packageNames));
+    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.serving));
   }
 
   prepareSubmission(request: Preparation): PrepareResponse {
@@ -145,17 +143,49 @@ export class Calls {
     return this.#update(offset, updateFormat);
   }
 
+  packages(): { packageIds: string[] } {
+    return { packageIds: [...(this.serving.packageNames ?? [])] };
+  }
+
   vettedPackages(body: JsonValue): object {
     return vettedPackages(this.serving.vetted ?? [], body);
   }
 
+  /** Without authentication there is none. */
+  authenticatedUser(): object {
+    if (this.#token === undefined || this.serving.tokens === undefined) {
+      const cause =
+        "The submitted request is missing a user-id: requests with an empty user-id are only supported if there is an authenticated user";
+      throw refusal("INVALID_TOKEN", cause);
+    }
+    const metadata = { resourceVersion: "0", annotations: {} };
+    const unset = { primaryParty: "", identityProviderId: "", primaryPartyAuthentication: false };
+    return { user: { id: USER, isDeactivated: false, metadata, ...unset } };
+  }
+
+  /** A user may see its own, an administrator those of all. */
+  userRights(user: string): object {
+    const own = this.#token === undefined ? undefined : this.serving.tokens?.rights(this.#token);
+    if (own !== undefined && user !== USER && own.every(([kind]) => kind !== "ParticipantAdmin"))
+      throw refusal("PERMISSION_DENIED", "not the user's own");
+    if (user !== USER)
+      throw refusal("USER_NOT_FOUND", `list user rights failed for unknown user "${user}"`, {
+        resources: [["ErrorResource(USER)", user]],
+      });
+    const rights = (own ?? []).map(([kind, party]) => ({
+      kind: { [kind]: { value: party === undefined ? {} : { party } } },
+    }));
+    return { rights };
+  }
+
   #update(which: string | number, format: UpdateFormat): UpdateResponse {
     this.#checkRights(format.includeTransactions?.eventFormat, format.includeReassignments);
-    return updateOf(this.ledger.log, which, viewOf(format, this.serving.packageNames));
+    return updateOf(this.ledger.log, which, viewOf(format, this.serving));
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
     this.#checkParties(formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {})));
+    if (formats.some((format) => format?.filtersForAnyParty !== undefined)) this.#checkParties(["any"]);
   }
 
   #checkParties(parties: readonly string[]): void {

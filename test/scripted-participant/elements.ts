@@ -53,5 +53,17 @@ export function creationOf(event: JsonObject, { stakeholders = [] }: PlayOptions
     createdAt: text(event.createdAt, "createdAt"),
     signatories: signatories.length === 0 ? stakeholders : signatories,
     observers: parties("observers"),
+    views: array(event.interfaceViews ?? [], "interfaceViews").map((one) => {
+      const { interfaceId, viewValue } = object(one, "interfaceViews");
+      const id = text(interfaceId, "interfaceId");
+      return { interfaceId: id, packageName: packageNameOf(id), value: object(viewValue, "viewValue") };
+    }),
   };
 }
+
+/** `splice-api-token-holding-v1` of `718a…:Splice.Api.Token.HoldingV1:Holding`: elements do not say it. */
+const packageNameOf = (interfaceId: string): string =>
+  (interfaceId.split(":")[1] ?? "")
+    .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
+    .replaceAll(".", "-")
+    .toLowerCase();

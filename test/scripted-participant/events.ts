@@ -1,6 +1,6 @@
 /** What a format shows of a contract, and the events of the API. */
 import { refusal } from "./errors.js";
-import type { Contract, Entry, Exercised, Reassignment } from "./log.js";
+import type { Contract, Entry, Exercised, Reassignment, View } from "./log.js";
 import {
   ABSENT,
   type ArchivedEvent,
@@ -19,19 +19,48 @@ import { DecodingError } from "./requests.js";
 interface Sight {
   readonly witnesses: string[];
   readonly withBlob: boolean;
+  /** Those of the interfaces that were asked for. */
+  readonly implemented: readonly View[];
+  /** Those of them whose views were asked for. */
+  readonly shown: readonly View[];
+  /** Why a view is not computed; undefined if it is. */
+  readonly failureOf: (view: View, contract: Contract) => string | undefined;
+}
+
+/** What is on the participant. */
+export interface Packages {
+  /** Names of the uploaded packages; undefined if every name is accepted. */
+  readonly packageNames?: ReadonlySet<string> | undefined;
+  /** Names of those without a version that is vetted: no view is computed with them. */
+  readonly unvetted?: ReadonlySet<string> | undefined;
 }
 
 /** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
 export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
-/** Returns whether a matching contract is shown with its blob; undefined if it does not match. */
-type Match = (contract: Contract) => boolean | undefined;
+/** Returns how a matching contract is shown; undefined if it does not match. */
+type Match = (contract: Contract) => Matched | undefined;
+
+interface Matched {
+  readonly withBlob: boolean;
+  readonly implemented?: View;
+  readonly withView?: boolean;
+}
 
 /**
  * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
- * format is invalid or has an interface filter, which is not supported.
+ * format is invalid. Whether views are computed is chosen once for each interface and package, as a participant does.
  */
-export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
+export function filterOf(format: EventFormat, { packageNames, unvetted }: Packages = {}): Filter {
+  const choices = new Map<string, boolean>();
+  const failureOf = ({ interfaceId, failure }: View, { packageName }: Contract): string | undefined => {
+    const choice = `${interfaceId} ${packageName}`;
+    const isVetted = choices.get(choice) ?? unvetted?.has(packageName) !== true;
+    choices.set(choice, isVetted);
+    if (isVetted) return failure;
+    const reason = `No vetted package for rendering the interface view for package-name '${packageName}'.`;
+    return `NO_VETTED_INTERFACE_IMPLEMENTATION_PACKAGE(9,0af76519): ${reason}`;
+  };
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
     ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
   );
@@ -48,43 +77,67 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
       ...byParty.filter(([party]) => seenBy.includes(party)),
       ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
-      const matched = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
-      return matched.length === 0 ? [] : [{ party, withBlob: matched.includes(true) }];
+      return matches.flatMap((match) => {
+        const matched = match(contract);
+        return matched === undefined ? [] : [{ party, ...matched }];
+      });
     });
     if (found.length === 0) return undefined;
+    const viewsOf = (those: readonly Matched[]) => [...new Set(those.flatMap(({ implemented = [] }) => implemented))];
     return {
       witnesses: [...new Set(found.map(({ party }) => party))],
       withBlob: found.some(({ withBlob }) => withBlob),
+      implemented: viewsOf(found),
+      shown: viewsOf(found.filter(({ withView = false }) => withView)),
+      failureOf,
     };
   };
 }
 
 function matchesOf({ cumulative = [] }: Filters, packageNames: ReadonlySet<string> | undefined): Match[] {
-  if (cumulative.length === 0) return [() => false];
+  if (cumulative.length === 0) return [() => undefined];
   return cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames));
 }
 
 function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | undefined): Match {
-  if ("Empty" in filter) return () => false;
-  if ("WildcardFilter" in filter) return () => filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
+  if ("Empty" in filter) return () => undefined;
+  if ("WildcardFilter" in filter) {
+    const { includeCreatedEventBlob: withBlob = false } = filter.WildcardFilter.value;
+    return () => ({ withBlob });
+  }
   if ("InterfaceFilter" in filter) {
-    throw refusal("INVALID_ARGUMENT", "the scripted participant does not support interface filters");
+    const { interfaceId, includeInterfaceView = false, includeCreatedEventBlob = false } = filter.InterfaceFilter.value;
+    const isNamed = identified("interfaceId", interfaceId, packageNames);
+    return ({ packageName, views = [] }) => {
+      // No template implements the interface before its package is there.
+      if (packageNames?.has(packageName) === false) return undefined;
+      const implemented = views.find((view) => isNamed(view.interfaceId, view.packageName));
+      return implemented && { withBlob: includeCreatedEventBlob, implemented, withView: includeInterfaceView };
+    };
   }
   const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
-  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
-  if (entity === "") {
-    throw new DecodingError(["templateId", malformedTemplate(templateId)]);
-  }
+  const isNamed = identified("templateId", templateId, packageNames);
+  return (contract) =>
+    isNamed(contract.templateId, contract.packageName) ? { withBlob: includeCreatedEventBlob } : undefined;
+}
+
+/** Whether an id, `packageId:Module:Entity`, of a package with a name is that of a filter. Throws a Refusal for an unknown package. */
+function identified(
+  field: string,
+  id: string,
+  packageNames: ReadonlySet<string> | undefined,
+): (id: string, packageName: string) => boolean {
+  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(id) ?? [];
+  if (entity === "") throw new DecodingError([field, malformedTemplate(id)]);
   if (hash === "#" && packageNames?.has(packageReference) === false) {
     throw refusal(
       "PACKAGE_NAMES_NOT_FOUND",
       `The following package names do not match upgradable packages uploaded on this participant: [${packageReference}].`,
     );
   }
-  return (contract) => {
-    const [packageId, ...own] = contract.templateId.split(":");
-    const isOf = (hash === "#" ? contract.packageName : packageId) === packageReference && own.join(":") === entity;
-    return isOf ? includeCreatedEventBlob : undefined;
+  return (given, packageName) => {
+    const [packageId, ...own] = given.split(":");
+    return (hash === "#" ? packageName : packageId) === packageReference && own.join(":") === entity;
   };
 }
 
@@ -111,7 +164,19 @@ export function createdEvent(
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
-    interfaceViews: [],
+    interfaceViews: sight.shown.map((view) => {
+      const { interfaceId, value } = view;
+      const message = sight.failureOf(view, contract);
+      if (message !== undefined)
+        return {
+          interfaceId,
+          viewStatus: { code: 9, message, details: [] },
+          viewValue: null,
+          implementationPackageId: "",
+        };
+      const viewStatus = { code: 0, message: "", details: [] };
+      return { interfaceId, viewStatus, viewValue: value, implementationPackageId: packageIdOf(contract) };
+    }),
     witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],
@@ -130,7 +195,7 @@ export function archivedEvent(contract: Contract, { offset, nodeId }: EventPosit
     templateId: contract.templateId,
     witnessParties: sight.witnesses,
     packageName: contract.packageName,
-    implementedInterfaces: [],
+    implementedInterfaces: sight.implemented.map(({ interfaceId }) => interfaceId),
   };
 }
 

@@ -35,6 +35,7 @@ const answers: Readonly<Record<string, Answer>> = {
     if (ms > 0) await pause(ms, undefined, { signal: stopped });
     return end;
   },
+  "GET /v2/packages": (calls) => calls.packages(),
   "GET /v2/state/latest-pruned-offsets": (calls) => calls.prunedOffsets(),
   "GET /v2/state/connected-synchronizers": (calls) => calls.connectedSynchronizers(),
   "POST /v2/state/active-contracts": (calls, url, body, { listLimit }) =>
@@ -53,6 +54,8 @@ const answers: Readonly<Record<string, Answer>> = {
     eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/interactive-submission/prepare": (calls, _url, body) => calls.prepareSubmission(prepareRequest(body)),
   "POST /v2/package-vetting/list": (calls, _url, body) => calls.vettedPackages(body),
+  "GET /v2/authenticated-user": (calls) => calls.authenticatedUser(),
+  "GET /v2/users/USER/rights": (calls, url) => calls.userRights(decodeURIComponent(url.pathname.split("/")[3] ?? "")),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
   "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };
@@ -73,7 +76,8 @@ export async function answer(
       return 200;
     }
     const call = calls(body);
-    const answering = answers[`${request.method} ${url.pathname}`];
+    const path = url.pathname.replace(/^(\/v2\/users)\/[^/]+\//, "$1/USER/");
+    const answering = answers[`${request.method} ${path}`];
     if (answering === undefined && request.method !== "GET" && request.method !== "POST") {
       return reply(response, 405, "Method Not Allowed");
     }

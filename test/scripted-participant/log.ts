@@ -13,6 +13,17 @@ export interface Contract {
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
   readonly createdAt: string;
+  /** Its views, of the interfaces that it implements. */
+  readonly views?: readonly View[] | undefined;
+}
+
+export interface View {
+  /** `packageId:Module:Interface`. */
+  readonly interfaceId: string;
+  readonly packageName: string;
+  readonly value: JsonObject;
+  /** The message of the template's own failure, which takes the place of the view. */
+  readonly failure?: string;
 }
 
 export interface Reassignment {

@@ -47,6 +47,8 @@ export class Participant {
   readonly requests: LoggedRequest[] = [];
   readonly url: string;
   readonly port: number;
+  /** Names of packages without a version that is vetted. */
+  readonly unvetted = new Set<string>();
   readonly #server: Server;
   readonly #sockets: ReadonlySet<Socket>;
   readonly #streams: Streams;
@@ -80,7 +82,7 @@ export class Participant {
     this.faults = new Faults(() => this.#streams.open);
     this.#packageNames = packageNames && new Set(packageNames);
     const known = { packageNames: this.#packageNames, parties: parties && new Set(parties) };
-    const serving = { ledger, tokens, checkpointMs, vetted, ...known };
+    const serving = { ledger, tokens, checkpointMs, vetted, unvetted: this.unvetted, ...known };
     this.#streams = new Streams(serving, this.faults);
     server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, listLimit)));
     server.on("upgrade", (request, socket, head) => {

@@ -132,8 +132,13 @@ function readIdentifierFilter(value: JsonValue, where: string): IdentifierFilter
     };
   }
   if (InterfaceFilter !== undefined) {
-    const { interfaceId } = object(object(InterfaceFilter, where).value, where);
-    return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`) } } };
+    const { interfaceId, includeInterfaceView, includeCreatedEventBlob } = object(
+      object(InterfaceFilter, where).value,
+      where,
+    );
+    const view = given("includeInterfaceView", optional(includeInterfaceView, where, flag));
+    const blob = given("includeCreatedEventBlob", optional(includeCreatedEventBlob, where, flag));
+    return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`), ...view, ...blob } } };
   }
   if (Empty !== undefined) return { Empty: {} };
   throw new DecodingError([where, "JSON decoding to CNil should never happen"]);

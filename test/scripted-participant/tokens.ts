@@ -4,31 +4,42 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { refusal } from "./errors.js";
 
+/** A right of a user: its kind, and its party if it is of one. */
+export type Right = readonly [kind: string, party?: string];
+
+const ofReading: ReadonlySet<string> = new Set(["CanReadAs", "CanActAs"]);
+
 interface TokenOptions {
   /** Default one hour. Negative for an expired token. */
   readonly expiresInMs?: number;
   /** The parties it may read as. Default: all. */
   readonly parties?: readonly string[];
+  /** Its user's. Default: to read as its parties. */
+  readonly rights?: readonly Right[];
   /** Whether the participant knows the user. Default true. */
   readonly hasUser?: boolean;
 }
 
 interface Issued {
   readonly expiresAt: number;
-  readonly parties: readonly string[] | undefined;
   readonly hasUser: boolean;
+  rights: readonly Right[];
 }
+
+/** The user of every token. */
+export const USER = "off ledger@#1";
 
 export class Tokens {
   readonly #issued = new Map<string, Issued>();
   readonly #events = new EventEmitter<{ revoked: [string] }>().setMaxListeners(0);
 
   /** Issues a token in the form of a JWT. Signatures are not checked. */
-  issue({ expiresInMs = 3_600_000, parties, hasUser = true }: TokenOptions = {}): string {
+  issue({ expiresInMs = 3_600_000, parties, hasUser = true, ...options }: TokenOptions = {}): string {
     const expiresAt = Date.now() + expiresInMs;
-    const claims = { sub: "offledger", aud: "ledger", jti: randomUUID(), exp: Math.floor(expiresAt / 1000) };
+    const claims = { sub: USER, aud: "ledger", jti: randomUUID(), exp: Math.floor(expiresAt / 1000) };
     const token = [{ alg: "none", typ: "JWT" }, claims, { not: "signed" }].map(encode).join(".");
-    this.#issued.set(token, { expiresAt, parties, hasUser });
+    const { rights = parties?.map((party): Right => ["CanReadAs", party]) ?? [["CanReadAsAnyParty"]] } = options;
+    this.#issued.set(token, { expiresAt, hasUser, rights });
     return token;
   }
 
@@ -45,8 +56,23 @@ export class Tokens {
     return this.#issued.get(token)?.hasUser ?? false;
   }
 
+  /** Whether its user may read as a party, or as any. */
   mayRead(token: string, party: string): boolean {
-    return this.#issued.get(token)?.parties?.includes(party) ?? true;
+    return this.rights(token).some(
+      ([kind, of]) => kind === "CanReadAsAnyParty" || (ofReading.has(kind) && of === party),
+    );
+  }
+
+  rights(token: string): readonly Right[] {
+    return this.#issued.get(token)?.rights ?? [];
+  }
+
+  /** Changes the rights of a token's user, which ends its streams. */
+  change(token: string, ...rights: readonly Right[]): void {
+    const issued = this.#issued.get(token);
+    if (issued === undefined) throw new Error("no such token");
+    issued.rights = rights;
+    this.#events.emit("revoked", token);
   }
 
   /** Revokes a token and cuts the streams opened with it. */

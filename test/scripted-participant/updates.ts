@@ -8,6 +8,7 @@ import {
   type EventPosition,
   type Filter,
   filterOf,
+  type Packages,
   reassignmentEvents,
   unassignedEvent,
 } from "./events.js";
@@ -30,15 +31,15 @@ export type View = (entry: Entry) => Update | undefined;
  * Converts an update format into a view. Updates without events that pass the filter are not shown. Throws a Refusal if
  * the transaction shape is unspecified.
  */
-export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
+export function viewOf(format: UpdateFormat, packages?: Packages): View {
   const { includeTransactions, includeReassignments } = format;
   const shape = includeTransactions?.transactionShape;
   if (shape === "TRANSACTION_SHAPE_UNSPECIFIED") {
     throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: transaction_shape");
   }
   const eventsOf = shape === "TRANSACTION_SHAPE_LEDGER_EFFECTS" ? effectEvents : deltaEvents;
-  const transactions = includeTransactions && filterOf(includeTransactions.eventFormat, packageNames);
-  const reassignments = includeReassignments && filterOf(includeReassignments, packageNames);
+  const transactions = includeTransactions && filterOf(includeTransactions.eventFormat, packages);
+  const reassignments = includeReassignments && filterOf(includeReassignments, packages);
   return (entry) => {
     switch (entry.form) {
       case "transaction":

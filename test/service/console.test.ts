@@ -1,4 +1,7 @@
 /** What the console shows of the demo registry, on the operator's port. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
@@ -13,7 +16,8 @@ import { protocols } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { type ServedConsole, serveConsole } from "../console/console-in-browser.js";
 import { nameOf, protocolClients } from "../telemetry/protocol-clients.js";
-import { start } from "../telemetry/starting.js";
+import { read } from "../fidelity/recordings.js";
+import { scrape, start, valueOf } from "../telemetry/starting.js";
 
 const [acme, alice, bob, dave] = ["acme-registrar", "alice", "bob", "dave"].map(party) as [
   string,
@@ -203,6 +207,40 @@ test("a contract has its payload and the choices on it, if it is an instruction"
   expect(await getContract(credential)).toMatchObject({ calls: [], payload: { holder: bob } });
   expect(await getContract("00ab")).toEqual({ archived: false, calls: [] });
 });
+
+test("of contracts that are read by interface it has the views, and how many no registrar of ours has signed", async () => {
+  const { testTokenV2 } = read("interface-views-3.5.json") as {
+    readonly testTokenV2: { readonly active: JsonObject[] };
+  };
+  const [rules, ...others] = testTokenV2.active.toSorted((one) =>
+    eventOf(one).templateId.endsWith(":TokenRules") ? -1 : 1,
+  );
+  const forged = structuredClone(others.slice(0, 2));
+  for (const one of forged)
+    Object.assign(eventOf(one), { contractId: `00${eventOf(one).contractId}`, signatories: ["mallory::1220"] });
+  const path = join(mkdtempSync(join(tmpdir(), "views-")), "contracts.ndjson");
+  writeFileSync(path, [rules, ...forged].map((one) => JSON.stringify(one)).join("\n"));
+  const app = await start({ registry: "standard", snapshot: path, metricsPort: { host: "127.0.0.1", port: 0 } });
+  const { origin } = new URL(app.metricsUrl ?? "");
+  expect(await get("/inventory", origin)).toMatchObject({ foreignContracts: "2" });
+  expect(valueOf((await scrape(app.metricsUrl)).samples, "offledger_foreign_contracts")).toBe(2);
+  const { contractId: id, interfaceViews } = eventOf(rules);
+  const { views } = await get(`/contracts/${id}`, origin);
+  const shown = interfaceViews.map(({ interfaceId, viewValue }) => [interfaceId, viewValue]);
+  const later = shown.filter(([interfaceId]) => /V2:|:SettlementFactory$/.test(interfaceId as string));
+  expect(views).toEqual(Object.fromEntries(later) as object);
+  expect(later).toHaveLength(3);
+});
+
+interface Shown extends JsonObject {
+  readonly contractId: string;
+  readonly templateId: string;
+  readonly interfaceViews: JsonObject[];
+}
+
+const eventOf = (one: JsonObject | undefined): Shown =>
+  (one as unknown as { contractEntry: { JsActiveContract: { createdEvent: Shown } } }).contractEntry.JsActiveContract
+    .createdEvent;
 
 test("every protocol answers the same", async () => {
   await until("the warnings are found", isChecked);

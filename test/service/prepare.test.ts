@@ -21,7 +21,8 @@ const context: CallContext = {
   disclosed: [factory, rule],
   offset: 41,
   values: [
-    { name: "ns/rule", alias: "rule", value: { ...ruleId, contract: rule } },
+    { name: "ns/rule", value: ruleId },
+    { name: "rule", value: ruleId },
     { name: "ns/enabled", value: { tag: "AV_Bool", value: false } },
     { name: "ns/count", value: { tag: "AV_Int", value: "9007199254740993" } },
     { name: "ns/credentials", value: { tag: "AV_List", value: [ruleId] } },

@@ -2,6 +2,7 @@
 import type { UpdateFormat, EventFormat } from "../scripted-participant/messages.js";
 import { streamUpdates } from "../scripted-participant/stream-content.js";
 import type { JsonValue } from "../../src/util/json.js";
+import type { ReadAs } from "../../src/domain/ledger.js";
 import type { Template } from "../../src/domain/template.js";
 import { LedgerError } from "../../src/ledger/participant/errors.js";
 import { eventFormat, KnownFilters, type Ledger, type UpdateStream } from "../../src/ledger/participant/client.js";
@@ -13,7 +14,9 @@ const ANSWER_MS = 10_000;
 
 export class VirtualClient implements Ledger {
   readonly #participant: VirtualParticipant;
-  readonly #parties: readonly string[];
+  #parties: ReadAs | undefined;
+  /** As which parties it may be read from now on, or why that is not told. */
+  rights: ReadAs | LedgerError;
   readonly #filters: KnownFilters;
   readonly #signal: AbortSignal;
   /** What was missing when the last snapshot was requested. */
@@ -26,11 +29,30 @@ export class VirtualClient implements Ledger {
     parties: readonly string[],
     templates: readonly Template[],
     signal: AbortSignal,
+    rights?: ReadAs | LedgerError,
   ) {
     this.#participant = participant;
-    this.#parties = parties;
+    // Those of a user are not known before it has asked.
+    this.#parties = rights === undefined ? parties : undefined;
+    this.rights = rights ?? parties;
     this.#filters = new KnownFilters(templates);
     this.#signal = signal;
+  }
+
+  get parties(): ReadAs | undefined {
+    return this.#parties;
+  }
+
+  async findParties(): Promise<ReadAs> {
+    const { rights } = this;
+    // As asking takes time.
+    await this.#participant.clock.sleep(1);
+    if (rights instanceof LedgerError) throw rights;
+    return rights;
+  }
+
+  readAs(parties: ReadAs): void {
+    this.#parties = parties;
   }
 
   get missing(): readonly string[] {
@@ -84,6 +106,16 @@ export class VirtualClient implements Ledger {
       }
     }
     return found;
+  }
+
+  packageIds(): Promise<readonly string[]> {
+    return this.#participant.call(({ serving }) => [...(serving.packageNames ?? [])]);
+  }
+
+  async creation(contractId: string): Promise<JsonValue | undefined> {
+    const request = { contractId, eventFormat: this.#eventFormat() };
+    const { created } = await this.#participant.call((calls) => calls.eventsByContractId(request));
+    return created?.createdEvent as JsonValue | undefined;
   }
 
   async *activeContracts(offset: number): AsyncGenerator<JsonValue> {
@@ -141,6 +173,6 @@ export class VirtualClient implements Ledger {
   }
 
   #eventFormat(templates = this.#filters.present): EventFormat {
-    return eventFormat(this.#parties, templates, true);
+    return eventFormat(this.#parties ?? [], templates, true);
   }
 }

@@ -1,6 +1,7 @@
 /** A mirror in virtual time, with what it has logged. */
 import { onTestFinished } from "vitest";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
+import { Decoder } from "../../src/ledger/decode.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
@@ -24,8 +25,11 @@ class Client extends VirtualClient {
   }
 }
 
-/** A mirror of an offer, on a participant that has some of the packages asked for, in virtual time. */
-export function mirrored(asked: readonly string[] = [APP], packageNames = asked) {
+/**
+ * A mirror of an offer, on a participant that has some of the packages asked for, in virtual time. `rights` are the
+ * parties of its user, which may change.
+ */
+export function mirrored(asked: readonly string[] = [APP], packageNames = asked, rights?: VirtualClient["rights"]) {
   const clock = new VirtualClock();
   const restoreTimers = clock.install();
   const ledger = new ScriptedLedger();
@@ -34,13 +38,15 @@ export function mirrored(asked: readonly string[] = [APP], packageNames = asked)
   const ofPackages = templates.filter((template) => asked.includes(template.packageName));
   const end = new AbortController();
   const { signal } = end;
-  const client = new Client(participant, [operator], ofPackages, signal);
+  const client = new Client(participant, [operator], ofPackages, signal, rights);
   const pause = (ms: number) => clock.pause(ms, signal);
   const [begun, now] = [clock.now, () => clock.now];
-  const options = { writer: new MemoryStore(), readWait: 1_000, now, clock: now, random: () => 1, pause, signal };
+  const store = new MemoryStore();
+  const options = { writer: store, readWait: 1_000, now, clock: now, random: () => 1, pause, signal };
   const logged: string[] = [];
   /** When a snapshot was loaded, in milliseconds since the start. */
   const snapshots: number[] = [];
+  const decoder = new Decoder(ofPackages);
   const { mirror, lag, running } = mirrorOn(
     client,
     ofPackages,
@@ -50,6 +56,7 @@ export function mirrored(asked: readonly string[] = [APP], packageNames = asked)
       logged.push(line);
       if (line.startsWith("info snapshot of the ledger loaded")) snapshots.push(clock.now - begun);
     },
+    decoder,
   );
   onTestFinished(async () => {
     end.abort();
@@ -60,6 +67,8 @@ export function mirrored(asked: readonly string[] = [APP], packageNames = asked)
   return {
     clock,
     ledger,
+    store,
+    decoder,
     client,
     participant,
     snapshots,

@@ -123,7 +123,7 @@ describe("is broken within 200 seeds by", () => {
       const change = make();
       return ({ head, step }) => ({ head, step: step === undefined ? undefined : change(step) });
     });
-  const NO_BODY = { payload: "{}", createdEventBlob: "" };
+  const NO_BODY = { payload: "{}", views: "", createdEventBlob: "" };
   /** Changes which bodies a follower gets. */
   const fetching =
     (fetch: (ids: readonly string[], log: StateLog, generation: number) => Promise<FetchedBodies>) =>

@@ -9,6 +9,7 @@ import {
   isStored,
   type StoredContract,
 } from "../../src/domain/contract.js";
+import type { Tally } from "../../src/domain/template.js";
 import {
   type FetchedBodies,
   type Heartbeat,
@@ -64,6 +65,8 @@ export interface Committed extends LogPosition {
   /** The tags of each contract that the commit archived, oldest first. */
   readonly died: ReadonlyMap<string, ReadonlySet<Tag>>;
   readonly touchedSums: ReadonlySet<LookupHash>;
+  /** Those of sums, of all contracts of the generation that were only counted. */
+  readonly tallies: ReadonlyMap<LookupHash, Tally>;
 }
 
 /** All that a backup has. */
@@ -197,7 +200,7 @@ export class ArrayLog implements StateLog {
       head: loaded === next ? { ...head, next: undefined } : head,
       contracts: slowly([...loaded.contracts.values()].map(withoutBody).map(withSize)),
       archived: slowly([...loaded.archived].map(([contractId, registrar]) => ({ contractId, registrar, tags: [] }))),
-      sums: slowly([...sumsOf(loaded)].map(([sum, amount]) => ({ sum, amount }))),
+      sums: slowly([...sumsOf(loaded)].map(([sum, amount]) => ({ sum, amount, tally: loaded.tallies.get(sum) }))),
     });
   }
 
@@ -209,8 +212,8 @@ export class ArrayLog implements StateLog {
     const found = contractIds.flatMap((id) => {
       const contract = states.findLast(({ contracts }) => contracts.has(id))?.contracts.get(id);
       if (contract === undefined) return [];
-      const { payload, createdEventBlob } = contract.body;
-      return [[id, { payload, createdEventBlob }] as const];
+      const { payload, views, createdEventBlob } = contract.body;
+      return [[id, { payload, views, createdEventBlob }] as const];
     });
     const head = this.#head();
     await this.#options.pass();
@@ -339,7 +342,8 @@ class ArrayWriter implements StoreWriter {
     }
     const generation = this.#log.nextGeneration();
     this.generation = generation;
-    const none = { archived: new Map(), died: new Map(), touchedSums: new Set<LookupHash>() };
+    const tallies = withTallies(new Map(), [...counted.values()]);
+    const none = { archived: new Map(), died: new Map(), touchedSums: new Set<LookupHash>(), tallies };
     const snapshot = {
       generation,
       offset,
@@ -427,8 +431,15 @@ function changed(before: Committed, changes: readonly Change[]): Committed {
     }
   }
   const latest = new Map([...archived].slice(-MAX_ARCHIVED_IDS));
-  return { ...before, contracts, counted, archived: latest, died, touchedSums };
+  const tallies = withTallies(before.tallies, [...counted.values()]);
+  return { ...before, contracts, counted, archived: latest, died, touchedSums, tallies };
 }
+
+const withTallies = (before: Committed["tallies"], counted: readonly CountedOnly[]): Committed["tallies"] =>
+  new Map([
+    ...before,
+    ...counted.flatMap(({ supply: { sum, tally } }) => (tally === undefined ? [] : [[sumHash(sum), tally] as const])),
+  ]);
 
 /** What leads from one state to a later one. `between` are the commits after the first, up to the later one. */
 function difference(base: Committed, head: Committed, between: readonly Committed[]): LogStep {
@@ -448,7 +459,7 @@ function difference(base: Committed, head: Committed, between: readonly Committe
   return {
     archived: [...tombstones.values()],
     active: active.map(withoutBody),
-    sums: [...touched].map((sum) => ({ sum, amount: sums.get(sum) ?? 0n })),
+    sums: [...touched].map((sum) => ({ sum, amount: sums.get(sum) ?? 0n, tally: head.tallies.get(sum) })),
   };
 }
 

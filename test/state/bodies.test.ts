@@ -34,7 +34,7 @@ class AskedLog {
   /** Answers the oldest statement, by default with a body for each id. */
   async answer(answer?: FetchedBodies | Error): Promise<void> {
     const ids = this.asked[this.asked.length - this.#answers.length] ?? [];
-    const bodies = new Map(ids.map((id) => [id, { payload: `{"id":"${id}"}`, createdEventBlob: "AAAA" }]));
+    const bodies = new Map(ids.map((id) => [id, { payload: `{"id":"${id}"}`, views: "", createdEventBlob: "AAAA" }]));
     this.#answers.shift()?.(answer ?? { head: HEAD, bodies });
     await settle();
   }
@@ -173,7 +173,7 @@ describe("bodies", () => {
       .take([indexed("a"), indexed("b")], STATE)
       .catch((error: unknown) => error);
     await settle();
-    await log.answer({ head: HEAD, bodies: new Map([["a", { payload: "{}", createdEventBlob: "" }]]) });
+    await log.answer({ head: HEAD, bodies: new Map([["a", { payload: "{}", views: "", createdEventBlob: "" }]]) });
     expect(await taken).toBeInstanceOf(StoreUnavailable);
     expect(missing).toEqual([["b"]]);
   });

@@ -573,6 +573,7 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     describe("bodies", () => {
       const body = (id: string) => ({
         payload: JSON.stringify({ name: id, é: null }),
+        views: JSON.stringify({ "pkg:Fruit:Eatable": { of: id, "\\": "\t" } }),
         createdEventBlob: Buffer.from(id).toString("base64"),
       });
       const withBody = (id: string) => fruit(id, { body: { ...body(id), encodings: undefined } });
@@ -587,7 +588,11 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         expect([asked.head?.offset, asked.bodies]).toEqual([6, bodiesOf(...ids, "later")]);
         expect((await subject.log.bodies(["n1", "n1", "unknown"], generation)).bodies).toEqual(bodiesOf("n1"));
 
-        const large = { payload: `{"text":"${"é".repeat(50_000)}"}`, createdEventBlob: "QUJD".repeat(50_000) };
+        const large = {
+          payload: `{"text":"${"é".repeat(50_000)}"}`,
+          views: "",
+          createdEventBlob: "QUJD".repeat(50_000),
+        };
         await apply([{ active: fruit("large", { body: { ...large, encodings: undefined } }) }], 7);
         expect((await subject.log.bodies(["large"], generation)).bodies).toEqual(new Map([["large", large]]));
       });

@@ -60,6 +60,7 @@ test("every metric of a service on a file", async () => {
       ["gauge", "ledger_offset", {}, 4_000],
       ["gauge", "ledger_lag_seconds", {}, 0],
       ["counter", "ledger_reconnects_total", {}, undefined],
+      ["gauge", "foreign_contracts", {}, undefined],
       ["gauge", "mirroring", {}, 1],
       ["gauge", "store_contracts", { template }, 4],
       ["gauge", "database_connections", {}, undefined],
@@ -304,6 +305,7 @@ test("the history has the points of an hour, at most 720, oldest first; the last
     isLeader: undefined,
     pool: undefined,
     heapShare: undefined,
+    foreign: undefined,
   });
   const history = new FreshnessHistory(status, () => samples * 1_000, 1);
   expect(history.points()).toEqual([{ time: 1_000, offset: 1, age: 1.5, reconnects: 2 }]);

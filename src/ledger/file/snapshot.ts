@@ -19,6 +19,8 @@ export interface Snapshot {
   /** The highest offset in the file; 0 if it has none. */
   readonly offset: number;
   readonly ignored: number;
+  /** How many of the ignored none of our registrars has signed; undefined where signatures do not matter. */
+  readonly foreign: number | undefined;
   /** Empty if the file is valid. Holds the first MAX_PROBLEMS. */
   readonly problems: readonly Problem[];
 }
@@ -29,7 +31,7 @@ export const MAX_PROBLEMS = 20;
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
   const { index, contracts } = await holdSnapshot(() => chunks, decoder);
   const { offset, ignored, problems } = index;
-  return { contracts: [...contracts()], offset, ignored, problems };
+  return { contracts: [...contracts()], offset, ignored, foreign: decoder.foreign, problems };
 }
 
 /**
@@ -75,6 +77,7 @@ async function* latestContracts(
   decoder: Decoder,
 ): AsyncGenerator<StoredContract | CountedOnly> {
   let number = 0;
+  decoder.begin();
   for await (const { text } of splitElements(chunks)) {
     number++;
     const value = JSON.parse(text) as JsonValue;
@@ -107,8 +110,6 @@ class SnapshotIndex {
   readonly problems: Problem[] = [];
   readonly #decoder: Decoder;
   readonly #holdsContracts: boolean;
-  /** A decoder reads one file after the other. */
-  readonly #viewsBefore: number;
   #elements = 0;
   /** By contract id where contracts are held, else by its key. */
   readonly #latest = new Map<string, Latest>();
@@ -118,7 +119,7 @@ class SnapshotIndex {
   constructor(decoder: Decoder, holdsContracts: boolean) {
     this.#decoder = decoder;
     this.#holdsContracts = holdsContracts;
-    this.#viewsBefore = decoder.withViews;
+    decoder.begin();
   }
 
   get isFull(): boolean {
@@ -175,7 +176,7 @@ class SnapshotIndex {
   /** An export without views would be served as one without contracts. */
   checkViews(): void {
     const { readsViews, withViews } = this.#decoder;
-    if (this.#elements > 0 && this.problems.length === 0 && readsViews && withViews === this.#viewsBefore)
+    if (this.#elements > 0 && this.problems.length === 0 && readsViews && withViews === 0)
       this.problems.push({ line: 1, reason: WITHOUT_VIEWS });
   }
 
@@ -198,7 +199,14 @@ function digestOf(contract: Latest["said"]): number {
   if (typeof contract === "number") return contract;
   const { synchronizerId = null } = contract;
   const content = isStored(contract)
-    ? [synchronizerId, contract.templateId, contract.createdAt, contract.body.createdEventBlob, contract.body.payload]
+    ? [
+        synchronizerId,
+        contract.templateId,
+        contract.createdAt,
+        contract.body.createdEventBlob,
+        contract.body.payload,
+        contract.body.views,
+      ]
     : [synchronizerId, contract.supply.sum, String(contract.supply.amount)];
   return Number.parseInt(digest("sha256", JSON.stringify(content), "hex").slice(0, 12), 16);
 }

@@ -1,9 +1,11 @@
+import type { ReadAs } from "../../domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../util/json.js";
 import type { Template } from "../../domain/template.js";
 import { fieldsOf } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 import { MessageStream, streamMessages } from "./message-stream.js";
+import type { PartySource } from "./parties.js";
 
 /** The calls of the ledger that the mirror needs. Every method throws LedgerError. */
 export interface Ledger {
@@ -21,6 +23,16 @@ export interface Ledger {
   findMissing(): Promise<readonly string[]>;
   /** Reads what was found from now on. */
   include(names: readonly string[]): void;
+  /** The ids of all packages that the participant has. */
+  packageIds(): Promise<readonly string[]>;
+  /** The created event of a contract, active or archived, as a stream that is opened now shows it. Undefined if it is pruned. */
+  creation(contractId: string): Promise<JsonValue | undefined>;
+  /** The parties whose contracts are read; undefined before they are known. */
+  readonly parties: ReadAs | undefined;
+  /** Asks as which parties it may be read. */
+  findParties(): Promise<ReadAs>;
+  /** Reads as these from now on. */
+  readAs(parties: ReadAs): void;
 }
 
 /** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
@@ -63,14 +75,28 @@ const TOO_MANY_CONTRACTS = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED";
 /** The calls of a participant's JSON Ledger API v2 that the mirror uses. Every method throws LedgerError. */
 export class ParticipantClient implements Ledger {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #source: PartySource;
   readonly #filters: KnownFilters;
+  #parties: ReadAs | undefined;
 
   /** Reads contracts of the templates that one of the parties can see. */
-  constructor(endpoint: Endpoint, parties: readonly string[], templates: readonly Template[]) {
+  constructor(endpoint: Endpoint, source: PartySource, templates: readonly Template[]) {
     this.#endpoint = endpoint;
-    this.#parties = parties;
+    this.#source = source;
     this.#filters = new KnownFilters(templates);
+    this.#parties = source.fixed;
+  }
+
+  get parties(): ReadAs | undefined {
+    return this.#parties;
+  }
+
+  findParties(): Promise<ReadAs> {
+    return this.#source.read();
+  }
+
+  readAs(parties: ReadAs): void {
+    this.#parties = parties;
   }
 
   ledgerEnd(): Promise<number> {
@@ -121,7 +147,7 @@ export class ParticipantClient implements Ledger {
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {
-      const format = eventFormat(this.#parties, this.#filters.of(name), false);
+      const format = this.#eventFormat(this.#filters.of(name), false);
       try {
         await callParticipant(this.#endpoint, "POST", ACTIVE_CONTRACTS, { activeAtOffset, eventFormat: format });
       } catch (error) {
@@ -130,6 +156,22 @@ export class ParticipantClient implements Ledger {
       found.push(name);
     }
     return found;
+  }
+
+  async packageIds(): Promise<readonly string[]> {
+    const { packageIds } = fieldsOf(await callParticipant(this.#endpoint, "GET", "/v2/packages"));
+    return Array.isArray(packageIds) ? packageIds.filter((id) => typeof id === "string") : [];
+  }
+
+  async creation(contractId: string): Promise<JsonValue | undefined> {
+    const request = { contractId, eventFormat: this.#eventFormat() };
+    try {
+      const events = await callParticipant(this.#endpoint, "POST", "/v2/events/events-by-contract-id", request);
+      return fieldsOf(fieldsOf(events).created).createdEvent;
+    } catch (error) {
+      if (error instanceof LedgerError && error.code === "CONTRACT_EVENTS_NOT_FOUND") return undefined;
+      throw error;
+    }
   }
 
   async #getOffset(path: string, field: string): Promise<number> {
@@ -146,8 +188,9 @@ export class ParticipantClient implements Ledger {
     };
   }
 
-  #eventFormat(): JsonObject {
-    return eventFormat(this.#parties, this.#filters.present, true);
+  #eventFormat(filters = this.#filters.present, includeCreatedEventBlob = true): JsonObject {
+    if (this.#parties === undefined) throw new LedgerError("no-parties", "the parties are not known yet");
+    return eventFormat(this.#parties, filters, includeCreatedEventBlob);
   }
 }
 
@@ -218,15 +261,11 @@ export class KnownFilters {
 const isNamed = (filter: Filter, name: string): boolean => name === filter.packageName || name === nameOf(filter);
 
 /** The format for events on contracts of the templates that one of the parties can see. */
-export const eventFormatOf = (parties: readonly string[], templates: readonly Template[]): JsonObject =>
+export const eventFormatOf = (parties: ReadAs, templates: readonly Template[]): JsonObject =>
   eventFormat(parties, filtersOf(templates), false);
 
 /** The format for events on contracts that match one of the filters and that one of the parties can see. */
-export function eventFormat(
-  parties: readonly string[],
-  filters: readonly Filter[],
-  includeCreatedEventBlob: boolean,
-): JsonObject {
+export function eventFormat(parties: ReadAs, filters: readonly Filter[], includeCreatedEventBlob: boolean): JsonObject {
   const cumulative = filters.map(({ isInterface, ...filter }) => {
     const id = `#${nameOf(filter)}`;
     return {
@@ -235,5 +274,7 @@ export function eventFormat(
         : { TemplateFilter: { value: { templateId: id, includeCreatedEventBlob } } },
     };
   });
-  return { filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])), verbose: false };
+  return parties === "any"
+    ? { filtersForAnyParty: { cumulative }, verbose: false }
+    : { filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])), verbose: false };
 }

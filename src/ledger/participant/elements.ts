@@ -4,6 +4,7 @@ import type { Change, StoredContract, CountedOnly } from "../../domain/contract.
 import { type JsonObject, type JsonValue, parseLedgerTime } from "../../util/json.js";
 import { type DecodedContract, type Decoder, laterState } from "../decode.js";
 import { fieldsOf, readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
+import { ViewFailure } from "../views.js";
 import type { Ledger } from "./client.js";
 
 export interface Unreadable {
@@ -11,6 +12,8 @@ export interface Unreadable {
   readonly contractId: string | undefined;
   readonly templateId: string | undefined;
   readonly reason: string;
+  /** What another stream may have chosen otherwise, see ViewFailure. */
+  readonly choice: string | undefined;
 }
 
 export interface Snapshot {
@@ -19,6 +22,8 @@ export interface Snapshot {
   readonly unreadable: readonly Unreadable[];
   /** Of unreadable contracts, that they exist. */
   readonly existing: readonly StoredContract[];
+  /** How many were left out because none of our registrars has signed them; undefined where signatures do not matter. */
+  readonly foreign: number | undefined;
 }
 
 /** Reads a snapshot. Stops early when `isCancelled`; the result is then incomplete. */
@@ -28,6 +33,7 @@ export async function takeSnapshot(
   decoder: Decoder,
   isCancelled: () => boolean,
 ): Promise<Snapshot> {
+  decoder.begin();
   const entries = new Map<string, DecodedContract>();
   const skipped: Unreadable[] = [];
   const existing = new Map<string, StoredContract>();
@@ -48,6 +54,7 @@ export async function takeSnapshot(
     contracts: [...entries.values()].map(({ contract }) => contract),
     unreadable: skipped,
     existing: [...existing.values()].filter(({ contractId }) => !entries.has(contractId)),
+    foreign: decoder.foreign,
   };
 }
 
@@ -178,7 +185,8 @@ function readOffset(value: JsonObject): number {
 /** What an error of a created event is about. */
 function unreadable(created: JsonValue | undefined, error: unknown): Unreadable {
   const { contractId, templateId } = fieldsOf(created);
-  return { contractId: textOf(contractId), templateId: textOf(templateId), reason: errorMessage(error) };
+  const choice = error instanceof ViewFailure ? error.choice : undefined;
+  return { contractId: textOf(contractId), templateId: textOf(templateId), reason: errorMessage(error), choice };
 }
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);

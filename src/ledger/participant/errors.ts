@@ -20,8 +20,14 @@ export type LedgerErrorKind =
   | "lost"
   /** A message is malformed. */
   | "unreadable"
-  /** It does not have a package or template that a request names. */
+  /** It does not have a package, template or interface that a request names. */
   | "incomplete"
+  /** It cannot compute a view with the package that it has chosen for a stream; see ViewFailure. */
+  | "unvetted"
+  /** There are no parties to read as. */
+  | "no-parties"
+  /** The token's user has lost the right to read as a party. */
+  | "withdrawn"
   /** It rejects the request itself. */
   | "refused";
 
@@ -80,6 +86,7 @@ const byCode: ReadonlyMap<string | undefined, Judgement> = new Map([
   ["STALE_STREAM_AUTHORIZATION", "denied"],
   ["PACKAGE_NAMES_NOT_FOUND", "incomplete"],
   ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "incomplete"],
+  ["NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "incomplete"],
   // It has the category of contention, and never passes.
   ["JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
 ]);
@@ -219,7 +226,7 @@ function retryMsOf(text: string): number | undefined {
   return unitMs === undefined ? undefined : Math.min(Number(count) * unitMs, MAX_RETRY_MS);
 }
 
-/** Reads the list in a cause: package names, as in `[a, b]`, or pairs of package and template, as in `[(a,M:E)]`. */
+/** Reads the list in a cause: package names, as in `[a, b]`, or pairs of package and entity, as in `[(a,M:E)]`. */
 function missingNames(cause: string): string[] {
   const [, list = ""] = /\[(.*)\]/.exec(cause) ?? [];
   const pairs = [...list.matchAll(/\(([^(),]+),([^()]+)\)/g)].map(([, name, template]) => `${name}:${template}`);

@@ -8,6 +8,7 @@ import {
   type Exercised,
   MAX_READ_BY_ID,
   type OnLedger,
+  type ReadAs,
   type Update,
 } from "../../domain/ledger.js";
 import type { JsonObject } from "../../util/json.js";
@@ -17,6 +18,7 @@ import { requireObject, requireString } from "../json-fields.js";
 import { eventFormat, eventFormatOf, KnownFilters } from "./client.js";
 import { LedgerError } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
+import type { PartySource } from "./parties.js";
 
 const EVENTS_BY_CONTRACT_ID = "/v2/events/events-by-contract-id";
 
@@ -76,11 +78,11 @@ const LAST_QUERY_MS = 150;
 /** Looks up past updates at a participant. Every method throws LedgerError. */
 export class ParticipantHistory {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #parties: PartySource;
   readonly #polling: PollOptions;
   readonly #lookups = new Lookups("past updates");
 
-  constructor(endpoint: Endpoint, parties: readonly string[], polling: PollOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, polling: PollOptions) {
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#polling = polling;
@@ -91,7 +93,7 @@ export class ParticipantHistory {
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined> {
-    const format = eventFormatOf(this.#parties, templates);
+    const format = eventFormatOf(await this.#parties.current(), templates);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
@@ -120,7 +122,7 @@ export class ParticipantHistory {
 
   /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
   async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
-    const request = { contractId, eventFormat: eventFormatOf(this.#parties, templates) };
+    const request = { contractId, eventFormat: eventFormatOf(await this.#parties.current(), templates) };
     const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
     const created = body?.created;
     if (created === undefined || created === null) return undefined;
@@ -191,14 +193,14 @@ export interface ContractsOptions {
 /** Looks contracts up at a participant, by contract id. */
 export class ParticipantContracts implements ContractSource {
   readonly #endpoint: Endpoint;
-  readonly #parties: readonly string[];
+  readonly #parties: PartySource;
   readonly #options: ContractsOptions;
   readonly #lookups = new Lookups("contracts");
   readonly #decoder: Decoder;
   readonly #filters: KnownFilters;
   #lackingSince = 0;
 
-  constructor(endpoint: Endpoint, parties: readonly string[], options: ContractsOptions) {
+  constructor(endpoint: Endpoint, parties: PartySource, options: ContractsOptions) {
     const { templates, registrars } = options;
     this.#endpoint = endpoint;
     this.#parties = parties;
@@ -238,24 +240,26 @@ export class ParticipantContracts implements ContractSource {
 
   /** Undefined for what the ledger does not know, and what does not count. Throws. */
   async #read(contractId: string, signal: AbortSignal): Promise<OnLedger | undefined> {
-    const body = await this.#ask(contractId, signal);
+    const parties = await this.#parties.current();
+    const body = await this.#ask(contractId, parties, signal);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";
     if (created === undefined || created === null) return undefined;
     const { createdEvent, ...at } = requireObject(created, "created");
+    this.#decoder.hasOwnWitnesses = parties !== "any";
     // Reassignments are not told: where it is now may not be where it was created.
     const contract = this.#decoder.decodeCreatedEvent(createdEvent, requireString(at, "synchronizerId"), 0);
     return contract !== undefined && isStored(contract) ? contract : undefined;
   }
 
   /** Without what the participant lacks, of which it has no contracts. */
-  async #ask(contractId: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+  async #ask(contractId: string, parties: ReadAs, signal: AbortSignal): Promise<JsonObject | undefined> {
     const { clock } = this.#options;
     const filters = this.#filters;
     if (filters.missing.length > 0 && clock() - this.#lackingSince >= LACKING_MS) filters.include(filters.missing);
     for (;;) {
       const { present } = filters;
-      const request = { contractId, eventFormat: eventFormat(this.#parties, present, true) };
+      const request = { contractId, eventFormat: eventFormat(parties, present, true) };
       try {
         return await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
       } catch (error) {

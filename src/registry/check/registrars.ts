@@ -1,3 +1,4 @@
+import { namesOf, type ReadAs } from "../../domain/ledger.js";
 import type { ChangeFeed, StoreReader } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
@@ -7,9 +8,12 @@ import { partyWarnings } from "./scan.js";
 
 export interface RegistrarMonitorOptions {
   readonly registry: Pick<Registry, "inventory">;
-  readonly source: { readonly changes: Pick<ChangeFeed, "position">; readonly reader: StoreReader };
-  /** The parties whose contracts a ledger is read for; undefined for another source. */
-  readonly parties: readonly string[] | undefined;
+  readonly source: {
+    readonly changes: Pick<ChangeFeed, "position">;
+    readonly reader: StoreReader;
+    /** The parties whose contracts a ledger is read for; undefined if they are not known, and for another source. */
+    parties(): ReadAs | undefined;
+  };
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** A monotonic clock, in milliseconds. */
@@ -43,7 +47,7 @@ export class RegistrarMonitor {
 
   /** Empty while a registrar is served, and before the first state. */
   warnings(): readonly Warning[] {
-    return this.#emptySince === undefined ? [] : [noRegistrar(this.#options.parties)];
+    return this.#emptySince === undefined ? [] : [noRegistrar(this.#options.source.parties())];
   }
 
   async close(): Promise<void> {
@@ -78,7 +82,8 @@ export class RegistrarMonitor {
   }
 
   #check(registrars: number): void {
-    const { parties, clock, log } = this.#options;
+    const { source, clock, log } = this.#options;
+    const parties = source.parties();
     if (registrars > 0) {
       if (this.#emptySince !== undefined) {
         log.info({ registrars, lasted: clock() - this.#emptySince }, "registrars are served again");
@@ -99,7 +104,8 @@ export class RegistrarMonitor {
   }
 
   #checkParties(inventory: Inventory): void {
-    const { parties, log } = this.#options;
+    const { source, log } = this.#options;
+    const parties = source.parties();
     const found = parties === undefined ? [] : partyWarnings(inventory, parties).map(describeWarning);
     for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
     this.#partyWarnings = found;
@@ -114,7 +120,7 @@ export class RegistrarMonitor {
   }
 }
 
-const noRegistrar = (parties: readonly string[] | undefined): Warning => {
-  const message = `no contract of a registrar is visible${parties === undefined ? "" : ` to ${parties.join(", ")}`}`;
+const noRegistrar = (parties: ReadAs | undefined): Warning => {
+  const message = `no contract of a registrar is visible${parties === undefined ? "" : ` to ${namesOf(parties)}`}`;
   return warningOf({ code: "no-registrar", message }, { operations: ["all operations"], refusal: "not-found" });
 };

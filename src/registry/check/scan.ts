@@ -1,5 +1,6 @@
 /** The warnings of a store: its checks, run in short steps beside its requests, and what they find, by cause. */
 import { type CauseCode, findings } from "../../domain/causes.js";
+import { namesOf, type ReadAs } from "../../domain/ledger.js";
 import type { StoreReader, View } from "../../state/port.js";
 import { abortablePause } from "../../util/async.js";
 import { errorMessage, type Logger } from "../../util/logger.js";
@@ -127,17 +128,18 @@ export async function scanInventory(
 }
 
 /** The inventory of a mirrored ledger, with a warning where its parties see too little. */
-export const withPartyWarnings = (inventory: CheckedInventory, parties: readonly string[]): CheckedInventory => ({
+export const withPartyWarnings = (inventory: CheckedInventory, parties: ReadAs): CheckedInventory => ({
   ...inventory,
   warnings: [...partyWarnings(inventory, parties), ...inventory.warnings],
 });
 
 /** What `parties`, those of OFFLEDGER_LEDGER_PARTIES, do not see. */
-export function partyWarnings({ counts, operators }: Inventory, parties: readonly string[]): readonly Warning[] {
-  const names = parties.join(", ");
+export function partyWarnings({ counts, operators }: Inventory, parties: ReadAs): readonly Warning[] {
+  const names = namesOf(parties);
   if (counts.length === 0) return partyWarning("nothing-visible", `no contract of the registry is visible to ${names}`);
-  // Only a registry with an operator lists them.
-  if (operators === undefined || operators.some((operator) => parties.includes(operator))) return [];
+  // Only a registry with an operator lists them. Of any party, nothing says which there are.
+  if (operators === undefined || parties === "any" || operators.some((operator) => parties.includes(operator)))
+    return [];
   const named = operators.length === 0 ? "" : `, which is ${operators.join(", ")}`;
   return partyWarning("operator-not-read", `none of ${names} is the operator of a visible contract${named}`);
 }
@@ -152,9 +154,9 @@ export interface FirstInventoryOptions extends Pick<ScanOptions, "credentialDays
     /** Undefined if the store is current. */
     notReadyReason(): string | undefined;
     readonly reader: StoreReader;
+    /** The parties whose contracts a ledger is read for; undefined if they are not known, and for another source. */
+    parties(): ReadAs | undefined;
   };
-  /** The parties whose contracts a ledger is read for; undefined for another source. */
-  readonly parties: readonly string[] | undefined;
   readonly log: Logger;
 }
 
@@ -165,7 +167,7 @@ const POLL_MS = 100;
  * registry fails, which is logged. Never rejects.
  */
 export async function firstInventory(
-  { registry, source, parties = [], log, ...options }: FirstInventoryOptions,
+  { registry, source, log, ...options }: FirstInventoryOptions,
   signal: AbortSignal,
 ): Promise<CheckedInventory | undefined> {
   const pause = abortablePause(signal);
@@ -175,7 +177,8 @@ export async function firstInventory(
     if (hasEnded()) return undefined;
     const inventory = await scanInventory(source.reader, registry, { ...options, pause, signal });
     if (hasEnded()) return undefined;
-    return parties.length === 0 ? inventory : withPartyWarnings(inventory, parties);
+    const parties = source.parties();
+    return parties === undefined ? inventory : withPartyWarnings(inventory, parties);
   } catch (error) {
     log.warn({ reason: errorMessage(error) }, "inventory not printed");
     return undefined;

@@ -179,16 +179,13 @@ export class ChoiceContextBuilder {
 
   /** Sets the value of each key. Call it once per key. */
   set(keys: readonly string[], value: AnyValue): void {
-    for (let index = 0; index < keys.length; index += 2) {
-      const name = keys[index];
-      if (name !== undefined) this.#values.push({ name, alias: keys[index + 1], value });
-    }
+    for (const name of keys) this.#values.push({ name, value });
   }
 
   /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
   reference(contract: Contract): AnyValue {
     this.disclose(contract);
-    return { tag: "AV_ContractId", value: contract.contractId, contract };
+    return { tag: "AV_ContractId", value: contract.contractId };
   }
 
   /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */

@@ -2,7 +2,14 @@
 import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
 import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
 import { fullNames } from "./file.js";
-import { type Condition, type Extension, extensionForm, type TemplateDefinition } from "./grammar.js";
+import {
+  type Condition,
+  type Extension,
+  extensionForm,
+  registryExtensionForm,
+  statedForm,
+  type TemplateDefinition,
+} from "./grammar.js";
 import { Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
 import type { Row, Table, TableLine } from "./table-types.js";
@@ -10,7 +17,9 @@ import { compareVersions } from "./versions.js";
 
 /** A file that extends the table. Nothing is used of one with a mistake. */
 export function checkExtension<S extends ContractSelector>(base: Table<S>, value: unknown): Checked<Table<S>> {
-  const { value: extension, mistakes } = check(extensionForm, value ?? {});
+  // The factories and instruments of the Registry Utility are functions.
+  const form = base.file.instruments === undefined ? extensionForm : registryExtensionForm;
+  const { value: extension, mistakes }: Checked<Extension> = check(form, value ?? {});
   if (extension === undefined) return { mistakes };
   const extended = extend(base, extension);
   return extended.mistakes.length > 0 ? { mistakes: extended.mistakes } : { value: extended.table };
@@ -29,6 +38,8 @@ export function extend<S extends ContractSelector>(
   const names = new Names(vocabulary, { ...base.templates, ...own }, base);
   checkTemplates(base, own, names);
   const entries = names.entries(extension.entries ?? {});
+  names.rules(extension);
+  const stated = Object.entries(extension).filter(([field]) => Object.hasOwn(statedForm.shape, field));
   const rows: Partial<Record<TableOperation, Row>> = { ...base.rows };
   for (const [index, change] of (extension.changes ?? []).entries()) {
     const at = [...changesAt, index];
@@ -50,6 +61,7 @@ export function extend<S extends ContractSelector>(
     table: {
       ...base,
       ...entries,
+      file: { ...base.file, ...Object.fromEntries(stated) },
       rows,
       templates: { ...base.templates, ...own },
       packages: { ...base.packages, ...extension.packages },
@@ -63,20 +75,27 @@ const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
 
 const idOf = ({ package: packageName, name }: TemplateDefinition): string => `${packageName}#${name}`;
 
+/** A template of a registry file may be replaced. */
 function checkTemplates<S extends ContractSelector>(
-  { templates, vocabulary }: Table<S>,
+  { templates, vocabulary, file }: Table<S>,
   own: Readonly<Record<string, TemplateDefinition>>,
   names: Names<S>,
 ): void {
-  const isRead = new Set(Object.values(templates).map(idOf));
+  const others = Object.entries(templates).filter(([name]) => !Object.hasOwn(own, name));
+  const isRead = new Set(others.map(([, one]) => idOf(one)));
   for (const { packageName, qualifiedName } of vocabulary.templates.values())
     isRead.add(`${packageName}#${qualifiedName}`);
   for (const [name, template] of Object.entries(own)) {
     const at = ["templates", name];
-    if (template.package === undefined) names.report(at, "must have a package: the file has none for its templates");
-    if (Object.hasOwn(templates, name) || vocabulary.templates.has(name))
+    if (template.name !== undefined && template.package === undefined)
+      names.report(at, "must have a package: the file has none for its templates");
+    const replaced = Object.hasOwn(templates, name) ? templates[name] : undefined;
+    if (vocabulary.templates.has(name) || (replaced !== undefined && file.instruments === undefined))
       names.report(at, "must have another name: there is a template of this name already");
-    if (isRead.has(idOf(template))) names.report(at, "must be a template that the registry does not read already");
+    if (replaced !== undefined && replaced.read === undefined && template.read !== undefined)
+      names.report([...at, "read"], "must be absent: what is extended stores these contracts");
+    if (template.name !== undefined && isRead.has(idOf(template)))
+      names.report(at, "must be a template that the registry does not read already");
   }
 }
 

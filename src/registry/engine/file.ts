@@ -4,7 +4,6 @@ import { check, type Checked, type Mistake, parseOperatorFile } from "../../util
 import { type TableOperation, operationsNamed, STANDARD_OPERATIONS } from "../operation-names.js";
 import type { LineCondition } from "./choice-context.js";
 import {
-  factoriesOf,
   type Line,
   type Missing,
   registryFile,
@@ -71,22 +70,12 @@ export function resolve<S extends ContractSelector>(
 ) {
   const reader = new Names(vocabulary, templates);
   const own = reader.entries(entries);
-  const { factory, instruments, direct } = file;
+  reader.rules(file);
   if (
     file.package === undefined &&
     Object.values(templates).some((one) => one.name !== undefined && one.package === undefined)
   )
     reader.report(["package"], "must be a non-empty string, but is missing");
-  for (const [operation, { template }] of factoriesOf(factory)) {
-    const at = ["factory", ...("template" in factory ? [] : [operation]), "template"];
-    reader.known(templates, template, "template", at);
-    reader.stored(template, at);
-  }
-  if (typeof instruments === "object" && "template" in instruments) {
-    reader.known(templates, instruments.template, "template", ["instruments", "template"]);
-    reader.stored(instruments.template, ["instruments", "template"]);
-  }
-  if (direct !== undefined) reader.known(own.entries, direct, "entry", ["direct"]);
   const rows: Partial<Record<TableOperation, Row>> = {};
   for (const name of Object.keys(operations))
     if (operationsNamed(name, vocabulary.operations).length === 0)

@@ -340,9 +340,15 @@ export const extensionForm = z.strictObject({
   changes: z.array(changeForm).nullish().describe("changes of the operations, in order"),
 });
 
+/** What a file that extends a registry file says in place of it. */
+export const statedForm = registryFile
+  .pick({ name: true, versions: true, factory: true, instruments: true, direct: true })
+  .partial();
+export const registryExtensionForm = extensionForm.extend(statedForm.shape);
+
 export type RegistryFile = z.infer<typeof registryFile>;
 export type UtilityFile = z.infer<typeof utilityForm>;
-export type Extension = z.infer<typeof extensionForm>;
+export type Extension = z.infer<typeof registryExtensionForm>;
 export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> & {
   /** Registries in TypeScript have choices of their own. */
   readonly choices?: string | undefined;

@@ -6,6 +6,8 @@ import type { EntryPart } from "./choice-context.js";
 import {
   type Condition,
   type EntryDefinition,
+  type Extension,
+  factoriesOf,
   type Line,
   LINE_KINDS,
   type Missing,
@@ -144,6 +146,21 @@ export class Names<S extends ContractSelector> {
         at,
         `must be a value of the request, but is ${quote(term)}: there are ${values.join(", ")}, meta.<key>`,
       );
+  }
+
+  /** What a file says besides its lists. Call it after `entries`. */
+  rules({ factory, instruments, direct }: Pick<Extension, "factory" | "instruments" | "direct">): void {
+    if (factory !== undefined)
+      for (const [operation, { template }] of factoriesOf(factory)) {
+        const at = "template" in factory ? ["factory", "template"] : ["factory", operation, "template"];
+        this.known(this.#templates, template, "template", at);
+        this.stored(template, at);
+      }
+    if (typeof instruments === "object" && "template" in instruments) {
+      this.known(this.#templates, instruments.template, "template", ["instruments", "template"]);
+      this.stored(instruments.template, ["instruments", "template"]);
+    }
+    if (direct !== undefined) this.known(this.#known.entries, direct, "entry", ["direct"]);
   }
 
   /** A line of an operation, which it may have. */

@@ -22,6 +22,8 @@ import type { TableFields } from "./templates.js";
 export interface ChoiceDefinition<S extends ContractSelector = ContractSelector> extends ContextDefinition<S> {
   /** What messages call the instruction. */
   readonly label: string;
+  /** As the views of version 2 name it: `accept`. */
+  readonly action: string;
   /** The templates of the instruction. */
   readonly templates: readonly Template<TableFields>[];
 }
@@ -70,8 +72,15 @@ export function answerOn<S extends ContractSelector>(
       registrar: group.registrar,
     });
   context.recorder?.answerWith(instruction);
+  const { actions } = instruction.fields;
+  if (actions?.includes(definition.action) === false)
+    context.recorder?.remark(nobodyMay(definition.action, definition.label, actions));
   return writeContext(context, definition, group, synchronizerId, subjectOf(instruction, meta)).build();
 }
+
+const nobodyMay = (action: string, label: string, actions: readonly string[]): string =>
+  `The ${label}'s own view says that nobody may ${action} it: ` +
+  `${actions.length === 0 ? "no action is available" : `what somebody may is ${actions.join(", ")}`}.`;
 
 /** The instruction with this id, in any of the templates. Throws "unavailable" for one that could not be parsed. */
 export function findInstruction(

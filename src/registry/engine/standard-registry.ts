@@ -41,6 +41,8 @@ export interface TokenRules extends Pick<Registry, "name" | "templates" | "instr
   readonly isDirect?: ((...line: LineArguments) => boolean) | undefined;
 }
 
+const NO_PREAPPROVALS = "This registry knows no preapprovals: every transfer to another party is an offer.";
+
 export function standardRegistry(rules: TokenRules): Registry {
   const { name, templates, instruments, choices, isDirect } = rules;
 
@@ -80,6 +82,7 @@ export function standardRegistry(rules: TokenRules): Registry {
         },
       };
       const first = subject.isSelf === true || isDirect === undefined ? [] : [decide];
+      if (subject.isSelf !== true && isDirect === undefined) context.recorder?.remark(NO_PREAPPROVALS);
       const found = factory(context, query, "transfer-factory", subject, first);
       return { ...found, transferKind, instrumentId: subject.instruments[0] };
     },

@@ -15,21 +15,20 @@ import type { Table } from "./table-types.js";
 import { tallyGroup } from "./templates.js";
 
 export interface TableOptions {
-  /** The ids of a registrar's instruments in the instruments file, where the registry file leaves them to it. */
-  readonly instrumentsOf?: (registrar: string) => readonly string[];
+  /** The ids of the instruments of the instruments file by registrar, where the registry file leaves them to it. */
+  readonly named?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
-export function tableRegistry(given: RegistryFile | Table, { instrumentsOf = () => [] }: TableOptions = {}): Registry {
-  const table = compileTable("rows" in given ? given : resolve(given).table);
+export function tableRegistry(given: RegistryFile | Table, { named = new Map() }: TableOptions = {}): Registry {
+  const table = compileTable("rows" in given ? given : resolve(given).table, named.size > 0);
+  const instrumentsOf = (registrar: string): readonly string[] => named.get(registrar) ?? [];
   const { choices } = table;
   const { file } = table.table;
   const listedIds = (view: View, registrar: string): readonly string[] => {
     if (Array.isArray(file.instruments)) return file.instruments;
-    const named = typeof file.instruments === "string" ? instrumentsOf(registrar) : [];
-    return file.instruments === "seen" && named.length === 0
-      ? view.tallied(tallyGroup("instruments", registrar))
-      : named;
+    const ids = typeof file.instruments === "string" ? instrumentsOf(registrar) : [];
+    return file.instruments === "seen" && ids.length === 0 ? view.tallied(tallyGroup("instruments", registrar)) : ids;
   };
 
   const requireServed = ({ view }: RequestContext, registrar: string): void => {

@@ -46,9 +46,10 @@ export interface CompiledTable {
 /** A table has no groups beside its registrars. */
 export const groupOf = (registrar: string): Group => ({ registrar, operator: undefined, provider: undefined });
 
-export function compileTable(table: Table): CompiledTable {
+/** `namesInstruments`: whether the instruments file names some. */
+export function compileTable(table: Table, namesInstruments = false): CompiledTable {
   const { file, rows } = table;
-  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries });
+  const templates = tableTemplates({ ...file, templates: table.templates, entries: table.entries, namesInstruments });
   const entries = tableEntries(table, templates);
   const versions = new PackageVersions(new Map(Object.entries(table.packages)));
   const parts = { entries, facts: table.vocabulary.facts, versions };
@@ -122,8 +123,9 @@ export function onInstructions<S extends ContractSelector>(
   context: ContextDefinition<S>,
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
 ): ChoiceDefinition<S> {
-  const [kind = ""] = choice.split("/", 1);
-  return { ...context, label: kind.replaceAll("-", " "), templates: templatesOf(kind), isExit: isExit(choice) };
+  const [kind = "", action = ""] = choice.split("/");
+  const label = kind.replaceAll("-", " ");
+  return { ...context, label, action, templates: templatesOf(kind), isExit: isExit(choice) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */

@@ -38,6 +38,8 @@ export interface TableFields {
   readonly rank?: number | undefined;
   /** The interfaces that it shows, as `allocation/2`. */
   readonly interfaces?: readonly string[] | undefined;
+  /** What its view of version 2 says that somebody may do with it, as `accept`; undefined if it says nothing. */
+  readonly actions?: readonly string[] | undefined;
   /** The instruments that the registry lists because of it. */
   readonly listed?: readonly Instrument[] | undefined;
 }
@@ -63,8 +65,8 @@ export interface TemplatesFile {
   readonly factory?: RegistryFile["factory"] | undefined;
   readonly instruments?: InstrumentsDefinition | undefined;
   readonly versions?: RegistryFile["versions"];
-  /** Whether the instruments that are seen are listed, since nothing else names them. */
-  readonly listsSeen?: boolean;
+  /** Whether the instruments file names some: then those that are seen are not listed. */
+  readonly namesInstruments?: boolean;
 }
 
 /** The party in a role, of which a contract has one. */
@@ -121,11 +123,13 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
   const isTallied = instruments === "seen" || file.versions === "seen";
   const isSigned = entity === undefined || definition.signed !== undefined;
   const hasSupply = definition.supply !== undefined || interfaces.some(({ kind }) => kind === "holding");
+  const isCounted = isReadById && hasSupply && instruments === "seen" && file.namesInstruments !== true;
+  const contributionOf = contributions(isCounted);
   return {
     packageName: entity === undefined ? "" : (definition.package ?? ""),
     qualifiedName: entity ?? String(implemented),
     ...(views !== undefined && { interfaces }),
-    ...(isReadById && { isReadById }),
+    ...(isReadById && { isReadById, isCounted }),
     ...(isSigned && {
       signerOf(payload: JsonObject, shown?: ShownContract) {
         const [{ registrar = "" }, content] = contentOf(payload, shown);
@@ -138,19 +142,19 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     margin: (definition.margin ?? 0) * 1_000_000,
     isRanked: definition.newest !== undefined,
     // Whatever changes it changes what is stored.
-    revision: JSON.stringify([definition, [...indexes.keys()], listed]),
+    revision: JSON.stringify([definition, [...indexes.keys()], listed, isCounted]),
     registrarOf: ({ registrar }) => registrar,
     parse(payload, shown) {
       const [form, content] = contentOf(payload, shown);
       if (form.keep !== undefined && valuesAt(content, form.keep).length === 0) return undefined;
       const read = fieldsOf(form, content, listed);
-      const fields = views === undefined || shown === undefined ? read : { ...read, interfaces: views.shownBy(shown) };
+      const fields = views === undefined || shown === undefined ? read : { ...read, ...views.shownBy(shown) };
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)], isOptional: isReadById };
     },
     ...(isTallied && { tally: talliesOf }),
     ...(hasSupply && {
-      supplyContribution: (payload: JsonObject, shown?: ShownContract) => contribution(...contentOf(payload, shown)),
+      supplyContribution: (payload: JsonObject, shown?: ShownContract) => contributionOf(...contentOf(payload, shown)),
     }),
   };
 }
@@ -306,13 +310,22 @@ function textOf(value: JsonValue, path: string): string {
   throw new Error(`${path} must be a list of texts, or of objects with an id`);
 }
 
-function contribution({ registrar = "", supply }: TemplateDefinition, payload: JsonValue): SupplyContribution {
-  const { instrument = "", amount = "" } = supply ?? {};
-  const [party, id] = [textAt(payload, registrar) ?? "", textAt(payload, instrument)];
-  const units = parseDecimal(textAt(payload, amount) ?? "");
-  if (id === undefined || units === undefined)
-    throw new Error(`${instrument} and ${amount} must be an instrument and a decimal`);
-  return { sum: supplyOf(party, id), amount: units };
+/** Most holdings are of one instrument: they share what names it. `isTallied`: whether the instrument is seen by them. */
+function contributions(isTallied: boolean) {
+  let latest = { party: "", id: "", sum: supplyOf("", ""), tally: undefined as Tally | undefined };
+  return ({ registrar = "", supply }: TemplateDefinition, payload: JsonValue): SupplyContribution => {
+    const { instrument = "", amount: path = "" } = supply ?? {};
+    const [party = "", id] = [textAt(payload, registrar), textAt(payload, instrument)];
+    const amount = parseDecimal(textAt(payload, path) ?? "");
+    if (id === undefined || amount === undefined)
+      throw new Error(`${instrument} and ${path} must be an instrument and a decimal`);
+    if (latest.party !== party || latest.id !== id) {
+      const tally = isTallied ? { group: tallyGroup("instruments", party), name: id } : undefined;
+      latest = { party, id, sum: supplyOf(party, id), tally };
+    }
+    const { sum, tally } = latest;
+    return { sum, amount, tally };
+  };
 }
 
 /** The name of the sum. */

@@ -1,5 +1,5 @@
 /** What the views of the token standard's interfaces say: the paths that a template has by default. */
-import type { JsonObject } from "../../util/json.js";
+import { isObject, type JsonObject } from "../../util/json.js";
 import {
   type InterfaceKind,
   type ShownContract,
@@ -7,6 +7,7 @@ import {
   type TokenInterface,
 } from "../../domain/token-interfaces.js";
 import type { TemplateDefinition } from "./grammar.js";
+import type { TableFields } from "./templates.js";
 
 type Defaults = Omit<TemplateDefinition, "name" | "package">;
 
@@ -92,11 +93,12 @@ export class Views {
     this.#label = [...new Set(named.map(({ kind }) => kind))].join(" or ");
   }
 
-  /** The names of those that a contract shows. */
-  shownBy({ views }: ShownContract): readonly string[] {
-    return [...this.#definitions.keys()]
-      .filter((one) => views.has(one))
-      .map(({ kind, version }) => `${kind}/${version}`);
+  /** The names of those that a contract shows, and of the actions that its view of version 2 has. */
+  shownBy({ views }: ShownContract): Pick<TableFields, "interfaces" | "actions"> {
+    const shown = [...this.#definitions.keys()].filter((one) => views.has(one));
+    const interfaces = shared(shown.map(({ kind, version }) => `${kind}/${version}`));
+    const actions = shown.flatMap((one) => actionsIn(views.get(one)) ?? [])[0];
+    return actions === undefined ? { interfaces } : { interfaces, actions: shared(actions) };
   }
 
   /** The definition with the paths of the view, and the content that all its paths are in. Throws an Error without a view. */
@@ -107,6 +109,31 @@ export class Views {
     }
     throw new Error(`the contract shows no view of ${this.#label}: request it with includeInterfaceView`);
   }
+}
+
+const MAX_LISTS = 1_000;
+const lists = new Map<string, readonly string[]>();
+
+/** Contracts have few different lists: equal ones are one. */
+function shared(list: readonly string[]): readonly string[] {
+  const key = list.join();
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  if (lists.size === MAX_LISTS) lists.clear();
+  lists.set(key, list);
+  return list;
+}
+
+/** Of `[[{"tag":"TIA_Accept"},[["alice"]]]]` it is accept: a map from actions to the groups of parties that may take them. */
+function actionsIn(view: JsonObject | undefined): [readonly string[]] | undefined {
+  const { availableActions } = view ?? {};
+  if (!Array.isArray(availableActions)) return undefined;
+  const taken = availableActions.flatMap((entry) => {
+    const [action = null, groups = null] = Array.isArray(entry) ? entry : [];
+    const tag = isObject(action) ? action.tag : undefined;
+    return typeof tag === "string" && Array.isArray(groups) && groups.length > 0 ? tag : [];
+  });
+  return [taken.map((tag) => tag.replace(/^[A-Z]+_/, "").toLowerCase())];
 }
 
 const withDefaults = (given: TemplateDefinition, defaults: Defaults): TemplateDefinition => ({

@@ -1,5 +1,6 @@
 /** An update, as one statement or several; migrations/0001-log.sql describes the tables. PostgresLog reads them. */
 import { type Change, type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
+import type { SupplyContribution } from "../../domain/template.js";
 import { idHash, registrarHashOf, sumHash, type Tag, tagOf, templateHash, touchedLookups } from "../lookup-hash.js";
 import { encodeParsed } from "./contract-json.js";
 import { channels, type Statement } from "./database.js";
@@ -8,8 +9,8 @@ import { channels, type Statement } from "./database.js";
  * Applies a batch and moves the offset in one step. Returns no row, and changes nothing, unless the state is where the
  * writer left it: $1 epoch, $2 generation, $3 offset before the update (in a further batch of the same update, the offset of
  * the update itself). $4 offset, $5 as of, $6 update id; the others are those of `toParameters`. Archived: $7 ids, $8 tags of
- * their ids. Unassigned: $9 ids, $10 counters. Active, as lists of columns: $11 to $22, and $23, $24 their bodies. Counted only:
- * $25 ids, $26 hashes of sums, $27 amounts.
+ * their ids. Unassigned: $9 ids, $10 counters. Active, as lists of columns: $11 to $22, and $23 to $25 their bodies. Counted only:
+ * $26 ids, $27 hashes of sums, $28 amounts, $29 tallies.
  *
  * The offset of the state moves first, which locks its row until the commit: offsets grow in the order of commits.
  */
@@ -70,21 +71,22 @@ upserted AS (
 ),
 -- A body never changes. Of a contract that is active again it is written again, so that trimming does not delete it.
 upserted_bodies AS (
-  INSERT INTO offledger.log_bodies (generation, contract_id, payload, created_event_blob)
-  SELECT f.generation, u.id, u.payload, u.blob
-  FROM fence f CROSS JOIN unnest($11::text[], $23::text[], $24::text[]) u (id, payload, blob)
+  INSERT INTO offledger.log_bodies (generation, contract_id, payload, views, created_event_blob)
+  SELECT f.generation, u.id, u.payload, u.views, u.blob
+  FROM fence f CROSS JOIN unnest($11::text[], $23::text[], $24::text[], $25::text[]) u (id, payload, views, blob)
   ON CONFLICT (generation, contract_id) DO UPDATE SET payload = excluded.payload
 ),
 inserted_counted_only AS (
   INSERT INTO offledger.log_counted_only (generation, contract_id, sum_hash, amount)
   SELECT f.generation, u.id, u.hash, u.amount
-  FROM fence f CROSS JOIN unnest($25::text[], $26::uuid[], $27::numeric[]) u (id, hash, amount)
+  FROM fence f CROSS JOIN unnest($26::text[], $27::uuid[], $28::numeric[]) u (id, hash, amount)
   ON CONFLICT DO NOTHING
   RETURNING sum_hash, amount
 ),
 upserted_sums AS (
-  INSERT INTO offledger.log_sums AS t (generation, sum_hash, ledger_offset, amount)
-  SELECT f.generation, s.sum_hash, $4::bigint, sum(s.amount)
+  INSERT INTO offledger.log_sums AS t (generation, sum_hash, ledger_offset, amount, tally)
+  SELECT f.generation, s.sum_hash, $4::bigint, sum(s.amount),
+    (SELECT max(u.tally) FROM unnest($27::uuid[], $29::text[]) u (hash, tally) WHERE u.hash = s.sum_hash)
   FROM fence f CROSS JOIN (
     SELECT d.sum_hash, -d.amount AS amount FROM deleted d WHERE d.sum_hash IS NOT NULL
     UNION ALL SELECT u.sum_hash, u.amount FROM upserted u WHERE u.is_new AND u.sum_hash IS NOT NULL
@@ -93,7 +95,7 @@ upserted_sums AS (
   ) s
   GROUP BY f.generation, s.sum_hash
   ON CONFLICT (generation, sum_hash) DO UPDATE
-  SET amount = t.amount + excluded.amount, ledger_offset = excluded.ledger_offset
+  SET amount = t.amount + excluded.amount, ledger_offset = excluded.ledger_offset, tally = coalesce(excluded.tally, t.tally)
 )
 SELECT pg_notify('${channels.stateChanged}', content_hash::text) FROM fence`,
 };
@@ -110,12 +112,18 @@ function parametersOf({ archived, unassigned, active, countedOnly }: ChangeBatch
     unassigned.map(({ counter }) => counter),
     ...CONTRACT_COLUMNS.map((_column, index) => rows.map((columns) => columns[index])),
     active.map(({ body }) => body.payload),
+    active.map(({ body }) => body.views),
     active.map(({ body }) => body.createdEventBlob),
     countedOnly.map(({ contractId }) => contractId),
     countedOnly.map(({ supply }) => sumHash(supply.sum)),
     countedOnly.map(({ supply }) => supply.amount.toString()),
+    countedOnly.map(({ supply }) => tallyText(supply)),
   ];
 }
+
+/** JSON escapes what text of PostgreSQL cannot have. */
+export const tallyText = ({ tally }: SupplyContribution): string | null =>
+  tally === undefined ? null : JSON.stringify([tally.group, tally.name]);
 
 /** Those of a contract, without generation and offset. */
 export const CONTRACT_COLUMNS = [

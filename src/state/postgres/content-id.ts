@@ -3,7 +3,7 @@ import type { KeptContracts } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 
 /** Raise it when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
-const VERSION = 8;
+const VERSION = 9;
 
 /**
  * Identifies what a log holds. It holds what `parse` gave, so the content id is all that says which parser it was: this version

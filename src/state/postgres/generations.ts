@@ -4,9 +4,9 @@ import { pipeline } from "node:stream/promises";
 import type { ClientBase } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type CountedOnly, isStored, type StoredContract } from "../../domain/contract.js";
-import { sumHash } from "../lookup-hash.js";
+import { type LookupHash, sumHash } from "../lookup-hash.js";
 import type { Contracts } from "../port.js";
-import { type Columns, CONTRACT_COLUMNS, contractColumns } from "./apply-update.js";
+import { type Columns, CONTRACT_COLUMNS, contractColumns, tallyText } from "./apply-update.js";
 import { UnstorableContract } from "./contract-json.js";
 import { channels, type Database, type Statement } from "./database.js";
 import { endSession } from "./sessions.js";
@@ -85,13 +85,16 @@ export async function loadGeneration(
   };
   try {
     let batch: (StoredContract | CountedOnly)[] = [];
+    const tallies = new Map<string, LookupHash>();
     for await (const contract of contracts) {
+      const tally = isStored(contract) ? null : tallyText(contract.supply);
+      if (tally !== null && contract.supply !== undefined) tallies.set(tally, sumHash(contract.supply.sum));
       if (batch.push(contract) < BATCH) continue;
       await copy(batch);
       batch = [];
     }
     await copy(batch);
-    await complete(session, generation, offset).catch((error: unknown) => {
+    await complete(session, generation, offset, tallies).catch((error: unknown) => {
       throw asDatabaseError(error);
     });
     const { rows } = await session.query<{ contract_id: string }>(COUNTED_TWICE, [generation]);
@@ -150,9 +153,12 @@ const COPIES: readonly Copy[] = [
     rowsOf: (contract, offset) => (isStored(contract) ? [[String(offset), ...contractColumns(contract)]] : []),
   },
   {
-    statement: "COPY offledger.log_bodies (generation, contract_id, payload, created_event_blob) FROM STDIN",
-    rowsOf: (contract) =>
-      isStored(contract) ? [[contract.contractId, contract.body.payload, contract.body.createdEventBlob]] : [],
+    statement: "COPY offledger.log_bodies (generation, contract_id, payload, views, created_event_blob) FROM STDIN",
+    rowsOf(contract) {
+      if (!isStored(contract)) return [];
+      const { payload, views, createdEventBlob } = contract.body;
+      return [[contract.contractId, payload, views, createdEventBlob]];
+    },
   },
   {
     statement: "COPY offledger.log_counted_only (generation, contract_id, sum_hash, amount) FROM STDIN",
@@ -171,9 +177,20 @@ const COMPLETING_STATEMENTS = [
   "INSERT INTO offledger.log_commits (generation, ledger_offset) VALUES ($1, $2)",
 ];
 
+/** $1 generation, $2 hashes of sums, $3 their tallies. */
+const TALLIES = `
+UPDATE offledger.log_sums m SET tally = u.tally FROM unnest($2::uuid[], $3::text[]) u (hash, tally)
+WHERE m.generation = $1::bigint AND m.sum_hash = u.hash`;
+
 /** Of a snapshot of which all rows were copied. */
-async function complete(session: ClientBase, generation: number, offset: number): Promise<void> {
+async function complete(
+  session: ClientBase,
+  generation: number,
+  offset: number,
+  tallies: ReadonlyMap<string, LookupHash>,
+): Promise<void> {
   for (const statement of COMPLETING_STATEMENTS) await session.query(statement, [generation, offset]);
+  await session.query(TALLIES, [generation, [...tallies.values()], [...tallies.keys()]]);
   // Without statistics the planner knows nothing about the new rows.
   await session.query("ANALYZE offledger.log_contracts, offledger.log_counted_only");
 }

@@ -82,7 +82,7 @@ SELECT * FROM (
   SELECT t.contract_id, t.registrar_hash, t.ledger_offset FROM offledger.log_tombstones t WHERE t.generation = $1::bigint
   ORDER BY t.ledger_offset DESC, t.contract_id DESC LIMIT ${MAX_ARCHIVED_IDS}
 ) latest ORDER BY ledger_offset, contract_id`,
-  sums: "SELECT m.sum_hash, m.amount FROM offledger.log_sums m WHERE m.generation = $1::bigint AND m.amount <> 0",
+  sums: "SELECT m.sum_hash, m.amount, m.tally AS parsed FROM offledger.log_sums m WHERE m.generation = $1::bigint AND m.amount <> 0",
 };
 
 /** A row of a query of a load, which has the columns that it asks for. */

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Body } from "../../domain/contract.js";
+import type { BodyTexts } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import type { FetchedBodies, LoggedState, LogNotices, LogPosition, LogProgress, StateLog } from "../log.js";
 import { contentHash, type LookupHash } from "../lookup-hash.js";
@@ -41,9 +41,9 @@ export class PostgresLog implements StateLog {
     const rows = await orUnavailable(
       this.#database.read<BodyRow>(bodiesStatement, [this.#contentHash, [...contractIds], generation]),
     );
-    const bodies = new Map<string, Pick<Body, "payload" | "createdEventBlob">>();
-    for (const { contract_id, payload, created_event_blob } of rows) {
-      if (contract_id !== null) bodies.set(contract_id, { payload, createdEventBlob: created_event_blob });
+    const bodies = new Map<string, BodyTexts>();
+    for (const { contract_id, payload, views, created_event_blob } of rows) {
+      if (contract_id !== null) bodies.set(contract_id, { payload, views, createdEventBlob: created_event_blob });
     }
     const [state] = rows;
     const head = state && {
@@ -99,7 +99,7 @@ function endOf(session: Client, signal: AbortSignal): Promise<void> {
 export const bodiesStatement: Statement = {
   name: "bodies",
   text: `
-SELECT s.generation, s.ledger_offset, s.update_id, b.contract_id, b.payload, b.created_event_blob
+SELECT s.generation, s.ledger_offset, s.update_id, b.contract_id, b.payload, b.views, b.created_event_blob
 FROM offledger.state s
 LEFT JOIN LATERAL (
   SELECT * FROM offledger.log_bodies b WHERE b.generation = $3::bigint AND b.contract_id = ANY ($2::text[]) OFFSET 0
@@ -114,5 +114,6 @@ interface BodyRow {
   /** NULL, as are the others, if no contract is found. */
   readonly contract_id: string | null;
   readonly payload: string;
+  readonly views: string;
   readonly created_event_blob: string;
 }

@@ -150,7 +150,7 @@ FROM state s CROSS JOIN LATERAL (
   ORDER BY t.ledger_offset, t.contract_id OFFSET 0
 ) t
 UNION ALL
-SELECT 'sum', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, m.amount, NULL, m.sum_hash, NULL
+SELECT 'sum', NULL, NULL, NULL, NULL, NULL, NULL, NULL, m.tally, m.amount, NULL, m.sum_hash, NULL
 FROM state s CROSS JOIN LATERAL (
   SELECT * FROM offledger.log_sums m
   WHERE s.has_step AND m.generation = s.generation AND m.ledger_offset > $3::bigint OFFSET 0
@@ -165,6 +165,8 @@ export interface TombstoneRow {
 export interface SumRow {
   readonly sum_hash: LookupHash;
   readonly amount: string;
+  /** Its tally. */
+  readonly parsed: string | null;
 }
 
 type ProgressRow =
@@ -181,4 +183,8 @@ export const tombstoneOf = ({
   registrar: registrar_hash ?? undefined,
 });
 
-export const sumOf = ({ sum_hash, amount }: SumRow): LoggedSum => ({ sum: sum_hash, amount: BigInt(amount) });
+export function sumOf({ sum_hash, amount, parsed }: SumRow): LoggedSum {
+  if (parsed === null) return { sum: sum_hash, amount: BigInt(amount) };
+  const [group, name] = JSON.parse(parsed) as readonly [string, string];
+  return { sum: sum_hash, amount: BigInt(amount), tally: { group, name } };
+}

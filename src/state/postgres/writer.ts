@@ -13,7 +13,7 @@ import { beginGeneration, loadGeneration, markNext, swapGeneration } from "./gen
 export interface ContentIdentity {
   /** Which contracts are stored and how they are read; see content-id.ts. */
   readonly contentId: string;
-  /** Which ledger they come from, as an opaque string. Read for each snapshot. */
+  /** Which ledger they come from, as an opaque string. It may change: then the next write has to be a snapshot. */
   readonly origin: string;
 }
 
@@ -34,11 +34,12 @@ interface StorePosition {
   readonly generation: number;
   readonly offset: number;
   readonly updateId: string | undefined;
+  readonly origin: string;
 }
 
 /**
  * Writes the store during one leadership term. Its states, and what leads from one to the next:
- * - Without a position: the store is empty, or holds other content.
+ * - Without a position: the store is empty, or of another origin.
  * - Any -> at a position: `replace` fills a generation beside the one that is served, gives followers time to load it, and
  *   swaps it in.
  * - At a position: `apply` moves it, from offset to offset, if no other process has moved it.
@@ -57,7 +58,7 @@ export class PostgresWriter implements StoreWriter {
   }
 
   /**
-   * Creates a writer at the position of the store, or without a checkpoint if the store holds other content. `onLost`
+   * Creates a writer at the position of the store, or without a checkpoint if that has another origin. `onLost`
    * is called once, after the first failed write: resume with a new writer. `signal` ends long operations, and the
    * pauses of `waiting`. What an earlier writer has filled and not swapped in is given up. Throws DatabaseError.
    */
@@ -71,18 +72,20 @@ export class PostgresWriter implements StoreWriter {
   ): Promise<PostgresWriter> {
     const writer = new PostgresWriter(database, { epoch, content, onLost, signal, waiting });
     const [state] = await database.query<StateRow>(RESUME, [contentHash(content.contentId), epoch]);
-    if (state === undefined || state.origin !== content.origin || state.generation === "0") return writer;
-    const { generation, ledger_offset, update_id } = state;
+    if (state === undefined || state.generation === "0") return writer;
+    const { generation, ledger_offset, update_id, origin } = state;
     writer.#position = {
       generation: Number(generation),
       offset: Number(ledger_offset),
       updateId: update_id ?? undefined,
+      origin,
     };
     return writer;
   }
 
+  /** The origin may be known some time after the writer has begun. */
   get checkpoint(): Checkpoint | undefined {
-    return this.#position;
+    return this.#position?.origin === this.#scope.content.origin ? this.#position : undefined;
   }
 
   async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
@@ -104,7 +107,8 @@ export class PostgresWriter implements StoreWriter {
       const generation = Number(begun.generation);
       const startedAt = clock();
       await loadGeneration(this.#database, generation, contracts, offset, signal);
-      const next = [epoch, generation, contentKey, offset, asOf ?? null, content.origin];
+      const { origin } = content;
+      const next = [epoch, generation, contentKey, offset, asOf ?? null, origin];
       const [before] = await this.#database.query<{ served: string }>(markNext, next);
       if (before === undefined) throw leaseLost();
       // Followers load it some three times as fast.
@@ -113,13 +117,13 @@ export class PostgresWriter implements StoreWriter {
         throw new DatabaseError("lost", "the term of this process has ended before its snapshot was served");
       const swapped = await this.#database.query(swapGeneration, [epoch, generation, contentKey]);
       if (swapped.length === 0) throw leaseLost();
-      this.#position = { generation, offset, updateId: undefined };
+      this.#position = { generation, offset, updateId: undefined, origin };
     });
   }
 
   async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
     const position = this.#position;
-    if (position === undefined) throw new NotReady();
+    if (position === undefined || this.checkpoint === undefined) throw new NotReady();
     if (offset <= position.offset) return;
     const { epoch } = this.#scope;
     await this.#write(async () => {
@@ -142,7 +146,7 @@ export class PostgresWriter implements StoreWriter {
           }
         });
       }
-      this.#position = { generation: position.generation, offset, updateId };
+      this.#position = { ...position, offset, updateId };
     });
   }
 

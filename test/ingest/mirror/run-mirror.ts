@@ -5,6 +5,7 @@ import { type Ledger, ParticipantClient } from "../../../src/ledger/participant/
 import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import { Mirror, type MirrorOptions } from "../../../src/ingest/mirror.js";
 import { LagTracker, type StalenessLimits } from "../../../src/ingest/lag.js";
+import { namedParties } from "../../../src/ledger/participant/parties.js";
 import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
@@ -83,7 +84,7 @@ export function startMirror(
   const logged: string[] = [];
   const ledger = new ParticipantClient(
     { url: new URL(url), ca: undefined, token, signal, timeouts },
-    parties,
+    namedParties(parties),
     templates,
   );
   const pause = (ms: number) => delay(ms / SPEEDUP, undefined, { signal }).catch(() => undefined);

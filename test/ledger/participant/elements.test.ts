@@ -91,7 +91,7 @@ const position = { offset: 17, updateId: "update-17", recorded: 1_767_603_600_12
 /** Of a contract that cannot be decoded, that it exists is kept, and nothing else. */
 const exists = {
   template: { qualifiedName: `${OFFER} (unreadable)` },
-  body: { payload: "{}", createdEventBlob: "", encodings: undefined },
+  body: { payload: "{}", views: "", createdEventBlob: "", encodings: undefined },
   fields: null,
 };
 
@@ -102,7 +102,7 @@ describe("a transaction", () => {
       contractId: "one",
       template: transferOffer,
       templateId: `pkg-1:${OFFER}`,
-      body: { payload: JSON.stringify(offer), createdEventBlob: blobOf("one") },
+      body: { payload: JSON.stringify(offer), views: "", createdEventBlob: blobOf("one") },
       createdMicros: 1_767_603_600_123_456,
       synchronizerId: "sync-Z",
       reassignmentCounter: 0,

@@ -32,6 +32,7 @@ test.each<[string, LedgerErrorKind]>([
   ["STALE_STREAM_AUTHORIZATION", "denied"],
   ["PACKAGE_NAMES_NOT_FOUND", "incomplete"],
   ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "incomplete"],
+  ["NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "incomplete"],
   ["JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
 ])("the code %s is %s, as a response and on a stream, whatever the other fields", (code, kind) => {
   expect(ofResponse(errorBody(code), 400)).toBe(kind);
@@ -186,6 +187,7 @@ test.each<[string, string, LedgerErrorKind, string[]]>([
   ["PACKAGE_NAMES_NOT_FOUND", "no list", "incomplete", []],
   ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "[(app-v0,N:N)].", "incomplete", ["app-v0:N:N"]],
   ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "[(a,M.N:E),(b,M:F)]", "incomplete", ["a:M.N:E", "b:M:F"]],
+  ["NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "[(a,M.N:I)].", "incomplete", ["a:M.N:I"]],
   ["INVALID_ARGUMENT", "[a, b]", "refused", []],
 ])("what the participant does not have is read from %s: %s", (code, cause, kind, names) => {
   expect(responseError(errorBody(code, { cause }), 404)).toMatchObject({ kind, missing: names });

@@ -7,6 +7,7 @@ import {
   ParticipantContracts,
   ParticipantHistory,
 } from "../../../src/ledger/participant/lookups.js";
+import { namedParties } from "../../../src/ledger/participant/parties.js";
 import { allocationFactory, holding, transferOffer } from "../../../src/registry/utility/templates.js";
 import { tableTemplates } from "../../../src/registry/engine/templates.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
@@ -65,7 +66,12 @@ describe("contracts by id", () => {
       clock: () => clock.time,
       onFailure: ({ kind }: LedgerError) => void failures.push(kind),
     };
-    return { source: new ParticipantContracts(endpoint, [operator, registrar], options), requests, failures, clock };
+    return {
+      source: new ParticipantContracts(endpoint, namedParties([operator, registrar]), options),
+      requests,
+      failures,
+      clock,
+    };
   }
 
   test("are asked for as every party of the mirror, and have fields and body", async () => {
@@ -216,7 +222,7 @@ describe("contracts by id", () => {
     const found = await source.contracts(["slow", "quick"]);
     expect([found.get("slow"), typeof found.get("quick")]).toEqual(["unread", "object"]);
     expect(failures).toEqual(["lost"]);
-    const away = new ParticipantContracts(endpointAt(await closedPort()), [operator], {
+    const away = new ParticipantContracts(endpointAt(await closedPort()), namedParties([operator]), {
       templates: [holding],
       registrars: [],
       maxWait: 1_000,
@@ -262,7 +268,7 @@ async function historyOf(answers: readonly Answer[], maxWait = 0) {
     return Promise.resolve();
   };
   const waiting = { maxWait, clock: () => clock.time, pause };
-  const history = new ParticipantHistory(endpoint, ["operator::1220", "registrar::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220", "registrar::1220"]), waiting);
   return { history, requests, pauses, clock };
 }
 
@@ -339,7 +345,7 @@ test("at most 64 updates are looked up at a time; others fail as busy, and later
   const release = gate();
   const { endpoint, requests } = await answering(() => release.opened.then(() => transaction()));
   const waiting = { maxWait: 0, clock: () => 0, pause: () => Promise.resolve() };
-  const history = new ParticipantHistory(endpoint, ["operator::1220"], waiting);
+  const history = new ParticipantHistory(endpoint, namedParties(["operator::1220"]), waiting);
   const running = Array.from({ length: 64 }, () => history.update({ updateId }, templates));
   await until("all are asked for", () => requests.length === 64);
   const message = "64 lookups of past updates are in progress";

@@ -25,9 +25,9 @@ function monitored({ parties }: { readonly parties: readonly string[] | undefine
     return { registrars, counts };
   };
   const registry = { inventory: (view: Parameters<typeof inventory>[0]) => inventory(view) };
-  const source = { changes: store.changes, reader: store };
+  const source = { changes: store.changes, reader: store, parties: () => parties };
   const clock = () => performance.now();
-  const monitor = new RegistrarMonitor({ registry, source, parties, now: Date.now, clock, log });
+  const monitor = new RegistrarMonitor({ registry, source, now: Date.now, clock, log });
   onTestFinished(() => monitor.close());
   const kinds = () => monitor.warnings().map(({ kind }) => kind);
   const looked = async () => {

@@ -259,6 +259,7 @@ export function readCases(subject: Subject): void {
         templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
         body: {
           payload: JSON.stringify(payload),
+          views: JSON.stringify({ "pkg:Fruit:Eatable": payload }),
           createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
           encodings: undefined,
         },

@@ -228,6 +228,31 @@ export function writeCases(subject: Subject): void {
       expect(await read((view) => view.tallied("apples"))).toEqual([]);
     });
 
+    test("tallies the name of a sum as long as what is only counted adds to it", async () => {
+      const named = (id: string, name: string, amount = 5n): CountedOnly => ({
+        ...counted(id, amount, name),
+        supply: { sum: name, amount, tally: { group: "cherries", name: `\u0000"${name}` } },
+      });
+      const tallied = async () =>
+        (await read((view) => view.tallied("cherries"))).map((name) => name.replace('\u0000"', "of a sum: "));
+      await replace([
+        fruit("a", { template: cherry, labels: ["sweet"] }),
+        named("b", "USD"),
+        named("c", "USD"),
+        counted("d", 7n, "unnamed"),
+      ]);
+      expect(await tallied()).toEqual(["of a sum: USD", "sweet"]);
+      await subject.writer.apply([...archived("b"), { active: named("e", "EUR") }], 6);
+      expect(await tallied()).toEqual(["of a sum: EUR", "of a sum: USD", "sweet"]);
+      await subject.writer.apply([...archived("c"), ...archived("d")], 7);
+      expect(await tallied()).toEqual(["of a sum: EUR", "sweet"]);
+      await subject.writer.apply([{ active: named("f", "USD") }, ...archived("e")], 8);
+      expect(await tallied()).toEqual(["of a sum: USD", "sweet"]);
+      await replace([named("g", "GBP")], 9);
+      expect(await tallied()).toEqual(["of a sum: GBP"]);
+      expect(await read((view) => view.tallied("apples"))).toEqual([]);
+    });
+
     test("does not show what is only counted", async () => {
       await replace([fruit("a"), counted("c", 5n)]);
       await subject.writer.apply([counting("d", 5n), unassigned("c", 1)], 6);

@@ -90,11 +90,14 @@ CREATE TABLE offledger.log_bodies (
   generation bigint NOT NULL,
   contract_id text NOT NULL,
   payload text NOT NULL,
+  -- JSON; empty where none was read.
+  views text NOT NULL,
   created_event_blob text NOT NULL,
   PRIMARY KEY (generation, contract_id)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE offledger.log_bodies
   ALTER COLUMN payload SET STORAGE MAIN,
+  ALTER COLUMN views SET STORAGE MAIN,
   ALTER COLUMN created_event_blob SET STORAGE MAIN;
 
 -- The latest archivals.
@@ -126,6 +129,8 @@ CREATE TABLE offledger.log_sums (
   sum_hash uuid NOT NULL,
   ledger_offset bigint NOT NULL,
   amount numeric NOT NULL,
+  -- JSON: group and name, as of the contracts that are only counted; NULL if none of them had one.
+  tally text,
   PRIMARY KEY (generation, sum_hash)
 );
 CREATE INDEX log_sums_by_offset ON offledger.log_sums (generation, ledger_offset);
