@@ -289,8 +289,8 @@ describe("of several that list an identifier", () => {
 
   test("an instrument is named by no default identifier of another", async () => {
     const executor = await rules.executor();
-    const { value: listed } = await executor.execute((registry, context) => registry.instruments(context, registrar));
-    expect(Object.fromEntries(listed.map(({ id, otherIds }) => [id, otherIds]))).toMatchObject({
+    const { value: named } = await executor.execute((registry, context) => registry.instruments(context, registrar));
+    expect(Object.fromEntries(named.map(({ id, otherIds }) => [id, otherIds]))).toMatchObject({
       EUR: ["840"],
       GBP: [],
       SEK: [],
