@@ -128,6 +128,7 @@ export class QueryExecutor {
   readonly #history: History | undefined;
   readonly #ledger: ContractSource | undefined;
   readonly #configurationId: string;
+  #latest: { readonly snapshot: string; readonly version: ReadVersion } | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` and `ledger` are undefined if the source has no updates. `configurationId`
@@ -254,8 +255,15 @@ export class QueryExecutor {
     return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording) };
   }
 
-  #versionOf({ generation, offset, asOf }: View): ReadVersion {
-    return { generation: generationName(generation, this.#configurationId), offset, asOf };
+  /** One object for each state, mostly. */
+  #versionOf({ generation: snapshot, offset, asOf }: View): ReadVersion {
+    if (this.#latest?.snapshot === snapshot) {
+      const { version } = this.#latest;
+      if (version.offset === offset && version.asOf === asOf) return version;
+    }
+    const version = { generation: generationName(snapshot, this.#configurationId), offset, asOf };
+    this.#latest = { snapshot, version };
+    return version;
   }
 
   #valueOf<T>(query: Query<T>, context: RequestContext): T {

@@ -60,6 +60,12 @@ export class InstrumentDirectory {
   readonly #executor: QueryExecutor;
   readonly #overrides: OverridesByInstrument;
   readonly #countsHoldings: boolean;
+  /** Of the latest state: wallets ask for them more often than they change. */
+  #listed: { readonly generation: string; readonly offset: number; readonly byRegistrar: Map<string, Listed> } = {
+    generation: "",
+    offset: 0,
+    byRegistrar: new Map(),
+  };
 
   /** `countsHoldings`: whether the store counts holdings, which the total supply needs. */
   constructor(executor: QueryExecutor, overrides: OverridesByInstrument, countsHoldings: boolean) {
@@ -71,8 +77,7 @@ export class InstrumentDirectory {
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
   page(registrar: string, size?: number, token = "", recording?: Recording): Result<Page> | Promise<Result<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
-    return this.#executor.execute((registry, context) => {
-      const all = registry.instruments(context, registrar).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const paged = (registry: Registry, context: RequestContext, { sorted: all }: Listed): Page => {
       const rest = after === undefined ? all : all.filter(({ id }) => id > after);
       const page = rest.slice(0, pageSize(size));
       const last = page.at(-1);
@@ -81,16 +86,14 @@ export class InstrumentDirectory {
         instruments: this.#complete(registry, context, registrar, page),
         nextPageToken: isLast ? undefined : createPageToken(registrar, last.id),
       };
-    }, recording);
+    };
+    return this.#execute(registrar, paged, recording);
   }
 
   /** The APIs that wallets may use of a registrar. Throws "not-found" if it is not served. */
   info(registrar: string, recording?: Recording): Result<SupportedApis> | Promise<Result<SupportedApis>> {
-    return this.#executor.execute((registry, context) => {
-      // Throws if it is not served.
-      registry.instruments(context, registrar);
-      return this.#supportedApis(registry, context, registrar);
-    }, recording);
+    const apis = (registry: Registry, context: RequestContext) => this.#supportedApis(registry, context, registrar);
+    return this.#execute(registrar, apis, recording);
   }
 
   /** One instrument, by its default id, else by another id. Throws "not-found". */
@@ -99,8 +102,7 @@ export class InstrumentDirectory {
     id: string,
     recording?: Recording,
   ): Result<ListedInstrument> | Promise<Result<ListedInstrument>> {
-    return this.#executor.execute((registry, context) => {
-      const all = registry.instruments(context, registrar);
+    const find = (registry: Registry, context: RequestContext, { instruments: all }: Listed): ListedInstrument => {
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined)
@@ -109,7 +111,43 @@ export class InstrumentDirectory {
           instrument: id,
         });
       return listed;
+    };
+    return this.#execute(registrar, find, recording);
+  }
+
+  /** Executes a query on the instruments of a registrar, which are listed once for each state. */
+  #execute<T>(
+    registrar: string,
+    use: (registry: Registry, context: RequestContext, listed: Listed) => T,
+    recording: Recording | undefined,
+  ): Result<T> | Promise<Result<T>> {
+    let listed: Listed | undefined;
+    const answer = this.#executor.execute((registry, context) => {
+      // What is recorded is looked up.
+      listed = recording === undefined ? this.#known(registrar, context) : undefined;
+      listed ??= list(registry, context, registrar);
+      return use(registry, context, listed);
     }, recording);
+    // Not in the query, which may run on a part of the contracts.
+    const keep = (answered: Result<T>): Result<T> => {
+      if (listed !== undefined) this.#keep(registrar, listed);
+      return answered;
+    };
+    return answer instanceof Promise ? answer.then(keep) : keep(answer);
+  }
+
+  #known(registrar: string, { view, now }: RequestContext): Listed | undefined {
+    const { generation, offset, byRegistrar } = this.#listed;
+    if (view.generation !== generation || view.offset !== offset) return undefined;
+    const known = byRegistrar.get(registrar);
+    return known !== undefined && now * 1000 < known.validUntil ? known : undefined;
+  }
+
+  #keep(registrar: string, listed: Listed): void {
+    const { generation, offset } = listed;
+    if (this.#listed.generation !== generation || this.#listed.offset !== offset)
+      this.#listed = { generation, offset, byRegistrar: new Map() };
+    if (this.#listed.byRegistrar.size < MAX_KEPT) this.#listed.byRegistrar.set(registrar, listed);
   }
 
   #complete(
@@ -146,6 +184,43 @@ export class InstrumentDirectory {
     const { hideVersion2 = false } = this.#overrides.get(registrar)?.get(ALL_INSTRUMENTS) ?? {};
     return hideVersion2 ? withoutVersion2(apis) : apis;
   }
+}
+
+/** The instruments of a registrar in one state. */
+interface Listed {
+  readonly generation: string;
+  readonly offset: number;
+  /** As the registry gives them: of several with one additional id the first counts. */
+  readonly instruments: readonly Instrument[];
+  /** By id. */
+  readonly sorted: readonly Instrument[];
+  /** When they may be others although no contract changes, in microseconds since 1970. */
+  readonly validUntil: number;
+}
+
+const MAX_KEPT = 100;
+
+function list(registry: Registry, context: RequestContext, registrar: string): Listed {
+  const { view, now, hasReachedEnd, recorder } = context;
+  let validUntil = Infinity;
+  const instruments = registry.instruments(
+    {
+      view,
+      now,
+      hasReachedEnd,
+      recorder,
+      onLedger: (template, contractIds) => context.onLedger(template, contractIds),
+      mayChangeAt(times) {
+        const all = [...times];
+        context.mayChangeAt(all);
+        for (const time of all) if (time > now * 1000) validUntil = Math.min(validUntil, time);
+      },
+    },
+    registrar,
+  );
+  const { generation, offset } = view;
+  const sorted = instruments.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return { generation, offset, instruments, sorted, validUntil };
 }
 
 /** The APIs that a registry serves for one of its registrars. */

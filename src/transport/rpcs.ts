@@ -3,7 +3,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Result } from "../service/executor.js";
 import type { Recording } from "../service/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { type ArgumentLimits, argumentLimitCheck, checkRules } from "./decoding/validation.js";
+import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
 import { createMessage, disclosedOf, encoderOf, hasContext, type Pieces } from "./encoding/encoders.js";
 import { noteRefusal, toConnectError } from "./errors.js";
 
@@ -55,6 +55,7 @@ export function rpcs(
         const result = returned instanceof Result ? (returned as Result<object>) : new Result(returned, undefined);
         return isContext ? result : result.convert(toMessage);
       };
+      const checkRules = ruleCheck(input);
       const checkArguments = argumentLimitCheck(input, limits);
       const shed = isHealth(name) ? () => undefined : overload;
       const encoderFor = encoderOf(output);
@@ -74,7 +75,7 @@ export function rpcs(
           const refusal = shed();
           if (refusal !== undefined) throw refusal;
           try {
-            checkRules(input, request);
+            checkRules(request);
             checkArguments?.(request);
             const returned = handler(request, recording);
             if (!(returned instanceof Promise)) return toAnswer(returned);

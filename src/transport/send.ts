@@ -15,7 +15,7 @@ import { formatLedgerTime } from "../util/json.js";
 import type { Result, ReadVersion } from "../service/executor.js";
 import { type QueryRecorder, Recording, type Tag } from "../service/recorder.js";
 import { withTimeout } from "../util/async.js";
-import { boundedMemoize } from "../util/memoize.js";
+import { boundedMemoize, memoizeLast } from "../util/memoize.js";
 import { toBuffer } from "./encoding/disclosed-contract.js";
 import { rejection } from "./errors.js";
 import type { Encoding, Rpc } from "./rpcs.js";
@@ -156,11 +156,11 @@ function validate(
 const RESTS_ON_NOTHING = { headers: {}, known: undefined };
 
 /** Of the state that a response rests on. */
-const stateHeaders = ({ generation, offset, asOf }: ReadVersion): Record<string, string> => ({
+const stateHeaders = memoizeLast(({ generation, offset, asOf }: ReadVersion): Record<string, string> => ({
   "offledger-generation": generation,
   "offledger-offset": String(offset),
   ...(asOf !== undefined && { "offledger-record-time": formatLedgerTime(asOf) }),
-});
+}));
 
 /** When the response may become another one. None for one that depends on more than look-ups. */
 function lookupHeaders({ tags, validUntil }: QueryRecorder): Record<string, string> {

@@ -16,9 +16,9 @@ interface Created extends JsonObject {
   readonly contractId: string;
   readonly templateId: string;
   readonly createArgument: JsonObject;
-  readonly interfaceViews: JsonObject[];
+  readonly interfaceViews: (JsonObject & { readonly interfaceId: string })[];
 }
-const recording = read("interface-views-3.5.json") as unknown as {
+const recording = read("interface-views-3.5.json") as {
   readonly testTokenV2: {
     readonly admin: string;
     readonly updates: { update: { Transaction?: { value: { events: { CreatedEvent?: Created }[] } } } }[];
@@ -58,7 +58,7 @@ const [offer, allocation, funding] = ["TokenTransferOffer", "TokenAllocationV1",
 ];
 const party = (name: string): string => admin.replace("admin", name);
 const viewOf = ({ interfaceViews }: Created, name: string): JsonObject =>
-  interfaceViews.find(({ interfaceId }) => String(interfaceId).endsWith(name))?.["viewValue"] as JsonObject;
+  interfaceViews.find(({ interfaceId }) => interfaceId.endsWith(name))?.["viewValue"] as JsonObject;
 const [locked = ""] = viewOf(allocation, "AllocationV2:Allocation")["holdingCids"] as string[];
 /** No instruction to allocate was recorded: the view of the standard, with the sides of the allocation. */
 const pending: Created = {
@@ -247,9 +247,9 @@ describe("templates with names are read by these", () => {
       const decoder = new Decoder(templates, { keepsOptional: true });
       return active.map((one) => decoder.decode(one));
     };
-    const read = decode(utility.templates);
-    expect(read).toEqual(decode(byName));
-    expect(read.filter((one) => one !== undefined).length).toBe(2 * 123);
+    const found = decode(utility.templates);
+    expect(found).toEqual(decode(byName));
+    expect(found.filter((one) => one !== undefined).length).toBe(2 * 123);
   });
 
   test("a stream asks for each interface once, and without their packages for the same as without them", () => {

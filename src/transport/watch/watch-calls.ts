@@ -5,7 +5,7 @@ import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.j
 import type { ChangeStreams } from "../../service/change-streams.js";
 import { watch } from "../../service/watch.js";
 import { memoizeLast } from "../../util/memoize.js";
-import { checkRules } from "../decoding/validation.js";
+import { ruleCheck } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
 import type { Budget } from "../limits.js";
 import type { Report } from "../rpcs.js";
@@ -28,6 +28,7 @@ const MAX_DURATION_MS = 60 * 60 * 1000;
 /** The watch rpc, with its path without the leading slash. */
 const METHOD = WatchService.method.watch;
 const NAME = `${WatchService.typeName}/${METHOD.name}`;
+const checkRules = ruleCheck(METHOD.input);
 
 /** The calls of the watch rpc, by every protocol, and what they have done since the process started. */
 export class WatchCalls {
@@ -60,7 +61,7 @@ export class WatchCalls {
     units: number,
     prepare = (message: WatchResponse): WatchResponse => message,
   ): AsyncGenerator<WatchResponse> {
-    checkRules(METHOD.input, request);
+    checkRules(request);
     const { signal, end } = this.#streams.begin(client, units);
     try {
       for await (const message of watch(this.#changes, request, signal)) {

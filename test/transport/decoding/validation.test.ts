@@ -3,12 +3,12 @@ import { type DescMessage, fromJson, type JsonObject, type Message } from "@bufb
 import { ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { checkRules } from "../../../src/transport/decoding/validation.js";
+import { ruleCheck } from "../../../src/transport/decoding/validation.js";
 
 /** Undefined where it is accepted. */
 function problemOf(schema: DescMessage, request: Message): string | undefined {
   try {
-    checkRules(schema, request);
+    ruleCheck(schema)(request);
     return undefined;
   } catch (error) {
     if (error instanceof ConnectError) return error.rawMessage;
