@@ -142,7 +142,7 @@ export class Decoder {
       templateId: this.#strings.share(requireString(event, "templateId")),
       body: {
         payload: JSON.stringify(payload),
-        views: shown === undefined ? "" : viewsText(template, shown),
+        views: shown === undefined ? "" : viewsText(template, shown, payload),
         createdEventBlob: requireBase64(
           event,
           "createdEventBlob",
