@@ -42,6 +42,7 @@ const run = randomBytes(4).toString("hex");
 
 export class Ledger {
   #commands = 0;
+  #parties = 0;
 
   /** `token` returns the token of the administrator; undefined if the participant does not authenticate. */
   constructor(
@@ -96,7 +97,7 @@ export class Ledger {
 
   /** A new party of the participant, as which participant_admin acts. */
   async party(hint: string): Promise<string> {
-    const body = { partyIdHint: `${hint}-${run}`, identityProviderId: "" };
+    const body = { partyIdHint: `${hint}-${run}-${++this.#parties}`, identityProviderId: "" };
     const { partyDetails } = await this.call("POST", "/v2/parties", body);
     const { party } = partyDetails as { readonly party: string };
     if (this.token() !== undefined) {

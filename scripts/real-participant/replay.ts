@@ -57,7 +57,7 @@ export class Replay {
   readonly #renames: Renames;
   /** By the contract on which the choice is exercised. */
   readonly #answers = new Map<string, Context>();
-  /** When each service first answered, or gave up, in milliseconds since 1970. */
+  /** When each service first answered, in milliseconds since 1970. */
   readonly servedAt: number[] = [];
   #equal = 0;
   #accepted = 0;
@@ -93,7 +93,7 @@ export class Replay {
     const answers = await Promise.all(
       this.services.map(async (service, index) => {
         const answer = await answerWithin(waits, service, { path, body }, status === 200);
-        this.servedAt[index] ??= Date.now();
+        if (!(answer instanceof RefusedError)) this.servedAt[index] ??= Date.now();
         return answer;
       }),
     );

@@ -15,12 +15,12 @@ import { QueryExecutor } from "../service/executor.js";
 import { ChangeStreams } from "../service/change-streams.js";
 import { health } from "../service/health.js";
 import { services } from "../service/services.js";
-import { watch } from "../service/watch.js";
 import { ReadinessLog } from "../telemetry/freshness.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { standardServices } from "../transport/rpc/standard-services.js";
+import type { Budgets } from "../transport/limits.js";
 import { createServer } from "../transport/server.js";
-import { createStatistics, type WatchOptions } from "../transport/watch/watch-calls.js";
+import { WatchCalls } from "../transport/watch/watch-calls.js";
 import type { Logger } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { monitorWarnings, operatorServices, type RunningOperator, startOperator } from "./operator.js";
@@ -124,8 +124,10 @@ async function start(
   const isUntold = !roles.mirrors && !config.keepHoldings && readById.some((one) => one.isReadById === true);
   const ledger = source.contracts?.(readById) ?? (isUntold ? UNTOLD : undefined);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, ledger, configuration);
-  const watchOptions = roles.answers ? createWatch(source, configuration, limits.maxWatches, shutdown) : undefined;
   const log = pino({ level: config.logLevel }, process.stderr);
+  const watch = roles.answers
+    ? createWatch(source, configuration, limits.maxWatches, budgets, log, shutdown)
+    : undefined;
   log.info(
     {
       version: packageVersion(),
@@ -157,7 +159,7 @@ async function start(
       streams: budgets.streams,
     },
     warnings,
-    watch: watchOptions?.statistics,
+    watch,
   });
   let operator: RunningOperator | undefined;
   // After the traces: metrics stay readable until the end.
@@ -168,10 +170,7 @@ async function start(
   const bindings = roles.answers
     ? services(executor, { ...serviceOptions, transfers: metrics?.transfers })
     : health(notReadyReason);
-  const guarded = [
-    ...bindings.map(({ service }) => service),
-    ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
-  ];
+  const guarded = [...bindings.map(({ service }) => service), ...(watch === undefined ? [] : [watch.service])];
   const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
     const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
@@ -188,7 +187,7 @@ async function start(
     plugins,
     observers: telemetry.observers,
     onRefused: metrics?.requests.countRefused,
-    watch: watchOptions,
+    watch,
     standard: standardServices({ services: guarded, notReadyReason }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
@@ -245,8 +244,10 @@ function createWatch(
   source: Source,
   configuration: string,
   maxStreams: number,
+  budgets: Budgets,
+  log: Logger,
   shutdown: ShutdownSequence,
-): WatchOptions {
+): WatchCalls {
   const streams = new ChangeStreams({
     changes: source.changes,
     freshness: source,
@@ -254,7 +255,8 @@ function createWatch(
     configurationId: configuration,
   });
   shutdown.add(async () => streams.close());
-  return { binding: watch(streams), maxStreams, statistics: createStatistics(() => streams.lagMs) };
+  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
+  return new WatchCalls({ streams, maxStreams, memory: budgets.streams, report });
 }
 
 /** Stops a resource. `graceMs` is the remaining time, in milliseconds, at least 0. */

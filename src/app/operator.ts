@@ -6,12 +6,7 @@ import type { Preparer } from "../domain/ledger.js";
 import type { Source } from "../ingest/source.js";
 import { ParticipantPreparer } from "../ledger/participant/prepare.js";
 import { noToken, tokenFile } from "../ledger/participant/tokens.js";
-import {
-  type MonitorOptions,
-  reportJson,
-  WarningMonitor,
-  type WarningReport,
-} from "../registry/check/warning-monitor.js";
+import { type MonitorOptions, WarningMonitor } from "../registry/check/warning-monitor.js";
 import type { QueryExecutor } from "../service/executor.js";
 import { PartySearcher } from "../registry/party-search.js";
 import type { Registry } from "../registry/sdk/registry.js";
@@ -19,7 +14,6 @@ import { consoleService } from "../service/console.js";
 import { explain } from "../service/explain.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { FreshnessHistory } from "../telemetry/freshness.js";
-import type { WarningSource } from "../telemetry/metrics.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import { createExplainer, type ExplainerOptions } from "../transport/explainer.js";
 import { CONSOLE_PATHS, consolePage } from "../transport/operator/console-page.js";
@@ -30,15 +24,6 @@ import { packageVersion } from "../util/package-files.js";
 import { FileError } from "../util/reloaded-files.js";
 import { participantOptions } from "./options.js";
 
-/** How long `GET /warnings` waits for a check that is running. Small registries are checked within it. */
-const MAX_WAIT_MS = 2_000;
-
-interface MonitoredWarnings extends WarningSource {
-  /** As `latest`, with the warnings themselves. */
-  report(): WarningReport | undefined;
-  close(): Promise<void>;
-}
-
 /** The warnings. Undefined without the port, and for a registry without checks. */
 export function monitorWarnings(
   { metricsPort }: Config,
@@ -47,18 +32,9 @@ export function monitorWarnings(
   source: Source,
   parts: Pick<MonitorOptions, "now" | "clock" | "standing">,
   log: Logger,
-): MonitoredWarnings | undefined {
+): WarningMonitor | undefined {
   if (metricsPort === undefined || checks === undefined) return undefined;
-  const monitor = new WarningMonitor({ ...parts, checks, reader: source.reader, credentialDays, log });
-  return {
-    latest: () => monitor.latest(),
-    report: () => monitor.latest(),
-    async list() {
-      const report = await monitor.current(MAX_WAIT_MS);
-      return report === undefined ? undefined : reportJson(report);
-    },
-    close: () => monitor.close(),
-  };
+  return new WarningMonitor({ ...parts, checks, reader: source.reader, credentialDays, log });
 }
 
 interface ConsoleOptions {
@@ -66,7 +42,7 @@ interface ConsoleOptions {
   readonly executor: QueryExecutor;
   readonly source: Source;
   /** Undefined for a registry without checks. */
-  readonly warnings: MonitoredWarnings | undefined;
+  readonly warnings: WarningMonitor | undefined;
   readonly requests: RequestHistory;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -128,7 +104,7 @@ function createConsole({ registry, executor, source, warnings, requests, now }: 
       foreign: () => source.status().foreign,
       notReadyReason: () => source.notReadyReason(),
       // A registry without checks has no warnings.
-      warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.report()),
+      warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.latest()),
       freshness: () => freshness.points(),
       requests: async () => ({ since: requests.since, operations: await requests.counts.byOperation() }),
       refusals: () => requests.refusals.latest(),

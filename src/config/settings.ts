@@ -51,7 +51,11 @@ export const settings = {
   ),
   contexts: text("contexts", "the path of a YAML file", "changes of the choice contexts of the Registry Utility"),
   totalSupply: boolean("total-supply", false, "whether to report the total supply of instruments"),
-  keepHoldings: boolean("keep-holdings", false, "whether to keep unlocked holdings too, to know their owners"),
+  keepHoldings: boolean(
+    "keep-holdings",
+    false,
+    "whether to keep all holdings, also those that are otherwise read by id",
+  ),
   maxLegs: count(
     "max-legs",
     // The worst case that every registry must support. No settlement that fits in a request comes near the maximum.

@@ -96,7 +96,7 @@ export const refusals = {
   "limit-exceeded": invalid`the request exceeds a [limit](security.md#limits); see \`OFFLEDGER_MAX_LEGS\` | Send at most {maximum} {limit} | limit (\`legs\`, \`allocations\`, \`instruments\`, \`accounts\`, \`parties\`), maximum`,
   "transfer-not-verified": invalid`the transfer is [not proven](participant.md#transfer-proofs) | Check the update id and every value of the transfer`,
   "several-groups": invalid`a settlement has allocations of several groups | Settle the allocations of each operator and provider apart | registrar, contractId`,
-  "instruction-never-pending": invalid`an allocation instruction: none is ever pending |  | registrar, contractId`,
+  "instruction-never-pending": invalid`an allocation instruction that is not pending |  | registrar, contractId`,
   "operation-not-supported": notFound`the registry does not have the operation |  | registrar`,
   "instrument-unknown": notFound`the registrar has no such instrument | Use an instrument that registrar {registrar} has | registrar, instrument`,
   "instruction-unknown": notFound`the instruction does not exist, or is new | Check the contract id and the registrar, or wait until the service has seen it | contractId, registrar of the path`,
@@ -106,7 +106,7 @@ export const refusals = {
   "history-unavailable": notFound`transfer proofs need a service that reads a participant itself`,
   "request-unknown": notFound`this process does not keep that request | Pass the request itself`,
   "request-too-large": notFound`the request was too large to keep | Pass the request itself`,
-  "holding-unread": unavailable`the participant has not told an input holding in time |  | contractId`,
+  "holding-unread": unavailable`the participant has not told in time a holding that the answer depends on |  | contractId`,
 } satisfies Readonly<Record<string, CauseDefinition>>;
 
 /** Of what checks find too, in the order of reports. */

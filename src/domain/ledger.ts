@@ -15,10 +15,10 @@ export interface Freshness {
   readonly catchUp?: (() => AsyncIterable<CatchUpProgress>) | undefined;
 }
 
-/** As which parties a participant is read: at least one, sorted, or every party that it has. */
+/** As which parties a participant is read: at least one, or every party that it has. */
 export type ReadAs = readonly string[] | "any";
 
-/** For messages. Those of two sets are the same only if the sets are equal. */
+/** For messages. */
 export const namesOf = (parties: ReadAs): string => (parties === "any" ? "any party" : parties.join(", "));
 
 export type CatchUpProgress = "advanced" | "reached";

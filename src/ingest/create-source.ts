@@ -1,6 +1,6 @@
 import { unavailable } from "../domain/errors.js";
 import { abortablePause } from "../util/async.js";
-import { type KeptContracts, mirroredOf, namesOf } from "../domain/ledger.js";
+import { type KeptContracts, mirroredOf } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
@@ -144,8 +144,9 @@ export function connectParticipant(
     ingestor: {
       name: displayUrl(url),
       get origin() {
-        const readAs = reading?.parties ?? source.fixed;
-        return `participant of ${readAs === undefined ? "parties that are not known" : namesOf(readAs)}`;
+        // Until the parties are known, no store is of this origin.
+        const readAs = reading?.parties ?? source.fixed ?? [];
+        return `participant of ${[readAs].flat().toSorted().join(", ")}`;
       },
       reconnects,
       foreign: () => decoder.foreign,

@@ -189,10 +189,10 @@ export function databaseSource({
         return `the database cannot be ${databaseErrorOf(failure).kind === "unavailable" ? "reached" : "read"}`;
       }
       const reason = storeStaleReason() ?? otherHistory ?? notReadyReason(follower.status, limits);
+      if (reason === undefined) return undefined;
       // Only the leader knows why.
-      if (reason === undefined || isEmpty) return reason;
       if (leaderLoop?.isLeader === true) return leaderLoop.notReadyReason() ?? reason;
-      return `${reason}; /readyz and the log of the process that mirrors say why`;
+      return isEmpty ? reason : `${reason}; /readyz and the log of the process that mirrors say why`;
     },
     status() {
       const { offset, age } = roles.answers ? follower.status : (leaderLoop?.status ?? NO_STATUS);

@@ -245,6 +245,7 @@ export class Mirror {
       return;
     }
     const before = ledger.parties;
+    // Always in the same order.
     if (before !== undefined && namesOf(before) === namesOf(found)) return;
     ledger.readAs(found);
     decoder.hasOwnWitnesses = found !== "any";
@@ -253,12 +254,10 @@ export class Mirror {
       this.#applier.resume();
       return;
     }
-    const lost = found === "any" ? [] : [before].flat().filter((party) => !found.includes(party));
     log.info({ before, parties: found }, "the token's user may read as other parties; a new snapshot is taken");
-    if (lost.length > 0) {
-      const names = lost.map((party) => (party === "any" ? namesOf("any") : party)).join(", ");
-      this.#incidentLog.begin(new LedgerError("withdrawn", `it may no longer read as ${names}`));
-    }
+    const lost = lostOf(before, found);
+    if (lost.length > 0)
+      this.#incidentLog.begin(new LedgerError("withdrawn", `it may no longer read as ${namesOf(lost)}`));
     this.#takeSnapshot();
   }
 
@@ -287,6 +286,12 @@ export class Mirror {
     this.#packageIds = new Set(ids);
     return known === undefined ? [] : ids.filter((id) => !known.has(id));
   }
+}
+
+/** Those of the first that the second has not. */
+function lostOf(before: ReadAs, found: ReadAs): ReadAs {
+  if (found === "any") return [];
+  return before === "any" ? before : before.filter((party) => !found.includes(party));
 }
 
 /** Any other error comes from the store or is a defect. The mirror retries it like a lost connection. */

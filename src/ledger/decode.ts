@@ -17,7 +17,6 @@ export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   /** The templates that interfaces identify, in the order of the registry. */
   readonly #byInterface: readonly Template[];
-  readonly #hasViews: boolean;
   readonly #checksSigners: boolean;
   readonly #countsSupply: boolean;
   readonly #keepsOptional: boolean;
@@ -40,7 +39,6 @@ export class Decoder {
       named.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
     this.#byInterface = templates.filter(({ packageName }) => packageName === "");
-    this.#hasViews = templates.some(({ interfaces = [] }) => interfaces.length > 0);
     this.#checksSigners = templates.some(({ signerOf }) => signerOf !== undefined);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
@@ -117,7 +115,9 @@ export class Decoder {
       this.#foreign++;
       return undefined;
     }
-    const shown = this.#hasViews ? shownOf(event, this.#strings) : undefined;
+    // Views of a contract that is read by its arguments may be of any package.
+    const readsViews = partsOf(template).some(({ interfaces = [] }) => interfaces.length > 0);
+    const shown = readsViews ? shownOf(event, this.#strings) : undefined;
     const payload = this.#strings.shareIn(requireObject(event.createArgument, "createArgument")) as JsonObject;
     if (template.signerOf !== undefined && !this.#isSignedBy(template.signerOf(payload, shown), event)) {
       this.#foreign++;
@@ -161,9 +161,9 @@ export class Decoder {
     return this.#keepsOptional || (isReadById && this.#keepsReadById);
   }
 
-  /** Whether contracts are read by the views that they show. */
+  /** Whether factories are read by the views that they show: without views nothing is served. */
   get readsViews(): boolean {
-    return this.#byInterface.length > 0;
+    return this.#byInterface.some(({ interfaces = [] }) => interfaces.some(({ kind }) => kind.endsWith("-factory")));
   }
 
   /** By its name, else by the interfaces that it shows. */

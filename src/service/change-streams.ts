@@ -18,76 +18,10 @@ const WAKES_AT_ONCE = 5;
 /** Then requests get a turn of the event loop. */
 const MAX_TURN_MS = 5;
 
-interface Waiter {
-  readonly wake: () => void;
-  /** When it has to send a heartbeat, by the clock of its owner. */
-  readonly deadline: number;
-}
-
-/** Streams that wait for something to send. */
-class Waiters<T extends Waiter> {
-  readonly #waiters = new Set<T>();
-
-  get count(): number {
-    return this.#waiters.size;
-  }
-
-  add(waiter: T): void {
-    this.#waiters.add(waiter);
-  }
-
-  delete(waiter: T): void {
-    this.#waiters.delete(waiter);
-  }
-
-  /** Selects waiters at once, and wakes them in short turns. Returns how long these took together. Never rejects. */
-  async wake(isDue: (waiter: T) => boolean): Promise<number> {
-    let woken = 0;
-    let [total, begunAt] = [0, performance.now()];
-    for (const waiter of [...this.#waiters].filter(isDue)) {
-      if (!this.#waiters.has(waiter)) continue;
-      waiter.wake();
-      if (++woken % WAKES_AT_ONCE > 0) continue;
-      await streamsHaveRun();
-      const elapsed = performance.now() - begunAt;
-      if (elapsed < MAX_TURN_MS) continue;
-      total += elapsed;
-      await nextTurn();
-      begunAt = performance.now();
-    }
-    return total + performance.now() - begunAt;
-  }
-}
-
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves when all promise callbacks have run that can, in the same turn. */
 const streamsHaveRun = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
-
-/** Heartbeats of one position that are due within `mergeMs` are one object, which is encoded once. */
-class Heartbeats {
-  readonly #clock: () => number;
-  readonly #mergeMs: number;
-  readonly #age: () => number | undefined;
-  #last: { readonly event: WatchEvent; readonly at: number } | undefined;
-
-  /** `age` as in ChangeStreamsOptions. */
-  constructor(clock: () => number, mergeMs: number, age: () => number | undefined) {
-    this.#clock = clock;
-    this.#mergeMs = mergeMs;
-    this.#age = age;
-  }
-
-  at(position: StreamPosition & Pick<WatchEvent, "asOf">): WatchEvent {
-    const [last, now] = [this.#last, this.#clock()];
-    const { generation, offset } = position;
-    if (last !== undefined && now - last.at < this.#mergeMs)
-      if (last.event.offset === offset && last.event.generation === generation) return last.event;
-    const event: WatchEvent = { type: "heartbeat", age: this.#age(), ...position };
-    this.#last = { event, at: now };
-    return event;
-  }
-}
 
 export interface WatchQuery {
   readonly registrars: readonly string[];
@@ -111,7 +45,11 @@ export interface ChangeStreamsOptions {
   readonly mergeMs?: number;
 }
 
-interface StreamWaiter extends Waiter {
+/** A stream that waits for something to send. */
+interface Waiter {
+  readonly wake: () => void;
+  /** When it has to send a heartbeat, by the clock. */
+  readonly deadline: number;
   readonly filter: Filter;
   /** Nothing up to here is to be sent. It moves on while nothing is, so that the log need not reach back. */
   checked: StreamPosition;
@@ -129,10 +67,10 @@ export class ChangeStreams {
   readonly #freshness: ChangeStreamsOptions["freshness"];
   readonly #clock: () => number;
   readonly #heartbeatMs: number;
-  readonly #heartbeats: Heartbeats;
+  readonly #age: ChangeStreamsOptions["age"];
   readonly #released: ReleasedChanges;
   readonly #schedule: Coalescing;
-  readonly #waiters = new Waiters<StreamWaiter>();
+  readonly #waiters = new Set<Waiter>();
   readonly #unsubscribe: () => void;
   #checkTimer: NodeJS.Timeout | undefined;
 
@@ -141,7 +79,7 @@ export class ChangeStreams {
     this.#freshness = options.freshness;
     this.#clock = clock;
     this.#heartbeatMs = heartbeatMs;
-    this.#heartbeats = new Heartbeats(clock, mergeMs, options.age);
+    this.#age = options.age;
     this.#released = new ReleasedChanges(changes, options.configurationId);
     this.#schedule = new Coalescing({
       release: () => this.#wakeDue(this.#released.release()),
@@ -187,7 +125,7 @@ export class ChangeStreams {
     const { position } = this.#released;
     if (position === undefined) throw unavailable("no snapshot of the ledger has been taken yet");
     if (resumed === undefined) return { type: "reset", ...position };
-    return this.#released.after(resumed, filter) ?? this.#heartbeats.at(position);
+    return this.#released.after(resumed, filter) ?? this.#heartbeat(position);
   }
 
   async #next(position: StreamPosition, filter: Filter, signal: AbortSignal): Promise<WatchEvent | undefined> {
@@ -198,11 +136,15 @@ export class ChangeStreams {
       const event = this.#released.after(checked, filter);
       if (event !== undefined) return event;
       const { position: released } = this.#released;
-      if (this.#clock() >= deadline && released !== undefined) return this.#heartbeats.at(released);
+      if (this.#clock() >= deadline && released !== undefined) return this.#heartbeat(released);
       // oxlint-disable-next-line no-await-in-loop -- until there is an event
       checked = await this.#wait(checked, filter, deadline, signal);
     }
     return undefined;
+  }
+
+  #heartbeat(position: StreamPosition & Pick<WatchEvent, "asOf">): WatchEvent {
+    return { type: "heartbeat", age: this.#age(), ...position };
   }
 
   #requireCurrent(): void {
@@ -219,7 +161,7 @@ export class ChangeStreams {
         this.#waiters.delete(waiter);
         resolve(waiter.checked);
       };
-      const waiter: StreamWaiter = { wake, deadline, filter, checked: from, isDue: false };
+      const waiter: Waiter = { wake, deadline, filter, checked: from, isDue: false };
       this.#waiters.add(waiter);
       signal.addEventListener("abort", wake);
     });
@@ -227,25 +169,43 @@ export class ChangeStreams {
 
   /** Wakes streams whose heartbeat is due, and all if the service may not answer. Ends when none wait. */
   #check(): void {
-    if (this.#waiters.count === 0) {
+    if (this.#waiters.size === 0) {
       clearInterval(this.#checkTimer);
       this.#checkTimer = undefined;
       return;
     }
     const now = this.#clock();
     const isStale = this.#freshness.staleReason() !== undefined;
-    void this.#waiters.wake(({ deadline }) => isStale || deadline <= now);
+    void this.#wake(({ deadline }) => isStale || deadline <= now);
   }
 
   /** `tags` of what has changed since the last release; undefined if everything may have. Returns milliseconds. */
   #wakeDue(tags: ReadonlySet<Tag> | undefined): Promise<number> {
     const { position } = this.#released;
-    return this.#waiters.wake((waiter) => {
+    return this.#wake((waiter) => {
       // Most updates of some ledgers change no look-up.
       if (tags === undefined || (tags.size > 0 && matches(waiter.filter, tags))) waiter.isDue = true;
       else if (!waiter.isDue && position !== undefined && position.offset > waiter.checked.offset)
         waiter.checked = position;
       return waiter.isDue;
     });
+  }
+
+  /** Selects waiters at once, and wakes them in short turns. Returns how long these took together. Never rejects. */
+  async #wake(isDue: (waiter: Waiter) => boolean): Promise<number> {
+    let woken = 0;
+    let [total, begunAt] = [0, performance.now()];
+    for (const waiter of [...this.#waiters].filter(isDue)) {
+      if (!this.#waiters.has(waiter)) continue;
+      waiter.wake();
+      if (++woken % WAKES_AT_ONCE > 0) continue;
+      await streamsHaveRun();
+      const elapsed = performance.now() - begunAt;
+      if (elapsed < MAX_TURN_MS) continue;
+      total += elapsed;
+      await nextTurn();
+      begunAt = performance.now();
+    }
+    return total + performance.now() - begunAt;
   }
 }

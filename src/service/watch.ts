@@ -1,7 +1,6 @@
 import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
-import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
 import type { ChangeStreams } from "./change-streams.js";
 import { resumeToken, type WatchEvent } from "./released-changes.js";
 import { memoizeLast } from "../util/memoize.js";
@@ -9,20 +8,13 @@ import { timestamp } from "./messages.js";
 
 type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
-/** The one rpc that streams. */
-export interface WatchBinding {
-  readonly service: typeof WatchService;
-  /** Ends when `signal` aborts. Throws RegistryError. */
-  readonly watch: (request: WatchRequest, signal: AbortSignal) => AsyncGenerator<WatchResponse>;
-}
-
-export function watch(streams: ChangeStreams): WatchBinding {
-  return {
-    service: WatchService,
-    async *watch(request, signal) {
-      for await (const event of streams.watch(request, signal)) yield message(event);
-    },
-  };
+/** The one rpc that streams. Ends when `signal` aborts. Throws RegistryError. */
+export async function* watch(
+  streams: ChangeStreams,
+  request: WatchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<WatchResponse> {
+  for await (const event of streams.watch(request, signal)) yield message(event);
 }
 
 /** Streams without a filter send the same events. */

@@ -41,7 +41,7 @@ interface BudgetStatus {
 }
 
 /** What will fail in the registry, from the latest check in the background. */
-export interface WarningSource {
+interface WarningSource {
   /** Undefined before the first check is finished. */
   latest(): { readonly checkedAt: number; readonly counts: Readonly<Record<string, number>> } | undefined;
   /** The list as an object for JSON. Waits a moment for a check that is running; undefined if there is none before. */

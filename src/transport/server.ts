@@ -35,7 +35,7 @@ import { rpc } from "./rpc/rpc.js";
 import type { StandardServices } from "./rpc/standard-services.js";
 import { answerClientError, type Certificate, Sockets } from "./sockets.js";
 import { serverSentEvents } from "./watch/server-sent-events.js";
-import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
+import type { WatchCalls } from "./watch/watch-calls.js";
 
 /**
  * Connections that the kernel queues until they are accepted; Linux lowers it to `net.core.somaxconn`. A caller beyond
@@ -94,7 +94,7 @@ export interface ServerOptions {
   readonly compresses: boolean;
   readonly standard?: StandardServices;
   /** The stream of changes; absent in a process that answers nothing else. */
-  readonly watch?: WatchOptions | undefined;
+  readonly watch?: WatchCalls | undefined;
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
@@ -149,13 +149,12 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const { standard } = options;
   const all = [...bindings, ...(standard?.bindings ?? [])];
   const served = rpcs(all, report, options.arguments, () => responseBudgetError(budgets));
-  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, budgets.streams, report);
   server.setNotFoundHandler(answerNoRoute);
   server.addHook("onRoute", ({ method, url, config }) =>
     table.add(method, url, { url, isRpc: config?.isRpc === true }),
   );
-  await server.register(rpc({ operations: served, standard, watch: watchCalls, maxBodyBytes, compresses }));
-  const addStream = watchCalls && ((scope: FastifyInstance) => serverSentEvents(scope, watchCalls));
+  await server.register(rpc({ operations: served, standard, watch, maxBodyBytes, compresses }));
+  const addStream = watch && ((scope: FastifyInstance) => serverSentEvents(scope, watch));
   await server.register(rest(served, { maxBodyBytes, compresses, rootRegistrar, report, addStream }));
   if (documentation !== undefined) await server.register(docs(documentation, served, compresses));
   if (routes !== undefined) await server.register(routes);

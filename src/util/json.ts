@@ -85,7 +85,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const [SPACE, PLUS, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E] = [0x20, 0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x45, 0x65];
 
 /** Before anything is made of a text: parsing costs hundreds of times as much for each byte. */
-export function scanJson(bytes: Buffer, { depth: maxDepth, keys: maxKeys }: JsonLimits): JsonScan {
+export function scanJson(bytes: Uint8Array, { depth: maxDepth, keys: maxKeys }: JsonLimits): JsonScan {
   const longNumbers: number[] = [];
   let depth = 0;
   let keys = 0;
@@ -116,7 +116,7 @@ export function scanJson(bytes: Buffer, { depth: maxDepth, keys: maxKeys }: Json
 }
 
 /** The index after a number, or after what looks like one. */
-function endOfNumber(bytes: Buffer, from: number): number {
+function endOfNumber(bytes: Uint8Array, from: number): number {
   for (let end = from + 1; end < bytes.length; end++) {
     const byte = bytes[end] ?? 0;
     const isDigit = byte >= ZERO && byte <= NINE;
@@ -130,8 +130,8 @@ const SAFE_DIGITS = 15;
 const NUMBER = /^-?(?=[\d.]{16})(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** Whether it is a number with more digits than a double holds, and no key, which JSON does not have without quotes. */
-function isLongNumber(bytes: Buffer, from: number, end: number): boolean {
+function isLongNumber(bytes: Uint8Array, from: number, end: number): boolean {
   let next = end;
   while (next < bytes.length && (bytes[next] ?? 0) <= SPACE) next++;
-  return bytes[next] !== COLON && NUMBER.test(bytes.toString("latin1", from, end));
+  return bytes[next] !== COLON && NUMBER.test(Buffer.from(bytes.subarray(from, end)).toString("latin1"));
 }

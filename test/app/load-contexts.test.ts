@@ -138,8 +138,6 @@ changes: [{ remove: [factory], on: [7] }]
                                     ^ changes[0].on[0]: must be an operation, but is 7; operations: transfer-factory/offer, …
 changes: [{ remove: [factory], on: [] }]
                                ^ changes[0].on: must have at least one operation
-changes: [{ add: [{ entry: transfer-rule, key: a }], on: [allocation-instruction/accept] }]
-                                                          ^ changes[0].on[0]: must be an operation of this registry
 changes: [{ add: [{ entry: transfer-rule, key: a }, { entry: shard }] }]
                                                       ^ changes[0].add[1].entry: entry shard is not defined here: there are service, …
 changes: [{ add: [{ disclosure: sender-credentials }] }]

@@ -53,7 +53,7 @@ test("tests a module", async () => {
 });
 
 test.each<[string, string, string, string]>([
-  ["the registry file", "simple-token.yaml", "factory: {", "simple-token.yaml:3:1: factory: "],
+  ["the registry file", "simple-token.yaml", "factory: {", "simple-token.yaml:4:1: factory: "],
   ["the tests", "simple-token.test.yaml", "contracts:", "simple-token.test.yaml:1:1: contracts: "],
 ])("exits with 2 for a mistake in %s, with line and column", async (_what, name, text, expected) => {
   await change(name, text, text.replace(/^\w+/, "wrong"));

@@ -11,7 +11,7 @@ const names = "serve mirror api migrate check contexts registry explain health h
 const combinations = `
 LEDGER_URL=http://a | LEDGER_URL requires LEDGER_PARTIES, which is not set
 LEDGER_PARTIES=p::1 | LEDGER_PARTIES requires LEDGER_URL, which is not set
-LEDGER_URL=http://a LEDGER_PARTIES=user | LEDGER_PARTIES=user requires OFFLEDGER_LEDGER_TOKEN_FILE or OFFLEDGER_OIDC_ISSUER: without a token the participant knows no user; name the parties
+LEDGER_URL=http://a LEDGER_PARTIES=user | LEDGER_PARTIES=user requires LEDGER_TOKEN_FILE or OFFLEDGER_OIDC_ISSUER: without a token the participant knows no user; name the parties
 LEDGER_TOKEN_FILE=t | LEDGER_TOKEN_FILE requires LEDGER_URL, which is not set
 LEDGER_URL=http://a LEDGER_PARTIES=p::1 OIDC_ISSUER=http://b OIDC_CLIENT_ID=c | OIDC_ISSUER requires OIDC_CLIENT_SECRET_FILE, which is not set
 LEDGER_URL=http://a LEDGER_PARTIES=p::1 OIDC_AUDIENCE=a | OIDC_AUDIENCE requires OIDC_ISSUER, which is not set

@@ -65,8 +65,8 @@ interface Decoded {
 }
 
 /** Every contract that was created. */
-function decodeAll(updates: readonly JsonValue[], templates: Iterable<Template>): Decoded {
-  const decoder = new Decoder([...templates]);
+function decodeAll(updates: readonly JsonValue[], all: Iterable<Template>): Decoded {
+  const decoder = new Decoder([...all]);
   const decoded = updates.map((update) => decodeUpdate(update, decoder));
   const contracts = decoded.flatMap(({ changes }) =>
     changes.flatMap((change) => ("active" in change && "template" in change.active ? change.active : [])),
@@ -283,8 +283,9 @@ describe("what a view says proves nothing", () => {
     Object.assign(createdIn(element), change);
     return element;
   };
-  const decode = (element: JsonObject) => {
-    const decoder = new Decoder([...standard.values()]);
+  const decode = (element: JsonObject, registrars: readonly string[] = [], hasOwnWitnesses = true) => {
+    const decoder = new Decoder([...standard.values()], { registrars });
+    decoder.hasOwnWitnesses = hasOwnWitnesses;
     return { contract: decoder.decode(element)?.contract, foreign: decoder.foreign };
   };
   const failing = { code: 9, message: "a view of ours", details: [] };
@@ -304,6 +305,16 @@ describe("what a view says proves nothing", () => {
     ],
   ])("%s it is foreign", (_name, change) => {
     expect(decode(changed(change as JsonObject))).toEqual({ contract: undefined, foreign: 1 });
+  });
+
+  test("read as any party, each signer is a witness: then a registrar that is configured counts, and no other", () => {
+    const { admin } = testTokenV2;
+    expect(decode(rules ?? {}, [], false)).toEqual({ contract: undefined, foreign: 1 });
+    expect(decode(rules ?? {}, ["ann::1"], false)).toEqual({ contract: undefined, foreign: 1 });
+    expect(decode(rules ?? {}, [admin], false)).toMatchObject({
+      foreign: 0,
+      contract: { fields: { registrar: admin } },
+    });
   });
 
   test("a view that fails is named with its reason", () => {

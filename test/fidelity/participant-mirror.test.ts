@@ -1,4 +1,4 @@
-/** The mirror of a recorded participant: what it holds in the end, and what it does after each recorded error. */
+/** The mirror of a recorded participant: what it holds in the end. The scripted participant has its errors, and the simulation uses them. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { bodyOf } from "../../src/domain/contract.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
@@ -15,8 +15,6 @@ interface State {
   delivered: number;
   activeContracts: (request: ReplayRequest) => StreamAnswer;
   updates: (request: ReplayRequest, state: State) => StreamAnswer;
-  /** Whether it has the updates of its recording. */
-  hasUpdates: boolean;
 }
 
 const stream = (name: string): StreamAnswer => exchange(participantRecording().ws, name);
@@ -43,16 +41,11 @@ function contractsAt({ body }: ReplayRequest): StreamAnswer {
   throw new Error(`the recording has no active contracts at offset ${activeAtOffset}`);
 }
 
-const refuseContracts = (): StreamAnswer => stream("active contracts, package names unknown");
-
 interface Mirrored {
   readonly participant: Replay;
   readonly mirror: RunningMirror;
   readonly state: State;
 }
-
-/** Limits that no test reaches: what is not ready with them is so at once. */
-const NEVER = { unreadyAfter: 3_600_000, staleAfter: 7_200_000 };
 
 /** Mirrors a participant whose ledger ends at offset 39, unless the state says otherwise. */
 async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
@@ -61,7 +54,6 @@ async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
     delivered: 34,
     activeContracts: contractsAt,
     updates: liveUpdates,
-    hasUpdates: true,
     ...changes,
   };
   const { messages } = stream("updates, bounded");
@@ -73,17 +65,17 @@ async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
       if (path === "/v2/state/latest-pruned-offsets") return recorded("pruned offsets");
       const { updateId } = body as { readonly updateId: string };
       const update = (messages as readonly RecordedUpdate[]).find((each) => transactionOf(each).updateId === updateId);
-      if (update === undefined || !state.hasUpdates) return recorded("update by id, unknown");
+      if (update === undefined) return recorded("update by id, unknown");
       return { ...recorded("update by id"), response: update };
     },
   });
-  const mirror = startMirror(participant.url.href, ["registrar::1220"], undefined, NEVER);
+  const mirror = startMirror(participant.url.href, ["registrar::1220"]);
   onTestFinished(() => mirror.stop());
   return { participant, mirror, state };
 }
 
 /** A mirror that began before the first creation and has applied all delivered updates: it is ready. */
-async function following(delivered = 34): Promise<Mirrored> {
+async function following(delivered: number): Promise<Mirrored> {
   const all = await mirrored({ end: 24, delivered });
   await reaches(all.mirror, delivered);
   all.state.end = delivered;
@@ -158,93 +150,4 @@ describe("a mirror of a recorded participant", () => {
     expect(snapshots(mirror)).toBe(1);
     expect(await heldBy(mirror)).toEqual(activeInRecording());
   });
-});
-
-describe("after a recorded error", () => {
-  test.each([
-    ["updates", "updates, package names unknown"],
-    ["activeContracts", "active contracts, package names unknown"],
-  ] as const)("unknown package names on %s: not ready, and repeated until they are known", async (at, name) => {
-    let failures = 0;
-    const refuse = (): StreamAnswer => {
-      failures++;
-      return stream(name);
-    };
-    const { mirror, state } = await mirrored({ [at]: refuse });
-    await until("it is repeated", () => failures >= 3);
-    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
-    expect(mirror.lag.notReadyReason()).toBe("no snapshot of the ledger has been taken yet");
-    const refused = mirror.logged.filter((line) => line.includes("PACKAGE_NAMES_NOT_FOUND"));
-    expect(refused).toHaveLength(1);
-    expect(refused[0]).toMatch(/^error .*utility-registry-app-v0/);
-    Object.assign(state, { activeContracts: contractsAt, updates: liveUpdates });
-    await reaches(mirror, 39);
-    expect(mirror.lag.notReadyReason()).toBeUndefined();
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-  });
-
-  test("an offset after the ledger's end: a new snapshot, and the old one stays until then", async () => {
-    const { mirror, participant, state } = await following();
-    state.updates = () => stream("updates, beyond the ledger end");
-    participant.cut();
-    await logs(mirror, "OFFSET_AFTER_LEDGER_END");
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-    expect(mirror.logged.find((line) => line.includes("OFFSET_AFTER_LEDGER_END"))).toMatch(/^error /);
-    expect(snapshots(mirror)).toBe(1);
-    Object.assign(state, { updates: liveUpdates, end: 39 });
-    await logs(mirror, "following the ledger again");
-    expect(snapshots(mirror)).toBe(2);
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-  });
-
-  test("an unknown update where we resume: not ready at once, until a snapshot can be had", async () => {
-    const { mirror, participant, state } = await following();
-    Object.assign(state, { end: 39, hasUpdates: false, activeContracts: refuseContracts });
-    participant.cut();
-    await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
-    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
-    expect(mirror.lag.notReadyReason()).toContain("does not have the update at offset 34");
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-    state.activeContracts = contractsAt;
-    await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
-    expect(snapshots(mirror)).toBe(2);
-  });
-
-  test("an invalid request: repeated, and the contracts stay", async () => {
-    const { mirror, participant, state } = await following(28);
-    state.updates = () => stream("a request that is not one");
-    participant.cut();
-    await logs(mirror, "INVALID_ARGUMENT");
-    Object.assign(state, { updates: liveUpdates, end: 39, delivered: 34 });
-    await logs(mirror, "following the ledger again");
-    expect(snapshots(mirror)).toBe(1);
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-  });
-
-  test.each<[string, () => Promise<Mirrored>]>([
-    ["a snapshot", () => mirrored()],
-    ["updates", () => following()],
-  ])(
-    "a participant that comes back empty after %s: not ready at once, until a snapshot can be had",
-    async (_, begin) => {
-      const { mirror, participant, state } = await begin();
-      await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
-      Object.assign(state, {
-        end: 22,
-        hasUpdates: false,
-        activeContracts: refuseContracts,
-        updates: () => stream("updates, package names unknown"),
-      });
-      participant.cut();
-      await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
-      await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
-      expect(mirror.lag.notReadyReason()).toContain("the ledger ends at offset 22");
-      expect(mirror.lag.staleReason()).toBeUndefined();
-      expect(await heldBy(mirror)).toEqual(activeInRecording());
-      Object.assign(state, { end: 39, delivered: 34, activeContracts: contractsAt, updates: liveUpdates });
-      await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
-      expect(snapshots(mirror)).toBe(2);
-      expect(await heldBy(mirror)).toEqual(activeInRecording());
-    },
-  );
 });

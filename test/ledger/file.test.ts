@@ -174,27 +174,6 @@ describe("a valid file", () => {
   });
 });
 
-describe("several elements for one contract", () => {
-  const left = factory("a", { moving: "unassigned" });
-  const arriving = factory("a", { moving: "arriving" });
-  const arrived = factory("a", { reassignmentCounter: 1, synchronizerId: "sync-B" });
-  const leftAgain = factory("a", { moving: "unassigned", reassignmentCounter: 2 });
-  const back = factory("a", { reassignmentCounter: 2 });
-
-  test.each<[string, JsonObject[], string | undefined, number]>([
-    ["left and arrived", [left, arrived], "sync-B", 1],
-    ["active and arriving elsewhere", [factory("a"), arriving], undefined, 1],
-    ["left and arriving", [left, arriving], undefined, 1],
-    ["moved there and back", [factory("a"), left, arrived, leftAgain, back], "sync-A", 2],
-  ])("give one contract in any order: %s", async (_what, elements, synchronizerId, reassignmentCounter) => {
-    for (const some of [elements, elements.toReversed(), [...elements.slice(1), ...elements.slice(0, 1)]]) {
-      const { contracts, problems } = await read(lines(...some));
-      expect([contracts.length, problems]).toEqual([1, []]);
-      expect(contracts).toMatchObject([{ contractId: "a", synchronizerId, reassignmentCounter }]);
-    }
-  });
-});
-
 describe("an invalid file", () => {
   const noBlob = JSON.stringify(factory("c")).replace(/"createdEventBlob":"[^"]*"/, '"x":1');
   const notJson = expect.stringMatching(/^not JSON: /) as string;

@@ -251,27 +251,4 @@ describe("the types", () => {
     await project.write("typed.ts", wallet(""));
     expect(await project.compile("--noEmit", ...strict, "typed.ts")).toEqual({ code: 0, out: "", err: "" });
   });
-
-  test("reject mistakes", async () => {
-    const mistakes = [
-      ["await wallet.getTransferFactory({ registrarparty: registrarParty });", "registrarparty"],
-      ["await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
-      // Of version 2.
-      [
-        `await wallet.getTransferFactory({ typedArguments: { case: "transferV1", value: { transfer: { sender: { owner: "alice" } } } } });`,
-        "owner",
-      ],
-      ["void (await wallet.getTransferFactory({})).factoryID;", "factoryID"],
-      ["await wallet.getTransferFactories({});", "getTransferFactories"],
-      ["void TransferKind.sideways;", "sideways"],
-    ] as const;
-    const errors = await project.errorsOf(
-      mistakes.map(([line]) => wallet(line)),
-      ...strict,
-    );
-    for (const [index, [, named]] of mistakes.entries()) {
-      expect(errors[index]?.match(/error TS/g)).toHaveLength(1);
-      expect(errors[index]).toContain(named);
-    }
-  });
 });

@@ -152,27 +152,6 @@ describe("served", () => {
   });
 });
 
-test("a wrong module ends each command with exit code 2", async () => {
-  const extension = 'import { extendUtility } from "offledger/registry"; export default extendUtility';
-  const commands = [
-    ["contexts"],
-    ["check", "--snapshot", "acme.ndjson"],
-    ["serve", "--snapshot", "acme.ndjson", "--port", "0"],
-  ];
-  const modules = [
-    [`${extension}({ entries: { licence: {} } });`, "module.entries.licence: must be a synchronous function"],
-    [`${extension}();`, "module: must be a map, but has no value"],
-    ['throw new Error("no licence");', "wrong-2.js cannot be loaded: no licence"],
-  ] as const;
-  for (const [index, [text, reason]] of modules.entries()) {
-    const name = `./wrong-${index}.js`;
-    await project.write(name, text);
-    const { code, out, err } = await project.run(project.program, ...(commands[index] ?? []), "--registry", name);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    for (const part of ["OFFLEDGER_REGISTRY must be ", name, reason]) expect(err).toContain(part);
-  }
-});
-
 test("the module does not compile with mistakes", async () => {
   const mistakes = [
     ['tag: "AV_Decimal", ', "", "tag"],

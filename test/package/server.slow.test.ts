@@ -96,12 +96,6 @@ describe("the package", () => {
     program.stop();
     expect(await program.ended()).toMatchObject({ code: 0 });
   });
-
-  test("has the demo of the minimal registry", async () => {
-    const { code, out } = await project.run(project.program, "check", "--registry", "minimal");
-    expect(code).toBe(0);
-    expect(out).toContain("\nregistrar coffee-club::1220");
-  });
 });
 
 const bin = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));

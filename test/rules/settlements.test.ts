@@ -210,6 +210,23 @@ describe("extra sides and funding", () => {
     );
   });
 
+  test("an allocation that is named several times has those of each", async () => {
+    const sided = { ...ofAlice, extraTransferLegSides: [side(carol, "EUR")] };
+    const configurations = map({ USD: contractId("usd"), EUR: contractId("eur"), CHF: contractId("chf") });
+    const lists = holders({ alice: ofAlices, bob: ["bob-holds"], carol: ["carol-holds-eur"] });
+    expect(await settling(usd, sided, { ...ofAlice, nextIterationFunding: { CHF: "1.0" } }, ofAlice)).toEqual(
+      settled(
+        { "instrument-configurations": configurations, ...lists },
+        "alice-holds-eur",
+        "carol-holds-eur",
+        "chf",
+        "eur",
+        "locked-usd",
+        "usd-leg",
+      ),
+    );
+  });
+
   test("funding of the instrument of a leg adds nothing", async () => {
     expect(await settling(usd, { ...ofAlice, nextIterationFunding: { USD: "1.0" } })).toEqual(usdSettled);
   });

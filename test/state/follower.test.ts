@@ -1,10 +1,18 @@
 /** A follower of a log in memory. test/simulation shows it together with a mirror, and with faults. */
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Change } from "../../src/domain/contract.js";
+import type { Change, CountedOnly } from "../../src/domain/contract.js";
 import type { LoggedState, StateLog } from "../../src/state/log.js";
 import { Follower } from "../../src/state/follower.js";
-import { idHash, indexKeyHash, registrarHash, sumHash, tagOf, templateHash } from "../../src/state/lookup-hash.js";
+import {
+  idHash,
+  indexKeyHash,
+  registrarHash,
+  sumHash,
+  tagOf,
+  tallyHash,
+  templateHash,
+} from "../../src/state/lookup-hash.js";
 import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
 import { StateTooLarge } from "../../src/state/load-state.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
@@ -14,6 +22,11 @@ import { storeConformance } from "./conformance/conformance.js";
 import { active, apple, GROWER, on, pear } from "./conformance/subject.js";
 
 const silent = () => undefined;
+
+const named = (id: string): CountedOnly => ({
+  ...counted(id, 5n),
+  supply: { sum: "USD", amount: 5n, tally: { group: "cherries", name: "USD" } },
+});
 
 function follow(log: ArrayLog, options: Partial<ConstructorParameters<typeof Follower>[0]> = {}) {
   const { signal } = new AbortController();
@@ -357,6 +370,22 @@ test("the feed has the tags of all updates of a step, and begins again at a relo
   await follower.refresh();
   expect([follower.changes.since(at(8)), follower.changes.since(at(8, "2"))]).toEqual([undefined, []]);
   expect(seen).toEqual([5, 8, 8]);
+});
+
+test.each([
+  ["adds to a sum that has a name", [], { active: named("c") }],
+  ["was all of it, and is archived", [named("c")], { archived: "c" }],
+] as const)("a contract that is only counted and %s changes the names of its group", async (_what, given, change) => {
+  const log = new ArrayLog();
+  const follower = follow(log);
+  const writer = log.begin();
+  await writer.replace(given, 5);
+  await follower.refresh();
+  const before = follower.changes.position;
+  await writer.apply([change], 6);
+  await follower.refresh();
+  const [step] = (before && follower.changes.since(before)) ?? [];
+  expect([...(step?.tags ?? [])]).toContain(tagOf(tallyHash("cherries")));
 });
 
 describe("a heap", () => {

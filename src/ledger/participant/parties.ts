@@ -19,9 +19,8 @@ export interface PartySource {
 }
 
 export function namedParties(parties: readonly string[]): PartySource {
-  const fixed = parties.toSorted();
-  const read = () => Promise.resolve(fixed);
-  return { fixed, known: fixed, read, current: read };
+  const read = () => Promise.resolve(parties);
+  return { fixed: parties, known: parties, read, current: read };
 }
 
 interface UserPartiesOptions {

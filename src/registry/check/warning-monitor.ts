@@ -34,6 +34,8 @@ export interface WarningReport {
 /** From the start of a scan to the start of the next. */
 const INTERVAL_MS = 60_000;
 const MAX_LISTED = 100;
+/** Small registries are checked within it. */
+const MAX_WAIT_MS = 2_000;
 
 /**
  * Finds what will fail, in the background. It scans only while somebody reads its reports, at most once a minute, and
@@ -64,6 +66,12 @@ export class WarningMonitor {
     this.#startIfDue();
     if (this.#running !== undefined) await withTimeout(this.#running, maxWaitMs, () => undefined);
     return this.#report;
+  }
+
+  /** For `GET /warnings`. */
+  async list(): Promise<object | undefined> {
+    const report = await this.current(MAX_WAIT_MS);
+    return report && reportJson(report);
   }
 
   async close(): Promise<void> {
@@ -104,8 +112,8 @@ export class WarningMonitor {
   }
 }
 
-/** A report for `GET /warnings` on the operator's port. docs/check.md describes it. */
-export const reportJson = ({ checkedAt, offset, total, counts, warnings }: WarningReport): object => ({
+/** docs/check.md describes it. */
+const reportJson = ({ checkedAt, offset, total, counts, warnings }: WarningReport): object => ({
   checkedAt: new Date(checkedAt).toISOString(),
   offset,
   total,

@@ -1,7 +1,7 @@
 import { combineErrors, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Holder } from "../engine/choice-context.js";
 import type { Found } from "../engine/entries.js";
-import { answerWithFactory, findInstruction, selectInstruction } from "../engine/operations.js";
+import { answerWithFactory, type ChoiceDefinition, findInstruction, selectInstruction } from "../engine/operations.js";
 import { type Group, isOfGroup } from "../engine/selector.js";
 import { accountKey, roleOf } from "../engine/templates.js";
 import {
@@ -14,6 +14,7 @@ import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
+import type { UtilitySelector } from "./entries.js";
 import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
@@ -208,13 +209,20 @@ function checkSize(label: string, size: Partial<SettlementLimits>, limits: Settl
 
 const units = ["legs", "allocations", "instruments", "accounts", "parties"] as const;
 
-/** Always throws: the factory makes an allocation at once, so an allocation instruction is never pending. */
-export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {
+/** Throws "invalid" for what is not a pending allocation instruction, once the view has all that the ledger had. */
+export function requirePending(
+  context: RequestContext,
+  definition: ChoiceDefinition<UtilitySelector>,
+  { registrar = "", contractId }: ChoiceQuery,
+): void {
+  const { view, hasReachedEnd } = context;
+  if (findInstruction(context, definition, contractId) !== undefined || view.wasArchived(contractId)) return;
   requireFactories(view, registrar);
+  if (!hasReachedEnd) throw unknownInstruction(view, registrar, definition.label, contractId);
   throw refuse(
     "instruction-never-pending",
-    `${contractId} is not an allocation instruction: this registry has no pending ones, ` +
-      "because its factory makes an allocation at once",
+    `${contractId} is not an allocation instruction that is pending: the factory makes an allocation at once, ` +
+      "except where version 2 awaits a consent",
     { registrar, contractId },
   );
 }

@@ -7,7 +7,7 @@ import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/w
 import { chooseCredentials, includesClaim, meets, requirementsFor, type Role, whyInvalid } from "./credentials.js";
 import { newestBy } from "./instruments.js";
 import { claimsOn, type Credential, credential, indexKeys, instrumentConfiguration } from "./templates.js";
-import type { UtilityContexts } from "./contexts.js";
+import { isUsual, type UtilityContexts } from "./contexts.js";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_MS = 1_000;
@@ -102,7 +102,7 @@ function warningsFor(
 ): readonly Warning[] {
   const { registrar, defaultIdentifier } = first.configuration;
   const roles = new Set([first, ...others].map(({ role }) => role));
-  const needing = [...Object.values(factories), ...Object.values(choices)].filter((one) =>
+  const needing = [...Object.values(factories), ...Object.values(choices).filter(isUsual)].filter((one) =>
     one.roles.some((role) => roles.has(role)),
   );
   return [undefined, "not-found" as const].flatMap((refusal) => {

@@ -20,7 +20,7 @@ import {
   withProvider,
 } from "./factory.js";
 import { findConfiguration } from "./instruments.js";
-import type { CheckedOperation, UtilityContexts } from "./contexts.js";
+import { type CheckedOperation, isUsual, type UtilityContexts } from "./contexts.js";
 import { directTransferReach } from "./transfer.js";
 
 type Definition = ContextDefinition<UtilitySelector>;
@@ -79,7 +79,7 @@ export function checkInstrument(
   const refused = errorIn(() => ({ factoryId } = answer(offer)));
   const created = factoriesOf(context.view, group).find((one) => one.contractId === factoryId)?.synchronizerId;
   // Those on an instruction that is created now. What prevents that is told by the factories.
-  const choices = (refused === undefined ? Object.values(contexts.choices) : []).map((one): Run => ({
+  const choices = (refused === undefined ? Object.values(contexts.choices).filter(isUsual) : []).map((one): Run => ({
     operation: one.operation,
     answered: () => created && write(one, created),
   }));

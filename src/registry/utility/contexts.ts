@@ -27,19 +27,14 @@ import type { Role } from "./credentials.js";
 import { credentialRoles, facts, functions, UtilitySelector } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
-/** Allocation instructions are never pending: the factory makes the allocation at once. */
-type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
-type ChoiceOperation = PendingChoice | IssuanceChoice;
+type ChoiceOperation = Choice | IssuanceChoice;
 type FactoryOperation = Exclude<(typeof STANDARD_OPERATIONS)[number], Choice> | (typeof ISSUANCE_FACTORIES)[number];
 
 const factoryOperations: readonly FactoryOperation[] = [
   ...STANDARD_OPERATIONS.filter((name): name is Exclude<typeof name, Choice> => name.includes("-factory")),
   ...ISSUANCE_FACTORIES,
 ];
-const choiceOperations: readonly ChoiceOperation[] = [
-  ...CHOICES.filter((name): name is PendingChoice => !name.startsWith("allocation-instruction/")),
-  ...ISSUANCE_CHOICES,
-];
+const choiceOperations: readonly ChoiceOperation[] = [...CHOICES, ...ISSUANCE_CHOICES];
 
 type Definition = ContextDefinition<UtilitySelector>;
 
@@ -57,6 +52,10 @@ export interface CheckedOperation<O extends string = string, D extends Definitio
 }
 
 export type UtilityChoice = CheckedOperation<ChoiceOperation, ChoiceDefinition<UtilitySelector>>;
+
+/** Choices on what a factory makes. It makes allocations at once: an instruction to make one is checked where it exists. */
+export const isUsual = ({ operation }: Pick<UtilityChoice, "operation">): boolean =>
+  !operation.startsWith("allocation-instruction/");
 
 /** The compiled contexts of all operations. */
 export interface UtilityContexts {

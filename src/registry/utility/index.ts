@@ -58,10 +58,9 @@ export function utilityRegistry({
     settlementFactory: (context, query) =>
       allocation.settlementFactory(context, query, contexts, settlementLimits, rejectsUnknownAllocations),
     choiceContext(context, choice, query) {
-      if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
-        return allocation.allocationInstruction(context, query);
-      }
-      return choiceContext(context, contexts.choices[choice].answered, query);
+      const { answered } = contexts.choices[choice];
+      if (choice.startsWith("allocation-instruction/")) allocation.requirePending(context, answered, query);
+      return choiceContext(context, answered, query);
     },
     inventory: (view) => inventory(view, contexts),
     checks: createChecks(contexts),

@@ -8,6 +8,7 @@ import { readPackageFile } from "../../util/package-files.js";
 import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
 import { fullNames } from "../engine/file.js";
+import { choicesOf } from "../engine/views.js";
 import { utilityForm } from "../engine/grammar.js";
 import { decimal, nonEmpty, readFields, time } from "../fields.js";
 import type { Claim, InstrumentConfiguration } from "../sdk/registry.js";
@@ -57,7 +58,7 @@ export const burnRequest = templateNamed("burn-request");
 
 /** The templates of the instructions that the operations `kind/…` are about. */
 export const instructionsOf = (kind: string): readonly TableTemplate[] =>
-  Object.entries(utilityFile.templates).flatMap(([name, { choices }]) => (choices === kind ? templateNamed(name) : []));
+  Object.entries(utilityFile.templates).flatMap(([name, one]) => (choicesOf(one) === kind ? templateNamed(name) : []));
 
 /** An entry that is found by fields of its contracts. */
 export function entryNamed(name: string): TableEntry {

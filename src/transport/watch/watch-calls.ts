@@ -1,7 +1,9 @@
 import { create, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
-import type { WatchBinding } from "../../service/watch.js";
+import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
+import type { ChangeStreams } from "../../service/change-streams.js";
+import { watch } from "../../service/watch.js";
 import { memoizeLast } from "../../util/memoize.js";
 import { ruleCheck } from "../decoding/validation.js";
 import { toConnectError } from "../errors.js";
@@ -11,88 +13,70 @@ import { Streams } from "./streams.js";
 
 export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
-/**
- * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
- * changes each message for its encoding.
- */
-type WatchCall = (
-  request: WatchRequest,
-  client: AbortSignal,
-  units: number,
-  prepare?: (message: WatchResponse) => WatchResponse,
-) => AsyncGenerator<WatchResponse>;
-
-export interface WatchOptions {
-  readonly binding: WatchBinding;
+interface WatchOptions {
+  readonly streams: ChangeStreams;
   /** The maximum number of streams; an operator's setting. */
   readonly maxStreams: number;
-  /** Counts for metrics. */
-  readonly statistics: WatchStatistics;
+  /** In STREAM_UNITS. */
+  readonly memory: Budget;
+  readonly report: Report;
 }
-
-/** What the streams have done since the process started. */
-interface WatchStatistics {
-  /** Streams that are open; a function because the server owns them. */
-  open: () => number;
-  /** As in ChangeStreams. */
-  readonly lagMs: () => number;
-  readonly sent: { reset: number; changed: number; heartbeat: number };
-}
-
-export const createStatistics = (lagMs: () => number): WatchStatistics => ({
-  open: () => 0,
-  lagMs,
-  sent: { reset: 0, changed: 0, heartbeat: 0 },
-});
 
 /** It bounds streams whose client is gone without closing them, and balances clients over processes. */
 const MAX_DURATION_MS = 60 * 60 * 1000;
 
-/** The calls of the watch rpc, by every protocol. */
+/** The watch rpc, with its path without the leading slash. */
+const METHOD = WatchService.method.watch;
+const NAME = `${WatchService.typeName}/${METHOD.name}`;
+const checkRules = ruleCheck(METHOD.input);
+
+/** The calls of the watch rpc, by every protocol, and what they have done since the process started. */
 export class WatchCalls {
-  readonly #options: WatchOptions;
+  readonly service = WatchService;
+  readonly name = NAME;
+  readonly sent = { reset: 0, changed: 0, heartbeat: 0 };
+  readonly #changes: ChangeStreams;
   readonly #streams: Streams;
   readonly #report: Report;
-  readonly #checkRules;
 
-  /** `memory` in STREAM_UNITS. */
-  constructor(options: WatchOptions, memory: Budget, report: Report) {
-    this.#options = options;
-    this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS, memory);
+  constructor({ streams, maxStreams, memory, report }: WatchOptions) {
+    this.#changes = streams;
+    this.#streams = new Streams("watches", maxStreams, MAX_DURATION_MS, memory);
     this.#report = report;
-    this.#checkRules = ruleCheck(options.binding.service.method.watch.input);
-    options.statistics.open = () => this.#streams.count;
   }
 
-  get name(): string {
-    return `${this.#options.binding.service.typeName}/${this.#options.binding.service.method.watch.name}`;
-  }
+  /** The number of open streams. */
+  readonly open = (): number => this.#streams.count;
 
-  readonly call: WatchCall = async function* (
-    this: WatchCalls,
+  /** As in ChangeStreams. */
+  readonly lagMs = (): number => this.#changes.lagMs;
+
+  /**
+   * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
+   * changes each message for its encoding.
+   */
+  async *call(
     request: WatchRequest,
     client: AbortSignal,
     units: number,
-    prepare = (message: WatchResponse) => message,
-  ) {
-    const { binding, statistics } = this.#options;
-    const { input } = binding.service.method.watch;
-    this.#checkRules(request);
+    prepare = (message: WatchResponse): WatchResponse => message,
+  ): AsyncGenerator<WatchResponse> {
+    checkRules(request);
     const { signal, end } = this.#streams.begin(client, units);
     try {
-      for await (const message of binding.watch(request, signal)) {
+      for await (const message of watch(this.#changes, request, signal)) {
         const { case: type } = message.event;
-        if (type !== undefined) statistics.sent[type]++;
+        if (type !== undefined) this.sent[type]++;
         yield prepare(message);
       }
     } catch (error) {
-      throw toConnectError(error, (defect) => this.#report(defect, this.name), input);
+      throw toConnectError(error, (defect) => this.#report(defect, NAME), METHOD.input);
     } finally {
       end();
     }
     // The client is gone, or the stream has to end.
     throw signal.reason;
-  }.bind(this);
+  }
 
   close(): void {
     this.#streams.close();

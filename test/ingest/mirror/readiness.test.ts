@@ -6,6 +6,7 @@ import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { payload } from "../../fixtures/elements.js";
 import { until } from "../../fixtures/wait.js";
+import { KnownFilters } from "../../../src/ledger/participant/client.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Tokens } from "../../scripted-participant/tokens.js";
@@ -78,7 +79,7 @@ test.each<[string, () => Promise<readonly [url: string, token?: TokenSource]>, R
 
 const CREDENTIALS = "utility-credential-v0";
 
-const all = [...new Set(templates.map(({ packageName }) => packageName))];
+const all = [...new Set(new KnownFilters(templates).present.map(({ packageName }) => packageName))];
 
 const credential = (id: string) => ({
   create: creation("Credential", id, payload.credential("alice", ["holds=USD"])),
@@ -111,6 +112,20 @@ describe("a participant that lacks packages", () => {
     await holds("offer-2");
     // Another process would not read the contracts of a package that came in between.
     expect(store.checkpoint?.updateId).toBeUndefined();
+  });
+
+  test("is followed without the interfaces of version 2", async () => {
+    const { ledger, isReady, held, holds, logged } = await following(
+      all.filter((name) => !name.startsWith("splice-api-token")),
+    );
+    await until("it is ready", isReady);
+    ledger.transact([credential("credential")]);
+    await holds("credential");
+    expect(await held()).toEqual(["credential", "offer"]);
+    const warnings = logged.filter((line) => line.startsWith("warn the participant lacks"));
+    expect(warnings).toHaveLength(1);
+    for (const name of ["transfer-instruction", "allocation", "allocation-instruction"])
+      expect(warnings[0]).toContain(`splice-api-token-${name}-v2`);
   });
 
   test("is read again with the contracts of before when one is uploaded", async () => {

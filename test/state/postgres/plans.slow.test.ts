@@ -71,6 +71,7 @@ const applyParameters: unknown[] = [
   range(0, 5, (n) => `new-counted-${n}`),
   range(0, 5, () => hashOf("sum 4")),
   range(0, 5, () => 1),
+  range(0, 5, () => '["group","name"]'),
 ];
 
 let schema: Schema;
