@@ -340,7 +340,7 @@ describe("what a view says proves nothing", () => {
       failure = error;
     }
     expect(failure).toBeInstanceOf(ViewFailure);
-    const expected = choice && `${String(view?.["interfaceId"])} ${choice}`;
+    const expected = choice && `${view?.["interfaceId"] as string} ${choice}`;
     expect((failure as ViewFailure).choice).toBe(expected);
   });
 
