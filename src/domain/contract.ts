@@ -37,7 +37,7 @@ export interface Body extends BodyTexts {
 export interface BodyTexts {
   /** The create arguments as the ledger encodes them. */
   readonly payload: string;
-  /** The views that were read, a JSON object by the ids of the interfaces; empty for a contract that is read by its arguments. */
+  /** The views that were read, for `unpackViews`; empty for a contract that is read by its arguments. */
   readonly views: string;
   /** Base64, unchanged from the ledger. */
   readonly createdEventBlob: string;

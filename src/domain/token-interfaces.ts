@@ -3,6 +3,7 @@
  * says what the template says of itself: it proves nothing, the signatories do.
  */
 import type { JsonObject } from "../util/json.js";
+import type { BodyTexts } from "./contract.js";
 
 /** What implements an interface, whatever its version. */
 export const INTERFACE_KINDS = [
@@ -75,4 +76,38 @@ export const TOKEN_INTERFACES: readonly TokenInterface[] = [
 export interface ShownContract {
   /** Of the interfaces that were asked for and that it implements. */
   readonly views: ReadonlyMap<TokenInterface, JsonObject>;
+}
+
+/** A view as a body keeps it. Most of a view is in the arguments, too: what equals the argument of its name is only named. */
+interface KeptView {
+  readonly same: readonly string[];
+  readonly own: JsonObject;
+}
+
+/** The text of views, for `unpackViews`; empty if there are none. */
+export function packViews(views: ReadonlyMap<TokenInterface, JsonObject>, payload: JsonObject): string {
+  const kept: Record<string, KeptView> = {};
+  for (const [{ kind, version }, view] of views) {
+    const [same, own]: [string[], JsonObject] = [[], {}];
+    for (const [name, value = null] of Object.entries(view))
+      if (JSON.stringify(value) === JSON.stringify(payload[name])) same.push(name);
+      else own[name] = value;
+    kept[`${kind}/${version}`] = { same, own };
+  }
+  return views.size === 0 ? "" : JSON.stringify(kept);
+}
+
+/** The views of a body by the ids of their interfaces, `packageId:Module:Interface`. */
+export function unpackViews({ payload, views }: BodyTexts): Readonly<Record<string, JsonObject>> {
+  // Both are texts that `JSON.stringify` and `packViews` made.
+  const all = JSON.parse(payload) as JsonObject;
+  const kept = views === "" ? {} : (JSON.parse(views) as Record<string, KeptView>);
+  return Object.fromEntries(
+    TOKEN_INTERFACES.flatMap(({ kind, version, packageId, qualifiedName }) => {
+      const view = kept[`${kind}/${version}`];
+      if (view === undefined) return [];
+      const same = Object.fromEntries(view.same.map((name) => [name, all[name] ?? null]));
+      return [[`${packageId}:${qualifiedName}`, { ...same, ...view.own }]];
+    }),
+  );
 }

@@ -39,7 +39,7 @@ export class Decoder {
       named.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
     this.#byInterface = templates.filter(({ packageName }) => packageName === "");
-    this.#checksSigners = templates.some(({ signerOf }) => signerOf !== undefined);
+    this.#checksSigners = templates.some((template) => template.signerOf !== undefined);
     this.#countsSupply = countsSupply;
     this.#keepsOptional = keepsOptional;
     this.#keepsReadById = keepsReadById;
@@ -142,7 +142,7 @@ export class Decoder {
       templateId: this.#strings.share(requireString(event, "templateId")),
       body: {
         payload: JSON.stringify(payload),
-        views: shown === undefined ? "" : viewsText(template, shown),
+        views: shown === undefined ? "" : viewsText(template, shown, payload),
         createdEventBlob: requireBase64(
           event,
           "createdEventBlob",

@@ -1,7 +1,7 @@
 /** The views of interfaces that a participant shows of a contract. */
 import { SharedStrings } from "../domain/shared-strings.js";
 import { partsOf, type Template } from "../domain/template.js";
-import { type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";
+import { packViews, type ShownContract, TOKEN_INTERFACES, type TokenInterface } from "../domain/token-interfaces.js";
 import type { JsonObject, JsonValue } from "../util/json.js";
 import { fieldsOf, requireObject, requireString } from "./json-fields.js";
 
@@ -87,14 +87,15 @@ export function failsFor(created: JsonValue, choice: string): boolean {
 }
 
 /** What a body keeps of them: those that its templates read, which is the later version where a contract shows both. */
-export function viewsText(template: Template, { views }: ShownContract): string {
-  const read = new Map<string, JsonObject | undefined>();
+export function viewsText(template: Template, { views }: ShownContract, payload: JsonObject): string {
+  const read = new Map<TokenInterface, JsonObject>();
   for (const { interfaces: named = [] } of partsOf(template)) {
     const shown = named.filter((one) => views.has(one));
     for (const one of shown) {
       const isLatest = shown.every(({ kind, version }) => kind !== one.kind || version <= one.version);
-      if (isLatest) read.set(`${one.packageId}:${one.qualifiedName}`, views.get(one));
+      const view = views.get(one);
+      if (isLatest && view !== undefined) read.set(one, view);
     }
   }
-  return read.size === 0 ? "" : JSON.stringify(Object.fromEntries(read));
+  return packViews(read, payload);
 }

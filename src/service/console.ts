@@ -12,6 +12,7 @@ import type {
   RegistrarSchema,
 } from "../../gen/offledger/console/v1/console_pb.js";
 import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
+import { unpackViews } from "../domain/token-interfaces.js";
 import { bodyOf } from "../domain/contract.js";
 import type { JsonObject } from "../util/json.js";
 import { expectPartyId } from "../domain/party.js";
@@ -155,12 +156,12 @@ async function getContract(
   const give = await found.takeBodies(({ contract }) => (contract === undefined ? [] : [contract]));
   const { contract, isArchived, calls } = give().value;
   if (contract === undefined) return { archived: isArchived };
-  const { payload, views } = bodyOf(contract);
+  const body = bodyOf(contract);
   return {
     contract: contractMessage(contract, packageVersion),
     // The create arguments of a template are a record, and so is each view.
-    payload: JSON.parse(payload) as JsonObject,
-    views: views === "" ? {} : (JSON.parse(views) as Record<string, JsonObject>),
+    payload: JSON.parse(body.payload) as JsonObject,
+    views: unpackViews(body),
     calls: calls.flatMap((call) => choiceCallMessage(call) ?? []),
   };
 }

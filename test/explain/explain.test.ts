@@ -282,9 +282,9 @@ describe("where factories on several synchronizers are tried", () => {
   });
 });
 
-test.each<["accept" | "reject", string, JsonValue, string[]]>([
+test.each<["accept" | "reject", string, JsonValue | undefined, string[]]>([
   ["accept", "somebody", [[{ tag: "TIA_Accept", value: {} }, [["bob::1"]]]], []],
-  ["accept", "nothing is said", undefined as unknown as JsonValue, []],
+  ["accept", "nothing is said", undefined, []],
   [
     "reject",
     "nobody, who is not named",
@@ -305,11 +305,14 @@ test.each<["accept" | "reject", string, JsonValue, string[]]>([
   const admin = "a::1";
   const instrumentId = { admin, id: "GOLD" };
   const account = (owner: string) => ({ owner, provider: null, id: "" });
-  const transfer = {
-    ...{ sender: account("ann::1"), receiver: account("bob::1"), amount: "1.0", instrumentId, inputHoldingCids: [] },
-    ...{ requestedAt: "2026-01-01T00:00:00Z", executeBefore: "2036-01-01T00:00:00Z", meta: { values: {} } },
+  const offered = {
+    sender: account("ann::1"),
+    receiver: account("bob::1"),
+    instrumentId,
+    inputHoldingCids: [],
+    executeBefore: "2036-01-01T00:00:00Z",
   };
-  const view = { transfer, ...(availableActions !== undefined && { availableActions }) };
+  const view = { transfer: offered, ...(availableActions !== undefined && { availableActions }) };
   const offer = { contractId: "00ff", views: { "transfer-instruction/2": view } };
   const ask = explainerOn(await storeOf([elementOf(offer, 0, registry)], registry), registry);
   const call = `POST ${requests.transferChoice("v2", choice)("00ff", admin)}`;

@@ -8,6 +8,7 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { parseSnapshot } from "../../src/ledger/file/snapshot.js";
 import { eventFormat, KnownFilters } from "../../src/ledger/participant/client.js";
 import { decodeUpdate, type Unreadable } from "../../src/ledger/participant/elements.js";
+import { unpackViews } from "../../src/domain/token-interfaces.js";
 import { ViewFailure } from "../../src/ledger/views.js";
 import { fullNames } from "../../src/registry/engine/file.js";
 import type { TemplateDefinition } from "../../src/registry/engine/grammar.js";
@@ -145,7 +146,7 @@ describe("TestTokenV2", () => {
   });
 
   test("the body has the views that were read: of each kind the later version", () => {
-    const kept = contracts.map(({ contractId, body }) => [contractId, JSON.parse(body.views) as JsonObject]);
+    const kept = contracts.map(({ contractId, body }) => [contractId, unpackViews(body)]);
     const recorded = testTokenV2.updates
       .flatMap(createdBy)
       .map(({ contractId, interfaceViews }) => [
@@ -339,7 +340,7 @@ describe("what a view says proves nothing", () => {
       failure = error;
     }
     expect(failure).toBeInstanceOf(ViewFailure);
-    const expected = choice && `${String(view?.["interfaceId"])} ${choice}`;
+    const expected = choice && `${view?.["interfaceId"] as string} ${choice}`;
     expect((failure as ViewFailure).choice).toBe(expected);
   });
 

@@ -205,7 +205,7 @@ test("a contract has its payload and the choices on it, if it is an instruction"
   });
   const [credential = ""] = ids((await getParty(bob))["credentials"]);
   expect(await getContract(credential)).toMatchObject({ calls: [], payload: { holder: bob } });
-  expect(await getContract("00ab")).toEqual({ archived: false, calls: [] });
+  expect(await getContract("00ab")).toEqual({ archived: false, calls: [], views: {} });
 });
 
 test("of contracts that are read by interface it has the views, and how many no registrar of ours has signed", async () => {

@@ -147,8 +147,7 @@ function tableTemplate(file: TemplatesFile, name: string, definition: TemplateDe
     parse(payload, shown) {
       const [form, content] = contentOf(payload, shown);
       if (form.keep !== undefined && valuesAt(content, form.keep).length === 0) return undefined;
-      const read = fieldsOf(form, content, listed);
-      const fields = views === undefined || shown === undefined ? read : { ...read, ...views.shownBy(shown) };
+      const fields = fieldsOf(form, content, listed, shown && views?.shownBy(shown));
       const keys = [...indexes.values()].flatMap((paths) => keysOf(paths, fields.registrar ?? "", content));
       return { fields, indexKeys: [...new Set(keys)], isOptional: isReadById };
     },
@@ -184,6 +183,7 @@ function fieldsOf(
   definition: TemplateDefinition,
   payload: JsonValue,
   listed: ListedInstruments | undefined,
+  views: Pick<TableFields, "interfaces" | "actions"> | undefined,
 ): TableFields {
   const { registrar, choices, accounts, refs, flags, from, until, deadline, newest } = definition;
   for (const path of [...list(definition.requires ?? []), ...(registrar === undefined ? [] : [registrar])])
@@ -208,6 +208,8 @@ function fieldsOf(
     from: timeAt(from),
     until: timeAt(until),
     rank: newest === undefined ? undefined : rankAt(payload, newest),
+    interfaces: views?.interfaces,
+    actions: views?.actions,
     listed: listed && instrumentsOf(listed, payload),
   };
 }

@@ -212,6 +212,7 @@ describe.each(Object.entries(stores))("in %s", (_name, makeStore) => {
     const created = { ...others[0], contractId: "00later" } as Creation;
     setup.ledger.transact([{ create: created }]);
     await setup.holds([...active, ...others, created]);
+    expect(lines(setup, LEFT_OUT)).toEqual([]);
   });
 
   test("a package that is not vetted is asked for again once, then its contracts are left out until it is", async () => {

@@ -90,7 +90,7 @@ CREATE TABLE offledger.log_bodies (
   generation bigint NOT NULL,
   contract_id text NOT NULL,
   payload text NOT NULL,
-  -- JSON; empty where none was read.
+  -- JSON, without what the payload has; empty where none was read.
   views text NOT NULL,
   created_event_blob text NOT NULL,
   PRIMARY KEY (generation, contract_id)
