@@ -162,7 +162,7 @@ describe("a valid file", () => {
     for (const file of [...formsOf(textsOf(elements)), JSON.stringify(elements, undefined, 2)]) {
       const { contracts, ...rest } = await read(file);
       expect(contracts.map(({ contractId }) => contractId)).toEqual(["a", "c", "e"]);
-      expect(rest).toEqual({ offset: 50, ignored: 3, problems: [] });
+      expect(rest).toEqual({ offset: 50, ignored: 3, foreign: 0, problems: [] });
     }
     expect(await read("[]")).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
   });

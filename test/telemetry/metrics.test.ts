@@ -60,7 +60,7 @@ test("every metric of a service on a file", async () => {
       ["gauge", "ledger_offset", {}, 4_000],
       ["gauge", "ledger_lag_seconds", {}, 0],
       ["counter", "ledger_reconnects_total", {}, undefined],
-      ["gauge", "foreign_contracts", {}, undefined],
+      ["gauge", "foreign_contracts", {}, 0],
       ["gauge", "mirroring", {}, 1],
       ["gauge", "store_contracts", { template }, 4],
       ["gauge", "database_connections", {}, undefined],
