@@ -8,8 +8,8 @@ import { type Running, serveFile } from "../fixtures/run-service.js";
 
 /** Operations that cannot succeed on a file, by their published paths. */
 const UNAVAILABLE: Readonly<Record<string, { readonly status: number; readonly message: string }>> = {
-  getAllocationInstructionAcceptContext: { status: 400, message: "this registry has no pending ones" },
-  getAllocationInstructionWithdrawContext: { status: 400, message: "this registry has no pending ones" },
+  getAllocationInstructionAcceptContext: { status: 400, message: "is not an allocation instruction that is pending" },
+  getAllocationInstructionWithdrawContext: { status: 400, message: "is not an allocation instruction that is pending" },
   verifyTransferProof: { status: 404, message: "no access to ledger updates" },
 };
 
