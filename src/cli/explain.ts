@@ -34,16 +34,15 @@ export async function explain(config: Config, argument: string): Promise<void> {
   }
   try {
     const url = operatorUrl(config);
-    const response = await send(config, body);
-    if (typeof response === "string") return fail(atUrl(url, response, EXIT_FAILURE));
-    const { status } = response;
-    if (status !== 200) {
-      const exitCode = CONFIG_STATUSES.has(status) ? EXIT_CONFIG : EXIT_FAILURE;
-      return fail(atUrl(url, describeRefusal(config, response), exitCode));
+    try {
+      const response = await postToOperator(config, url, body);
+      if (response.status === 200) return print(formatExplanation(explanationIn(response)));
+      const exitCode = CONFIG_STATUSES.has(response.status) ? EXIT_CONFIG : EXIT_FAILURE;
+      fail(atUrl(url, describeRefusal(config, response), exitCode));
+    } catch (error) {
+      if (error instanceof SettingError) throw error;
+      fail(atUrl(url, errorMessage(error), EXIT_FAILURE));
     }
-    const explanation = readExplanation(response);
-    if (explanation === undefined) return fail(atUrl(url, "the answer is no explanation", EXIT_FAILURE));
-    print(formatExplanation(explanation));
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     fail(configFailure(error.message));
@@ -55,21 +54,11 @@ const atUrl = ({ origin }: URL, reason: string, exitCode: number): Failure => ({
   exitCode,
 });
 
-/** The response, or why there is none. */
-async function send(config: Config, body: string): Promise<OperatorResponse | string> {
-  try {
-    return await postToOperator(config, PATH, body);
-  } catch (error) {
-    if (error instanceof SettingError) throw error;
-    return errorMessage(error);
-  }
-}
-
-function readExplanation({ body }: OperatorResponse): ExplainResponse | undefined {
+function explanationIn({ body }: OperatorResponse): ExplainResponse {
   try {
     return fromJsonString(ExplainResponseSchema, body, { ignoreUnknownFields: true });
   } catch {
-    return undefined;
+    throw new Error("the answer is no explanation");
   }
 }
 
@@ -121,11 +110,11 @@ interface OperatorResponse {
 }
 
 /**
- * Sends JSON to a path of the operator's port of a service with these settings on this machine. Rejects with SettingError
+ * Sends JSON to the operator's port of a service with these settings on this machine. Rejects with SettingError
  * for a setting that cannot be used, and with another error if there is no response within 10 seconds and 16 MiB.
  */
-async function postToOperator(config: Config, path: string, body: string): Promise<OperatorResponse> {
-  const url = new URL(path, operatorUrl(config));
+async function postToOperator(config: Config, base: URL, body: string): Promise<OperatorResponse> {
+  const url = new URL(PATH, base);
   const headers = { "content-type": "application/json", ...(await authorization(config)) };
   const certificate = await readCertificate(config);
   const deadline = new AbortController();

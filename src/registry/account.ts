@@ -59,8 +59,7 @@ export function accountIn(
   const [provider, named] = [valueOf("provider") || undefined, valueOf("id")];
   if (owner !== undefined || provider !== undefined) return accountWith(owner, provider, named ?? "", admin, at);
   // Without an id the party alone names the special account.
-  const wrong = values[`cip-112/${name}.id`] === undefined ? at : `${inMeta}.values.cip-112/${name}.id`;
-  return accountWith(owner, provider, named ?? "cip-112/mint", admin, wrong);
+  return accountWith(owner, provider, named ?? "cip-112/mint", admin, `${inMeta}.values.cip-112/${name}.id`);
 }
 
 const below = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);

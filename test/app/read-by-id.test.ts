@@ -91,7 +91,7 @@ async function participantOf() {
   play(ledger, elements);
   ledger.transact([{ archive: "00spent" }]);
   const names = new Set(TOKEN_INTERFACES.map(({ packageName }) => packageName));
-  const participant = await Participant.start({ ledger, packageNames: [...names, "utility-credential-v0"] });
+  const participant = await Participant.start({ ledger, packageNames: [...names, "splice-test-token-v2"] });
   onTestFinished(() => participant.stop());
   const config: Partial<Config> = {
     registry: "standard",

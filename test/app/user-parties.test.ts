@@ -110,7 +110,7 @@ test("to read as any party needs the registrars by name for a registry that read
   const sentence = /may read as any party, so that nothing tells our registrars from others: set OFFLEDGER_REGISTRARS/;
   await until("it says so", async () => sentence.test((await asking(unnamed.url).readiness()) ?? ""));
 
-  const app = await startApp({ ...quiet(), ...config }, () => NOW);
+  const app = await startApp({ ...quiet(), ...config, registrars: [parties.registrar] }, () => NOW);
   onTestFinished(() => app.close());
   const { readiness, statusOf } = asking(app.url);
   await until("it is ready", async () => (await readiness()) === "ready");

@@ -221,6 +221,7 @@ test("the limits on settlements are at least the worst case that service.md requ
     'OFFLEDGER_MAX_LEGS must be an integer from 25 to 1000000, got "24"',
   ]);
   expect(settlementLimits(25)).toEqual({ legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 });
+  expect(settlementLimits(203)).toEqual({ legs: 203, allocations: 203, instruments: 50, accounts: 406, parties: 406 });
 });
 
 describe.each(rows)("$name", ({ name, variable, flag, accepts, label, good, bad, env }) => {

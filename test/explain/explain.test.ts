@@ -6,6 +6,8 @@ import { requireCredentials, rewardChanges } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { type Changes, completeElements } from "../fixtures/operation-calls.js";
 import * as requests from "../fixtures/requests.js";
+import { burnMintFactory } from "../fixtures/calls/operations.js";
+import { withInputs } from "../rules/inputs.js";
 import { elementOf } from "../../src/testing/answer.js";
 import { registryOf, storeOf } from "../fixtures/in-memory.js";
 import { explainerOn, explaining, type ExplainJson } from "./explaining.js";
@@ -124,10 +126,18 @@ describe("of the candidates it says which is chosen, and why others are not:", (
 
   test("configurations of another scheme", async () => {
     const request = { registrar, instrumentIdentifier: { source: registrar, id: "USD", scheme: "ISIN" } };
-    const found = await (await explaining(completeElements()))(`POST ${requests.instrumentConfiguration}`, request);
+    const additionalIdentifiers = ["USD", "840"].map((id) => ({ source: "ISO", id, scheme: "ISO 4217" }));
+    const configuration = element(
+      "InstrumentConfiguration",
+      "usd",
+      payload.configuration("USD", { additionalIdentifiers }),
+    );
+    const explain = await explaining(completeElements({ registry: { configuration } }));
+    const found = await explain(`POST ${requests.instrumentConfiguration}`, request);
     expect(codes(found)).toEqual(["configuration-missing"]);
-    const reason = `is for source "${registrar}", id "USD", scheme "Internal"`;
+    const reason = `is for source "${registrar}", id "USD", scheme "Internal", and source "ISO", id "USD", scheme "ISO 4217"`;
     expect(candidatesOf(found, "InstrumentConfiguration")).toEqual([{ usd: reason }]);
+    expect(found.searches.flatMap(({ candidates }) => candidates)).toHaveLength(1);
   });
 
   test("beyond 50 they are counted", async () => {
@@ -179,6 +189,12 @@ describe("of a request that succeeds", () => {
     );
   });
 
+  test("it counts input holdings that are not known, each once", async () => {
+    const { path, body } = withInputs(burnMintFactory(["alice"]), ["00ff", "00ff", "00fe"]);
+    const { notes } = await (await explaining(completeElements()))(`POST ${path}`, body as JsonObject);
+    expect(notes).toEqual([expect.stringMatching(/^2 of the input holdings are not known here/)]);
+  });
+
   test("and of one that is refused, it notes that the instrument is paused", async () => {
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", { isPaused: true }));
     const notes = [`Instrument "USD" of registrar ${registrar} is paused: the choice may fail on the ledger.`];
@@ -196,6 +212,16 @@ describe("of a refused request", () => {
     expect(found.error.split("; ")).toHaveLength(3);
     expect(found.changes).toHaveLength(3);
     expect(found).not.toHaveProperty("answer");
+  });
+
+  test("each cause has what it is about", async () => {
+    const causesWith = async (options: JsonObject) =>
+      (await explainAccept({ registry: { rule: element("TransferRule", "rule", payload.service(), options) } })).causes;
+    const about = { contractId: "rule", registrar };
+    expect(await causesWith(onB)).toMatchObject([
+      { code: "no-common-synchronizer", ...about, synchronizers: ["sync-A", "sync-B"] },
+    ]);
+    expect(await causesWith(moving)).toMatchObject([{ code: "rule-moving", ...about }]);
   });
 
   // Registrars of the path; and the sender, whose credentials are missing.

@@ -47,6 +47,9 @@ interface Mirrored {
   readonly state: State;
 }
 
+/** Limits that no test reaches: what is not ready with them is so at once. */
+const NEVER = { unreadyAfter: 3_600_000, staleAfter: 7_200_000 };
+
 /** Mirrors a participant whose ledger ends at offset 39, unless the state says otherwise. */
 async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
   const state: State = {
@@ -69,7 +72,7 @@ async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
       return { ...recorded("update by id"), response: update };
     },
   });
-  const mirror = startMirror(participant.url.href, ["registrar::1220"]);
+  const mirror = startMirror(participant.url.href, ["registrar::1220"], undefined, NEVER);
   onTestFinished(() => mirror.stop());
   return { participant, mirror, state };
 }

@@ -6,6 +6,7 @@ import { decimalText, parseDecimal } from "../../src/domain/decimal.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { accountForm, accountIn, accountOf } from "../../src/registry/account.js";
+import { allocationArguments, targetSynchronizerOf } from "../../src/registry/factory-arguments.js";
 import { decimal, mapKeys, nonEmpty, readFields, time } from "../../src/registry/fields.js";
 
 const PAIR = ["USD", "1.0"];
@@ -207,6 +208,7 @@ describe("an account", () => {
     ["no owner, with the id to mint", withMeta(NO_OWNER, { [id]: "cip-112/mint" }), special("cip-112/mint")],
     ["no owner, with the id to burn", withMeta(NO_OWNER, { [id]: "cip-112/burn" }), special("cip-112/burn")],
     ["no owner but a provider", withMeta(NO_OWNER, { [id]: "7", [provider]: "bank" }), { ...ofBank, id: "7" }],
+    ["no owner, with an empty provider", withMeta(NO_OWNER, { [provider]: "" }), special("cip-112/mint")],
     ["no owner but a provider without id", withMeta(NO_OWNER, { [provider]: "bank" }), { ...ofBank, id: "" }],
   ])("of a field of version 1 or 2: %s", (_what, transfer, expected) => {
     expect(readIn(transfer)).toEqual(expected);
@@ -219,5 +221,28 @@ describe("an account", () => {
     ["a number", { sender: 5 }, ["transfer.sender"]],
   ])("of such a field is refused: %s", (_what, transfer, parts) => {
     for (const part of parts) expect(refusal(() => readIn(transfer))).toContain(part);
+  });
+});
+
+describe("the arguments of a factory", () => {
+  const leg = { sender: "alice", instrumentId: { admin: "admin", id: "USD" } };
+  const query = (allocation: JsonObject, more: JsonObject = {}) => ({
+    registrar: "admin",
+    choiceArguments: { allocation: { transferLeg: leg, ...allocation }, ...more },
+  });
+
+  test.each<[JsonObject, string[]]>([
+    [{ settlement: { executor: "eve" } }, ["eve"]],
+    [{ settlement: { executors: ["eve", "frank"] } }, ["eve", "frank"]],
+    [{ settlement: {} }, []],
+    [{}, []],
+  ])("have the executors of %j", (allocation, executors) => {
+    expect(allocationArguments(query(allocation)).executors()).toEqual(executors);
+  });
+
+  test("name no holding and no synchronizer by an empty text", () => {
+    const given = query({}, { inputHoldingCids: ["", "holding", 5], _targetSynchronizerId: "" });
+    expect(allocationArguments(given)).toMatchObject({ inputHoldings: ["holding"], targetSynchronizer: undefined });
+    expect(targetSynchronizerOf(given)).toBeUndefined();
   });
 });

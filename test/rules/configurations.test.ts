@@ -287,6 +287,16 @@ describe("of several that list an identifier", () => {
     expect(await rules.body(instrument(registrar, id))).toMatchObject({ id: found });
   });
 
+  test("an instrument is named by no default identifier of another", async () => {
+    const executor = await rules.executor();
+    const { value: named } = await executor.execute((registry, context) => registry.instruments(context, registrar));
+    expect(Object.fromEntries(named.map(({ id, otherIds }) => [id, otherIds]))).toMatchObject({
+      EUR: ["840"],
+      GBP: [],
+      SEK: [],
+    });
+  });
+
   test("a choice finds none by an additional one", async () => {
     const instrumentId = { admin: registrar, id: "840" };
     const call = transferFactory("v1", transferV1("alice", "bob", { instrumentId }));

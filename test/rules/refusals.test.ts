@@ -32,6 +32,8 @@ const settle = (legs: number, ...ids: readonly string[]): Call =>
     ),
   );
 const second = groupElements("-2", { provider: "provider-2::1220" });
+const other = "registrar-2::1220";
+const ofOther = [...complete(), element("AllocationFactory", "of-other", payload.service({ registrar: other }))];
 const old = { contexts: { packages: { "pkg-1": "0.8.0" } } };
 
 /** The complete registry with one contract elsewhere. */
@@ -55,6 +57,7 @@ describe("the code of a refusal", () => {
     ["instrument-unknown", 404, complete(), instrument(parties.registrar, "GBP")],
     ["instruction-unknown", 404, complete(), onTransfer("v1", "accept", "00ff")],
     ["instruction-archived", 404, complete(), accept, { archived: ["offer"] }],
+    ["instruction-unknown", 404, ofOther, onTransfer("v1", "accept", "offer", other), { archived: ["offer"] }],
     ["configuration-missing", 404, complete(), createIssuance("mint", "offer", "alice", "GBP")],
     ["rule-missing", 404, without("rule", complete()), accept],
     ["credential-missing", 404, without("alice-holds", complete()), offer, CREDENTIALS_REQUIRED],

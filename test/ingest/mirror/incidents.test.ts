@@ -81,6 +81,8 @@ describe.each<[LedgerErrorKind, keyof Logger, readonly [number, number, number]]
   ["pruned", "warn", [0, 200, 10_000]],
   ["ahead", "error", [0, 200, 10_000]],
   ["denied", "error", [0, 200, 60_000]],
+  ["no-parties", "warn", [1_000, 2_000, 10_000]],
+  ["withdrawn", "error", [100, 200, 10_000]],
   ["busy", "warn", [200, 400, 10_000]],
   ["internal", "error", [2_000, 4_000, 60_000]],
   ["lost", "warn", [100, 200, 10_000]],

@@ -1,8 +1,13 @@
 /** A mirror whose parties are those of the token's user, which change. In virtual time. */
 import { describe, expect, test } from "vitest";
 import type { ReadAs } from "../../../src/domain/ledger.js";
+import { Applier } from "../../../src/ingest/applier.js";
+import { LagTracker } from "../../../src/ingest/lag.js";
+import { Decoder } from "../../../src/ledger/decode.js";
+import type { UpdateStream } from "../../../src/ledger/participant/client.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { transferOffer } from "../../../src/registry/utility/templates.js";
+import { MemoryStore } from "../../../src/state/memory-store.js";
 import { mirrored } from "../../simulation/mirrored.js";
 import { offer, operator } from "../../simulation/script.js";
 
@@ -88,6 +93,23 @@ test("a right that is taken away is an incident: its contracts go, the others ar
   expect(await ask()).toBe("reached");
   expect(served()).toEqual(["first", "second"]);
   expect([mirror.notReadyReason(), snapshots.length]).toEqual([undefined, 2]);
+});
+
+test("of a stream that is abandoned nothing is applied: it was asked for as other parties", async () => {
+  const writer = new MemoryStore();
+  await writer.replace([], 1);
+  const clock = () => 0;
+  const lag = new LagTracker({ unreadyAfter: 1, staleAfter: 1 }, clock, () => Promise.resolve(1));
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const applier = new Applier({ ledger: { missing: [] }, decoder: new Decoder([]), writer, lag, log });
+  const stream = { hasEnded: false, close: () => undefined } as unknown as UpdateStream;
+  const update = (offset: number) => ({
+    update: { Transaction: { value: { offset, updateId: `u${offset}`, events: [] } } },
+  });
+  applier.follow(stream);
+  expect([await applier.apply([update(2)], stream), writer.checkpoint?.offset]).toEqual([true, 2]);
+  applier.abandon(new Error("other parties"));
+  expect([await applier.apply([update(3)], stream), writer.checkpoint?.offset]).toEqual([false, 2]);
 });
 
 test("when the stream ends with the change of a right, the rights are read before the next begins", async () => {
