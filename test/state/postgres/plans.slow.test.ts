@@ -67,6 +67,7 @@ const applyParameters: unknown[] = [
   range(0, 40, () => hashOf("registrar")),
   range(0, 40, () => "{12345678}"),
   range(0, 40, () => "{}"),
+  range(0, 40, () => ""),
   range(0, 40, () => "AAAA"),
   range(0, 5, (n) => `new-counted-${n}`),
   range(0, 5, () => hashOf("sum 4")),
