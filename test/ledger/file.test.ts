@@ -164,7 +164,7 @@ describe("a valid file", () => {
       expect(contracts.map(({ contractId }) => contractId)).toEqual(["a", "c", "e"]);
       expect(rest).toEqual({ offset: 50, ignored: 3, foreign: 0, problems: [] });
     }
-    expect(await read("[]")).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
+    expect(await read("[]")).toEqual({ contracts: [], offset: 0, ignored: 0, foreign: 0, problems: [] });
   });
 
   test("may hold any string in its payloads", async () => {

@@ -25,7 +25,7 @@ const FILL = [
      '2026-01-05T09:00:00Z', n, 'sync', 0, '{"fields":{},"indexKeys":[]}', md5('sum 0')::uuid, 1, md5('registrar')::uuid,
      ARRAY['12345678']
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
-  `INSERT INTO offledger.log_bodies SELECT g, 'id-' || to_char(n, 'FM000000'), '{}', 'AAAA'
+  `INSERT INTO offledger.log_bodies SELECT g, 'id-' || to_char(n, 'FM000000'), '{}', '', 'AAAA'
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
   `INSERT INTO offledger.log_counted_only SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
   `INSERT INTO offledger.log_sums
@@ -67,6 +67,7 @@ const applyParameters: unknown[] = [
   range(0, 40, () => hashOf("registrar")),
   range(0, 40, () => "{12345678}"),
   range(0, 40, () => "{}"),
+  range(0, 40, () => ""),
   range(0, 40, () => "AAAA"),
   range(0, 5, (n) => `new-counted-${n}`),
   range(0, 5, () => hashOf("sum 4")),
