@@ -2,8 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, Registry } from "prom-client";
 import type { RequestCounts } from "../service/console-data.js";
-import { refusalCode } from "./refusals.js";
-import { type Outcome, type Protocol, type RequestObserver, statusName } from "./request-record.js";
+import { type Outcome, type Protocol, refusalCode, type RequestObserver, statusName } from "./request-record.js";
 
 /** Whether a series may be exported: at most `max`, which bounds memory here and in Prometheus. */
 function bounded(max: number): (series: readonly unknown[]) => boolean {

@@ -1,10 +1,12 @@
-/** The record of one request, from arrival to response, for metrics, logs and traces. */
+/** The record of one request, from arrival to response, for metrics, logs and traces, and its line in the log. */
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
 import { type Cause, causesOf, type RegistryError } from "../domain/errors.js";
 
 /** Any path that is not an rpc counts as REST. */
@@ -178,7 +180,7 @@ export function readParentSpan({ headers }: FastifyRequest): ParentSpan | undefi
 }
 
 /** The client's address; undefined once the connection is closed. */
-export function readClientAddress(request: FastifyRequest): string | undefined {
+function readClientAddress(request: FastifyRequest): string | undefined {
   try {
     return request.ip;
   } catch {
@@ -186,3 +188,112 @@ export function readClientAddress(request: FastifyRequest): string | undefined {
     return undefined;
   }
 }
+
+interface Tracer {
+  /** Returns the id of the trace; undefined if the request is not traced. */
+  record(completed: CompletedRequest, parent: ParentSpan | undefined): string | undefined;
+}
+
+/** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */
+export function requestObserver(requestLog: RequestLog, tracing: Tracer | undefined): RequestObserver {
+  return (completed) => {
+    const isLogged = requestLog.isLogged(completed);
+    if (!isLogged && tracing === undefined) return;
+    const { request } = completed;
+    const parent = readParentSpan(request);
+    if (!isLogged && parent?.isSampled === false) return;
+    const traceId = tracing?.record(completed, parent) ?? parent?.traceId;
+    if (isLogged) requestLog.write(completed, traceId);
+  };
+}
+
+/** One line per request, without anything that was sent but what a refusal is about. */
+export class RequestLog {
+  readonly #log: Logger;
+  readonly #logged: Config["logRequests"];
+
+  constructor(log: Logger, logged: Config["logRequests"]) {
+    this.#log = log;
+    this.#logged = logged;
+  }
+
+  /** Whether a request is logged. Lets the caller skip creating ids. */
+  isLogged(request: Judged): boolean {
+    if (this.#logged === "none" || (this.#logged === "failed" && !isFailed(request))) return false;
+    return this.#log.isLevelEnabled(levelOf(request));
+  }
+
+  /** `traceId` is undefined if the request has no trace. */
+  write(completed: CompletedRequest, traceId: string | undefined): void {
+    const { request, requestId, operation, protocol, outcome, durationMs, refusal } = completed;
+    const fields = {
+      requestId,
+      operation: operation === "" ? "none" : operation,
+      protocol,
+      status: statusName(outcome),
+      milliseconds: Math.round(durationMs * 1000) / 1000,
+      traceId,
+      client: readClientAddress(request),
+      ...(refusal !== undefined && refusalFields(refusal)),
+    };
+    this.#log[levelOf(completed)](fields, "request");
+  }
+}
+
+type Judged = Pick<CompletedRequest, "operation" | "outcome">;
+
+/** A probe that is told the truth has not failed: ReadinessLog tells of it once. */
+const isFailed = ({ operation, outcome }: Judged): boolean =>
+  outcome !== 0 && !(outcome === Code.Unavailable && /\.health\./.test(operation));
+
+/** A caller's mistake is not a warning: the operator cannot fix it. */
+function levelOf(judged: Judged): "info" | "warn" {
+  const { outcome } = judged;
+  if (!isFailed(judged)) return "info";
+  return outcome === Code.ResourceExhausted || isFailure(outcome) ? "warn" : "info";
+}
+
+/** The code of a cause. A registry module may give one of any length. */
+const boundedCode = ({ code }: Cause): string => code.slice(0, 63);
+
+/** The code of the first cause, for logs, metrics and traces. */
+export const refusalCode = ({ causes: [first] }: Refusal): string => (first === undefined ? "" : boundedCode(first));
+
+/** Longer than any party or contract id of Canton. */
+const MAX_LENGTH = 256;
+const MAX_LISTED = 10;
+
+/**
+ * What the log says of a refusal: the first cause without its message; of several causes their number and their codes,
+ * each code once. Lengths are bounded.
+ */
+function refusalFields(refusal: Refusal): object {
+  const { causes } = refusal;
+  const [first] = causes;
+  const { registrar, instrument, party, issuer, claims, contractId, template, synchronizers } = first ?? {};
+  return {
+    code: refusalCode(refusal),
+    // A logger leaves out what is undefined.
+    causes: causes.length > 1 ? causes.length : undefined,
+    codes: causes.length > 1 ? codesOf(causes) : undefined,
+    registrar: cut(registrar),
+    instrument: cut(instrument),
+    party: cut(party),
+    issuer: cut(issuer),
+    claims: listed(claims?.map(({ property, value }) => `${property}=${value}`)),
+    contractId: cut(contractId),
+    template: cut(template),
+    synchronizers: listed(synchronizers),
+    field: cut(first?.field),
+    limit: cut(first?.limit),
+    maximum: first?.maximum,
+  };
+}
+
+/** A settlement may lack hundreds of credentials: they have one code. */
+const codesOf = (causes: Refusal["causes"]): readonly string[] =>
+  [...new Set(causes.map(boundedCode))].slice(0, MAX_LISTED);
+
+const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_LENGTH);
+const listed = (texts: readonly string[] | undefined): readonly string[] | undefined =>
+  texts?.slice(0, MAX_LISTED).map((text) => text.slice(0, MAX_LENGTH));

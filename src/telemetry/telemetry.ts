@@ -1,19 +1,10 @@
 /** Metrics, request log and traces, each if configured. */
-import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import type { Config } from "../config/config.js";
 import { type AppConfig, limitsOf } from "../config/limits.js";
 import type { Metrics, MetricSources } from "./metrics.js";
-import { refusalFields, RefusalLog } from "./refusals.js";
+import { RefusalLog } from "./refusals.js";
 import type { RequestMetrics } from "./request-metrics.js";
-import {
-  type CompletedRequest,
-  isFailure,
-  readClientAddress,
-  readParentSpan,
-  type RequestObserver,
-  statusName,
-} from "./request-record.js";
+import { RequestLog, requestObserver, type RequestObserver } from "./request-record.js";
 import type { Tracing } from "./tracing.js";
 
 interface Telemetry {
@@ -63,63 +54,4 @@ async function startTracing(config: AppConfig, log: Logger, version: string): Pr
   if (!sendsTraces) return undefined;
   const { Tracing: LoadedTracing } = await import("./tracing.js");
   return new LoadedTracing({ ratio, version, log });
-}
-
-/** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */
-function requestObserver(requestLog: RequestLog, tracing: Tracing | undefined): RequestObserver {
-  return (completed) => {
-    const isLogged = requestLog.isLogged(completed);
-    if (!isLogged && tracing === undefined) return;
-    const { request } = completed;
-    const parent = readParentSpan(request);
-    if (!isLogged && parent?.isSampled === false) return;
-    const traceId = tracing?.record(completed, parent) ?? parent?.traceId;
-    if (isLogged) requestLog.write(completed, traceId);
-  };
-}
-
-/** One line per request, without anything that was sent but what a refusal is about. */
-export class RequestLog {
-  readonly #log: Logger;
-  readonly #logged: Config["logRequests"];
-
-  constructor(log: Logger, logged: Config["logRequests"]) {
-    this.#log = log;
-    this.#logged = logged;
-  }
-
-  /** Whether a request is logged. Lets the caller skip creating ids. */
-  isLogged(request: Judged): boolean {
-    if (this.#logged === "none" || (this.#logged === "failed" && !isFailed(request))) return false;
-    return this.#log.isLevelEnabled(levelOf(request));
-  }
-
-  /** `traceId` is undefined if the request has no trace. */
-  write(completed: CompletedRequest, traceId: string | undefined): void {
-    const { request, requestId, operation, protocol, outcome, durationMs, refusal } = completed;
-    const fields = {
-      requestId,
-      operation: operation === "" ? "none" : operation,
-      protocol,
-      status: statusName(outcome),
-      milliseconds: Math.round(durationMs * 1000) / 1000,
-      traceId,
-      client: readClientAddress(request),
-      ...(refusal !== undefined && refusalFields(refusal)),
-    };
-    this.#log[levelOf(completed)](fields, "request");
-  }
-}
-
-type Judged = Pick<CompletedRequest, "operation" | "outcome">;
-
-/** A probe that is told the truth has not failed: ReadinessLog tells of it once. */
-const isFailed = ({ operation, outcome }: Judged): boolean =>
-  outcome !== 0 && !(outcome === Code.Unavailable && /\.health\./.test(operation));
-
-/** A caller's mistake is not a warning: the operator cannot fix it. */
-function levelOf(judged: Judged): "info" | "warn" {
-  const { outcome } = judged;
-  if (!isFailed(judged)) return "info";
-  return outcome === Code.ResourceExhausted || isFailure(outcome) ? "warn" : "info";
 }

@@ -22,8 +22,14 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { withTimeout } from "../util/async.js";
 import type { Logger } from "../util/logger.js";
-import { refusalCode } from "./refusals.js";
-import { type CompletedRequest, isFailure, type ParentSpan, type Protocol, statusName } from "./request-record.js";
+import {
+  type CompletedRequest,
+  isFailure,
+  type ParentSpan,
+  type Protocol,
+  refusalCode,
+  statusName,
+} from "./request-record.js";
 
 /** Spans in the queue, of one to two kilobytes each; more are dropped. */
 const MAX_QUEUED = 4_096;

@@ -5,7 +5,7 @@
 import http from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import { RequestLog } from "../../../src/telemetry/telemetry.js";
+import { RequestLog } from "../../../src/telemetry/request-record.js";
 import { acme, nordic } from "../../fixtures/calls/build.js";
 import { calls, successfulCalls } from "../../fixtures/calls/index.js";
 import { sendHttp1 } from "../../fixtures/http-requests.js";

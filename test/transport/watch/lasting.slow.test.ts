@@ -8,7 +8,7 @@ import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { startApp } from "../../../src/app/app.js";
 import type { JsonObject } from "../../../src/util/json.js";
-import { RequestLog } from "../../../src/telemetry/telemetry.js";
+import { RequestLog } from "../../../src/telemetry/request-record.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { registryOf } from "../../fixtures/registries.js";
 import { quiet, serve } from "../../fixtures/run-service.js";
