@@ -41,7 +41,8 @@ const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).e
 test("it has the demo registry, changes it, and stops on SIGINT", async () => {
   await until("it says how to use it", () => output.includes("npm start"));
   const url = exported("OFFLEDGER_LEDGER_URL");
-  const cumulative = templates.map(({ packageName, qualifiedName }) => {
+  const named = templates.filter(({ packageName }) => packageName !== "");
+  const cumulative = named.map(({ packageName, qualifiedName }) => {
     const value = { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob: true };
     return { identifierFilter: { TemplateFilter: { value } } };
   });
