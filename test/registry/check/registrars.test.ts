@@ -1,6 +1,6 @@
 /** A state without registrars is told, for as long as it lasts. */
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, type TestContext, test } from "vitest";
 import { RegistrarMonitor } from "../../../src/registry/check/registrars.js";
 import type { Inventory } from "../../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
@@ -11,7 +11,7 @@ const PARTIES = ["operator::1220"];
 const VISIBLE = fruit("a");
 
 /** Every apple is a registrar. */
-function monitored({ parties }: { readonly parties: readonly string[] | undefined } = { parties: PARTIES }) {
+function monitored({ onTestFinished }: TestContext, ofFile = false) {
   const store = new MemoryStore();
   const logged: string[] = [];
   const note = (level: string) => (_details: object, message: string) => void logged.push(`${level} ${message}`);
@@ -25,7 +25,7 @@ function monitored({ parties }: { readonly parties: readonly string[] | undefine
     return { registrars, counts };
   };
   const registry = { inventory: (view: Parameters<typeof inventory>[0]) => inventory(view) };
-  const source = { changes: store.changes, reader: store, parties: () => parties };
+  const source = { changes: store.changes, reader: store, parties: () => (ofFile ? undefined : PARTIES) };
   const clock = () => performance.now();
   const monitor = new RegistrarMonitor({ registry, source, now: Date.now, clock, log });
   onTestFinished(() => monitor.close());
@@ -44,8 +44,9 @@ const NONE =
   "and that this participant hosts them.";
 
 describe("a snapshot without registrars", () => {
-  test("after one that had some is an incident and a warning, and its parties are checked, until one comes", async () => {
-    const { store, logged, kinds, looked, monitor } = monitored();
+  test.concurrent("after one that had some is an incident and a warning, and its parties are checked, until one comes", async (context) => {
+    const { expect } = context;
+    const { store, logged, kinds, looked, monitor } = monitored(context);
     await store.replace([VISIBLE], 10);
     await looked();
     expect([kinds(), logged]).toEqual([[], []]);
@@ -74,8 +75,9 @@ describe("a snapshot without registrars", () => {
     expect(logged.filter((line) => line === LOST)).toHaveLength(2);
   });
 
-  test("at first is a warning if it is of a participant, but no incident: a new ledger has none yet", async () => {
-    const { store, logged, kinds } = monitored();
+  test.concurrent("at first is a warning if it is of a participant, but no incident: a new ledger has none yet", async (context) => {
+    const { expect } = context;
+    const { store, logged, kinds } = monitored(context);
     await store.replace([], 1);
     await until("it is noticed", () => kinds().length > 0);
     expect(logged).toEqual([NONE]);
@@ -83,8 +85,9 @@ describe("a snapshot without registrars", () => {
     await until("it is over", () => kinds().length === 0);
   });
 
-  test("at first is nothing if it is of a file, and is an incident after one that had some", async () => {
-    const { store, logged, kinds, looked } = monitored({ parties: undefined });
+  test.concurrent("at first is nothing if it is of a file, and is an incident after one that had some", async (context) => {
+    const { expect } = context;
+    const { store, logged, kinds, looked } = monitored(context, true);
     await store.replace([], 1);
     await looked();
     expect([kinds(), logged]).toEqual([[], []]);
@@ -96,8 +99,9 @@ describe("a snapshot without registrars", () => {
   });
 });
 
-test("between snapshots a served registry is not read", async () => {
-  const { store, state, looked } = monitored();
+test.concurrent("between snapshots a served registry is not read", async (context) => {
+  const { expect } = context;
+  const { store, state, looked } = monitored(context);
   await store.replace([VISIBLE], 1);
   await looked();
   for (let offset = 2; offset < 5; offset++) {
@@ -107,8 +111,9 @@ test("between snapshots a served registry is not read", async () => {
   expect(state.reads).toBe(1);
 });
 
-test("a store that cannot be read is looked at again, and logged once", async () => {
-  const { store, state, logged, kinds, looked } = monitored();
+test.concurrent("a store that cannot be read is looked at again, and logged once", async (context) => {
+  const { expect } = context;
+  const { store, state, logged, kinds, looked } = monitored(context);
   state.fails = true;
   await store.replace([], 1);
   await looked();
