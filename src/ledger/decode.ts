@@ -44,7 +44,7 @@ export class Decoder {
     this.#keepsOptional = keepsOptional;
     this.#keepsReadById = keepsReadById;
     this.#registrars = new Set(registrars);
-    this.lacksRegistrars = registrars.length === 0 && templates.some((template) => template.signerOf !== undefined);
+    this.lacksRegistrars = this.#checksSigners && registrars.length === 0;
   }
 
   /** Counts from 0 again: a snapshot begins. */
