@@ -267,6 +267,15 @@ describe("templates with names are read by these", () => {
     expect(filters.missing.length).toBe(3);
   });
 
+  test("a preapproval is trusted as its package is: one that somebody names alike in a package of their own is none", () => {
+    const decode = (packageName?: string) => {
+      const options = packageName === undefined ? {} : { packageName };
+      const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []), options);
+      return new Decoder(utility.templates).decode(preapproval)?.contract.contractId;
+    };
+    expect([decode(), decode("mallory-app-v0")]).toEqual(["preapproval", undefined]);
+  });
+
   test("a snapshot file needs no views", async () => {
     const text = utilityContracts.map((one) => JSON.stringify(one)).join("\n");
     const { contracts, problems } = await parseSnapshot([text], new Decoder(utility.templates));
