@@ -119,7 +119,7 @@ async function start(
     return "the participant has not said yet which versions the packages of the contracts have";
   };
   const configuration = await configurationId(config, overrides);
-  const { readById = [] } = registry;
+  const readById = registry.readById?.templates ?? [];
   // A replica without a participant: a mirror that has one stores none of them.
   const isUntold = !roles.mirrors && !config.keepHoldings && readById.some((one) => one.isReadById === true);
   const ledger = source.contracts?.(readById) ?? (isUntold ? UNTOLD : undefined);

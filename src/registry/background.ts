@@ -9,7 +9,7 @@ export const backgroundContext = (view: View, now: number): RequestContext => ({
   view,
   now,
   hasReachedEnd: true,
-  onLedger: () => undefined,
+  onLedger: () => "unasked",
   mayChangeAt: () => undefined,
 });
 

@@ -39,6 +39,7 @@ export const ISSUANCE_FACTORIES = [
   ...ISSUANCE_INSTRUCTIONS.map((instruction) => `${instruction}/create` as const),
   "burn-mint-factory",
 ] as const;
+export type IssuanceFactory = (typeof ISSUANCE_FACTORIES)[number];
 
 export const OPERATIONS = [...STANDARD_OPERATIONS, ...ISSUANCE_FACTORIES, ...ISSUANCE_CHOICES] as const;
 export type TableOperation = (typeof OPERATIONS)[number];

@@ -11,8 +11,8 @@ import {
   type View,
 } from "../state/port.js";
 import type { History } from "../registry/sdk/lookup.js";
-import type { Registry, RequestContext, UtilityOperations } from "../registry/sdk/registry.js";
-import { NotAsked, type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
+import type { OperationRequest, Registry, RequestContext, UtilityOperations } from "../registry/sdk/registry.js";
+import { type Preparation, QueryContext, type QueryRecorder, Recording } from "./recorder.js";
 
 /** The version of the state on which a result rests. */
 export interface ReadVersion {
@@ -99,6 +99,8 @@ type Query<T> = (registry: Registry, context: RequestContext) => T;
 /** A query with what is the same in all its runs. */
 interface Run<T> {
   readonly query: Query<T>;
+  /** What it answers; undefined for a query that reads nothing from the ledger. */
+  readonly request: OperationRequest | undefined;
   readonly recording: Recording | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -107,13 +109,13 @@ interface Run<T> {
 /** What a run on one state has come to. */
 type Outcome<T> =
   | { readonly result: Result<T> }
-  /** It needs contracts that have to be read from the ledger first. */
-  | { readonly notAsked: readonly string[] }
+  /** It was not run: these contracts have to be read from the ledger first. */
+  | { readonly unread: readonly string[] }
   /** A contract id was not found that the ledger may have: how to run it again. */
   | { readonly behind: Run<T> };
 
-/** A query may need some only after others. The state moves meanwhile, and another state may name others. */
-const MAX_READS = 4;
+/** The state moves while contracts are read, and another state may name others. */
+const MAX_READS = 3;
 
 const NONE_READ: NonNullable<Preparation["onLedger"]> = new Map();
 
@@ -153,16 +155,16 @@ export class QueryExecutor {
   }
 
   /**
-   * Runs a query on one state. Throws RegistryError, or rejects with it. Where the query asks for contracts of the ledger, it
-   * runs again when they are read; where it is refused for a contract id that the ledger may have, when the store has caught up.
-   * Otherwise it is synchronous: a promise costs more than most queries. Without `recording` nothing is recorded but what a
-   * refused query misses.
+   * Runs a query on one state. Throws RegistryError, or rejects with it. Where the registry names contracts of the ledger for
+   * `request`, they are read first; where the query is refused for a contract id that the ledger may have, it runs again when
+   * the store has caught up. Otherwise it is synchronous: a promise costs more than most queries. Without `recording` nothing
+   * is recorded but what a refused query misses.
    */
-  execute<T>(query: Query<T>, recording?: Recording): Result<T> | Promise<Result<T>> {
+  execute<T>(query: Query<T>, recording?: Recording, request?: OperationRequest): Result<T> | Promise<Result<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
     // All runs of a request have one time.
-    const run = { query, recording, now: recording?.now ?? this.#now() };
+    const run = { query, request, recording, now: recording?.now ?? this.#now() };
     const hasReachedEnd = this.#freshness.catchUp === undefined;
     const outcome = this.#run(run, { hasReachedEnd, onLedger: this.#ledger && NONE_READ });
     return "result" in outcome ? outcome.result : this.#goOn(run, outcome, hasReachedEnd);
@@ -179,8 +181,8 @@ export class QueryExecutor {
     try {
       for (;;) {
         if ("result" in outcome) return outcome.result;
-        if ("notAsked" in outcome) {
-          onLedger = new Map([...onLedger, ...(await this.#read(outcome.notAsked, ++reads))]);
+        if ("unread" in outcome) {
+          onLedger = new Map([...onLedger, ...(await this.#read(outcome.unread, ++reads))]);
         } else {
           run = outcome.behind;
           catchUp ??= this.#freshness.catchUp?.()[Symbol.asyncIterator]();
@@ -206,9 +208,10 @@ export class QueryExecutor {
   executeUtility<T>(
     query: (utility: UtilityOperations, context: RequestContext) => T,
     recording?: Recording,
+    request?: OperationRequest,
   ): Result<T> | Promise<Result<T>> {
     const utility = this.#utility();
-    return this.execute((_registry, context) => query(utility, context), recording);
+    return this.execute((_registry, context) => query(utility, context), recording, request);
   }
 
   /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
@@ -228,19 +231,22 @@ export class QueryExecutor {
     return utility;
   }
 
-  /** Runs a query on the present state. Throws RegistryError. */
+  /** Runs a query on the present state, unless contracts have to be read before. Throws RegistryError. */
   #run<T>(run: Run<T>, prepared: Omit<Preparation, "now">): Outcome<T> {
-    const { query, recording, now } = run;
-    const { hasReachedEnd } = prepared;
+    const { query, request, recording, now } = run;
+    const { hasReachedEnd, onLedger } = prepared;
     let recorder: QueryRecorder | undefined;
     try {
       return this.#reader.read((view): Outcome<T> => {
         recorder = recording?.begin(view, now);
+        if (onLedger !== undefined && request !== undefined) {
+          const unread = this.#named(view, request).filter((id) => !onLedger.has(id));
+          if (unread.length > 0) return { unread };
+        }
         const value = this.#valueOf(query, new QueryContext(view, { now, ...prepared }, recorder));
         return { result: new Result(value, this.#versionOf(view), this.#originOf(run, view)) };
       });
     } catch (error) {
-      if (error instanceof NotAsked) return { notAsked: error.contractIds };
       if (hasReachedEnd || !isNotFound(error)) throw asUnavailable(error);
       // It is decided once more to learn what it misses.
       if (recorder === undefined) return this.#run({ ...run, recording: new Recording() }, prepared);
@@ -249,10 +255,20 @@ export class QueryExecutor {
     }
   }
 
-  #originOf<T>({ query, recording }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
+  #named(view: View, request: OperationRequest): readonly string[] {
+    try {
+      return this.#registry.readById?.contractIds(view, request) ?? [];
+    } catch (error) {
+      // Of a request that is refused anyway: its operation says with what.
+      if (error instanceof RegistryError) return [];
+      throw error;
+    }
+  }
+
+  #originOf<T>({ query, request, recording }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
     const { bodies } = this.#reader;
     if (bodies === undefined) return undefined;
-    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording) };
+    return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording, request) };
   }
 
   /** One object for each state, mostly. */

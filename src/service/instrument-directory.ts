@@ -209,7 +209,7 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
       now,
       hasReachedEnd,
       recorder,
-      onLedger: (template, contractIds) => context.onLedger(template, contractIds),
+      onLedger: (template, contractId) => context.onLedger(template, contractId),
       mayChangeAt(times) {
         const all = [...times];
         context.mayChangeAt(all);

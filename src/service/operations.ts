@@ -102,23 +102,28 @@ function handlerOf(
   const { operation, version } = rpc;
   if (isOneOf(CHOICES, operation))
     return choiceHandler(rpc, (query, recording) =>
-      executor.execute((registry, context) => registry.choiceContext(context, operation, query), recording),
+      executor.execute((registry, context) => registry.choiceContext(context, operation, query), recording, {
+        operation,
+        query,
+      }),
     );
   if (isOneOf(ISSUANCE_CHOICES, operation))
     return choiceHandler(rpc, (query, recording) =>
-      executor.executeUtility((utility, context) => utility.issuanceContext(context, operation, query), recording),
+      executor.executeUtility((utility, context) => utility.issuanceContext(context, operation, query), recording, {
+        operation,
+        query,
+      }),
     );
   switch (operation) {
     case "transfer-factory":
       return transferFactoryHandler(executor, version, transfers);
     case "allocation-factory":
-      return factoryHandler(executor, "allocationFactory", version);
     case "settlement-factory":
-      return factoryHandler(executor, "settlementFactory", version);
+      return factoryHandler(executor, operation, version);
     case "burn-mint-factory":
       return burnMintHandler(executor);
     default:
-      return createHandler(executor, operation.replace("/create", "") as IssuanceInstruction);
+      return createHandler(executor, operation);
   }
 }
 
@@ -146,7 +151,10 @@ function transferFactoryHandler(
 ) {
   return (request: GetTransferFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    const result = executor.execute((registry, context) => registry.transferFactory(context, query), recording);
+    const result = executor.execute((registry, context) => registry.transferFactory(context, query), recording, {
+      operation: "transfer-factory",
+      query,
+    });
     const counted = (arrived: Result<TransferFactoryResult>) => {
       transfers?.count(query.registrar, arrived.value.instrumentId, arrived.value.transferKind);
       return arrived;
@@ -159,12 +167,13 @@ function transferFactoryHandler(
 /** The handler of a factory without transfer kind. */
 function factoryHandler(
   executor: QueryExecutor,
-  factory: "allocationFactory" | "settlementFactory",
+  operation: "allocation-factory" | "settlement-factory",
   apiVersion: ApiVersion | undefined,
 ) {
+  const factory = operation === "allocation-factory" ? "allocationFactory" : "settlementFactory";
   return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest, recording?: Recording) => {
     const query = factoryQuery(request, apiVersion);
-    return executor.execute((registry, context) => registry[factory](context, query), recording);
+    return executor.execute((registry, context) => registry[factory](context, query), recording, { operation, query });
   };
 }
 
@@ -195,13 +204,15 @@ function factoryQuery(
   };
 }
 
-function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
+function createHandler(executor: QueryExecutor, operation: `${IssuanceInstruction}/create`) {
+  const instruction = operation.replace("/create", "") as IssuanceInstruction;
   return (request: GetCreateContextRequest | GetBurnRequestCreateContextRequest, recording?: Recording) => {
     const burned = "holdingContractIds" in request ? request.holdingContractIds : [];
     const query = issuanceQuery(request.instrumentId, [request.holder], burned);
     return executor.executeUtility(
       (utility, context) => utility.issuanceFactory(context, instruction, query),
       recording,
+      { operation, query },
     );
   };
 }
@@ -210,7 +221,10 @@ function burnMintHandler(executor: QueryExecutor) {
   return ({ instrumentId, inputHoldingCids, outputs }: GetBurnMintFactoryRequest, recording?: Recording) => {
     const holders = outputs.map(({ owner }) => owner);
     const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
-    return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording);
+    return executor.executeUtility((utility, context) => utility.burnMintFactory(context, query), recording, {
+      operation: "burn-mint-factory",
+      query,
+    });
   };
 }
 

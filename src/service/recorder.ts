@@ -146,21 +146,11 @@ export interface Preparation {
   /** As in RequestContext. */
   readonly hasReachedEnd: boolean;
   /**
-   * What the ledger says of each contract that was read, by contract id; undefined of one that it does not know. Undefined if
-   * the source cannot read any.
+   * What the ledger says of each contract that the query has named, by contract id; undefined of one that it does not know.
+   * Undefined if the source cannot read any.
    */
   readonly onLedger: ReadonlyMap<string, OnLedger | undefined> | undefined;
 }
-
-/** A query needs contracts that the ledger was not asked for yet. It runs again when it was: no error of the query. */
-export class NotAsked extends Error {
-  constructor(readonly contractIds: readonly string[]) {
-    super(`the ledger was not asked yet for ${contractIds.length} contracts`);
-    this.name = "NotAsked";
-  }
-}
-
-const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** What one run of a query is answered from. */
 export class QueryContext implements RequestContext {
@@ -183,20 +173,16 @@ export class QueryContext implements RequestContext {
     return this.#recorder?.explanation;
   }
 
-  onLedger<F>(template: Template<F>, contractIds: readonly string[]): ReadonlyMap<string, OnLedger<F>> {
+  onLedger<F>(template: Template<F>, contractId: string): OnLedger<F> | undefined {
     const known = this.#onLedger;
-    if (known === undefined) return NOTHING;
-    const notAsked = contractIds.filter((id) => !known.has(id));
-    if (notAsked.length > 0) throw new NotAsked([...new Set(notAsked)]);
-    if (template.isReadById === true && contractIds.length > 0) this.#recorder?.dependsOnLedger();
-    const found = new Map<string, OnLedger<F>>();
-    for (const id of contractIds) {
-      const one = known.get(id);
-      if (one === undefined || (typeof one === "object" && !isOf(one.template, template))) continue;
-      // Its fields are those of its template.
-      found.set(id, one as OnLedger<F>);
-    }
-    return found;
+    if (known === undefined) return undefined;
+    if (!known.has(contractId))
+      throw new Error(`contract ${contractId} was not read: Registry.readById did not name it for this request`);
+    if (template.isReadById === true) this.#recorder?.dependsOnLedger();
+    const told = known.get(contractId);
+    if (typeof told === "object" && !isOf(told.template, template)) return undefined;
+    // Its fields are those of its template.
+    return told as OnLedger<F> | undefined;
   }
 
   mayChangeAt(times: Iterable<number>): void {

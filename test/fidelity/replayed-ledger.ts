@@ -123,7 +123,7 @@ export async function replies(
   const store = new MemoryStore();
   let [now, offset, next] = [0, 0, 0];
   const freshness = { staleReason: () => undefined };
-  const { readById = [] } = registry;
+  const readById = registry.readById?.templates ?? [];
   const ledger = { contracts: (ids: readonly string[]) => Promise.resolve(toldOf(contracts, readById, ids, offset)) };
   const executor = new QueryExecutor(registry, readerOf(store), freshness, () => now, undefined, ledger);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };

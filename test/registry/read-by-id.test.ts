@@ -6,11 +6,13 @@ import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { scanInventory } from "../../src/registry/check/scan.js";
 import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
-import type { Choice, ContextResult } from "../../src/registry/sdk/registry.js";
+import type { Choice, ContextResult, OperationRequest } from "../../src/registry/sdk/registry.js";
 import { QueryExecutor } from "../../src/service/executor.js";
 import { Recording } from "../../src/service/recorder.js";
 import type { JsonObject } from "../../src/util/json.js";
 import { Decoder } from "../../src/ledger/decode.js";
+import { parties } from "../fixtures/elements.js";
+import { allocationV1, transferV1 } from "../fixtures/requests.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { storeOf, tableOf } from "../fixtures/in-memory.js";
 
@@ -81,6 +83,7 @@ async function answerTo(
     const { value } = await executor.execute<ContextResult>(
       (registry, context) => registry.choiceContext(context, choice, query),
       recording,
+      { operation: choice, query },
     );
     return { disclosed: value.disclosed.map(({ contractId }) => contractId), values: value.values };
   } catch (error) {
@@ -145,6 +148,76 @@ describe("contracts that are read by id", () => {
       expect.stringMatching(/has not told .*slow.* in time: it is left out/),
     ]);
   });
+});
+
+/** The offer names holdings and a box that is stored, which names others. */
+const boxed = `
+name: coffee token
+package: coffee
+templates:
+  rules: { name: "Coffee:Rules", registrar: admin }
+  offer:
+    { name: "Coffee:Offer", registrar: admin, choices: transfer-instruction, refs: { held: "held.*", box: box, of: of } }
+  box: { name: "Coffee:Box", registrar: admin, refs: { holdings: "holdings.*" } }
+  holding: { name: "Coffee:Holding", registrar: admin, read: by-id, roles: { owner: owner } }
+  seal: { name: "Coffee:Seal", registrar: admin }
+factory: { template: rules }
+instruments: [BEAN]
+entries:
+  held: { template: holding, byId: held, value: list }
+  box: { template: box, byId: box }
+  inBox: { template: holding, byId: box.holdings, value: list }
+  ofOne: { template: holding, byId: of }
+  seal: { template: seal, find: { owner: ofOne.owner }, value: list }
+  inputs: { template: holding, byId: holdings, value: list }
+direct: inputs
+operations:
+  transfer-instruction/accept: [{ entry: held, key: held }, { entry: inBox, key: inBox }]
+  transfer-instruction/reject: [{ entry: box, key: box, if: held }]
+  transfer-instruction/withdraw: [{ entry: seal, key: seal, missing: omit }]
+  allocation-factory: [{ entry: inputs, key: inputs }]
+`;
+
+test.each<[string, OperationRequest["operation"], readonly string[]]>([
+  ["of its lines, each once, and those that stored contracts name", "transfer-instruction/accept", ["a", "b", "c"]],
+  ["of the conditions of its lines", "transfer-instruction/reject", ["a", "b"]],
+  ["that lead to what its lines have", "transfer-instruction/withdraw", ["d"]],
+  ["of the request for a factory", "allocation-factory", ["e"]],
+  ["that decide what kind a transfer is", "transfer-factory", ["e"]],
+  ["of no line: none", "settlement-factory", []],
+  ["of no instruction that is known: none", "allocation/withdraw", []],
+])("an operation reads those %s", async (_what, operation, ids) => {
+  const registry = tableRegistry(tableOf(boxed));
+  const store = await storeOf(
+    [
+      element("Offer", "offer", { admin, held: ["a", "b"], box: "box", of: "d" }),
+      element("Box", "box", { admin, holdings: ["b", "c"] }),
+    ],
+    registry,
+  );
+  const { transfer } = transferV1("alice", "bob", { inputHoldingCids: ["e"] })["choiceArguments"] as JsonObject;
+  const allocation = allocationV1("alice", "bob")["choiceArguments"] as JsonObject;
+  const choiceArguments = { ...allocation, transfer, inputHoldingCids: ["e"] };
+  const query = { registrar: parties.registrar, contractId: "offer", choiceArguments };
+  // With what any operation asks.
+  const request = { operation, query } as OperationRequest;
+  expect(store.read((view) => registry.readById?.contractIds(view, request))).toEqual(ids);
+});
+
+test.each([
+  ["found by values", (text: string) => text.replace("byId: box }", "find: { owner: sender } }"), "entries.inBox.byId"],
+  [
+    "read by id too",
+    (text: string) =>
+      text
+        .replace("read: by-id,", "read: by-id, refs: { next: next },")
+        .replace("byId: held, value: list", "byId: ofOne.next, value: list"),
+    "entries.held.byId",
+  ],
+])("what is read by id is not named by what is %s", (_what, change, path) => {
+  expect(parseRegistryFile(boxed).problems).toBeUndefined();
+  const { problems } = parseRegistryFile(change(boxed));
+  expect(problems).toEqual([expect.stringContaining(`: ${path}: must be a reference of the request, or of an entry`)]);
 });
 
 test("a check does not know them, and does not warn of them", async () => {

@@ -6,7 +6,7 @@ import { conflict, invalid, notFound, RegistryError, unavailable } from "../../s
 import type { CatchUpProgress, ContractSource } from "../../src/domain/ledger.js";
 import { QueryExecutor } from "../../src/service/executor.js";
 import { Recording } from "../../src/service/recorder.js";
-import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
+import type { OperationRequest, ReadById, Registry, RequestContext } from "../../src/registry/sdk/registry.js";
 import { burnOffer, holding, transferOffer } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import type { StoreReader, View } from "../../src/state/port.js";
@@ -55,8 +55,8 @@ async function setUp(given: Given = {}) {
       }
     },
   };
-  const executorWith = (source?: ContractSource) =>
-    new QueryExecutor(utility, reader?.(store) ?? store, freshness, now, undefined, source);
+  const executorWith = (source?: ContractSource, registry: Registry = utility) =>
+    new QueryExecutor(registry, reader?.(store) ?? store, freshness, now, undefined, source);
   return { executor: executorWith(), executorWith, store, waits };
 }
 
@@ -213,20 +213,22 @@ test("execution is synchronous, errors too, unless there is a wait", async () =>
   expect((await answer).value).toBe("offer");
 });
 
-describe("what a query asks the ledger for", () => {
+describe("what a registry names to be read before a query", () => {
+  const request: OperationRequest = {
+    operation: "burn-mint-factory",
+    query: { registrar: parties.registrar, instrumentId: "USD", holders: [] },
+  };
   /** The owners of the holdings, as the ledger has them. */
   const owners =
     (...ids: readonly string[]): Query =>
-    (_registry, context) => {
-      const told = context.onLedger(holding, ids);
-      return ids
-        .map((id) => told?.get(id))
+    (_registry, context) =>
+      ids
+        .map((id) => context.onLedger(holding, id))
         .map((one) => (typeof one === "object" ? one.fields.owner : one))
         .join();
-    };
 
   /** `reads` has the ids of each read, `runs` the offsets of the states. */
-  async function asking(query: Query, given: Given = {}) {
+  async function asking(names: ReadById["contractIds"], query: Query, given: Given = {}) {
     const reads: (readonly string[])[] = [];
     const runs: number[] = [];
     const setup = await setUp(given);
@@ -239,63 +241,83 @@ describe("what a query asks the ledger for", () => {
         return new Map(known.map((id) => [id, said(id) ?? holdingOnLedger(id, "alice")]));
       },
     };
-    const executor = setup.executorWith(source);
-    const counting: Query = (registry, context) => {
+    const registry = { ...utility, readById: { templates: [holding], contractIds: names } };
+    const executor = setup.executorWith(source, registry);
+    const counting: Query = (served, context) => {
       runs.push(context.view.offset);
-      return query(registry, context);
+      return query(served, context);
     };
     return {
-      execute: (recording?: Recording) => executor.execute(counting, recording),
+      execute: (recording?: Recording) => executor.execute(counting, recording, request),
       reads,
       runs,
       waits: setup.waits,
     };
   }
 
-  test("is read before it runs again, once", async () => {
-    const ids = ["aa", "gone", "unknown", "slow", "aa"];
-    const { execute, reads, runs } = await asking(owners(...ids));
+  test("is read, and the query runs once", async () => {
+    const ids = ["aa", "gone", "unknown", "slow"];
+    const { execute, reads, runs } = await asking(() => ids, owners(...ids, "aa"));
     expect((await execute()).value).toBe("alice,archived,,unread,alice");
-    expect({ reads, runs }).toEqual({ reads: [["aa", "gone", "unknown", "slow"]], runs: [10, 10] });
+    expect({ reads, runs }).toEqual({ reads: [ids], runs: [10] });
   });
 
   test("needs no promise if it is nothing", async () => {
-    const { execute, reads } = await asking(all(owners(), byId("offer")), { contracts: [offer] });
-    expect(execute()).toMatchObject({ value: ",offer" });
+    const { execute, reads } = await asking(() => [], byId("offer"), { contracts: [offer] });
+    expect(execute()).toMatchObject({ value: "offer" });
     expect(reads).toEqual([]);
   });
 
   test("is nothing where there is no ledger to ask", async () => {
     const { executor } = await setUp();
-    expect(executor.execute(owners("aa"))).toMatchObject({ value: "" });
+    expect(executor.execute(owners("aa"), undefined, request)).toMatchObject({ value: "" });
+  });
+
+  test("is nothing for a request that cannot be understood: its operation refuses it", async () => {
+    const names = () => {
+      throw invalid("no holding");
+    };
+    const { execute, reads } = await asking(names, failing(invalid("no offer")));
+    expect(execute).toThrow("no offer");
+    expect(reads).toEqual([]);
+  });
+
+  test("is all that a query may ask for", async () => {
+    const { execute } = await asking(() => ["aa"], owners("aa", "bb"));
+    await expect(execute()).rejects.toThrow("contract bb was not read");
   });
 
   test("of another template is not known", async () => {
-    const { execute } = await asking((_registry, context) => String(context.onLedger(transferOffer, ["aa"])?.size));
-    expect((await execute()).value).toBe("0");
+    const { execute } = await asking(
+      () => ["aa"],
+      (_registry, context) => typeof context.onLedger(transferOffer, "aa"),
+    );
+    expect((await execute()).value).toBe("undefined");
   });
 
   test("is read again where the state names others, so the query sees all of its state", async () => {
-    const { execute, reads, runs } = await asking(
-      (registry, context) => owners(...(context.view.offset === 10 ? ["aa"] : ["aa", "bb"]))(registry, context),
-      { whileReading: (store) => store.apply([], 11) },
-    );
+    const names = ({ offset }: View) => (offset === 10 ? ["aa"] : ["aa", "bb"]);
+    const { execute, reads, runs } = await asking(names, owners("aa", "bb"), {
+      whileReading: (store) => store.apply([], 11),
+    });
     expect((await execute()).value).toBe("alice,alice");
-    expect({ reads, runs }).toEqual({ reads: [["aa"], ["bb"]], runs: [10, 11, 11] });
+    expect({ reads, runs }).toEqual({ reads: [["aa"], ["bb"]], runs: [11] });
   });
 
   test("is unread if each state names others", async () => {
-    const { execute, reads } = await asking(
-      (registry, context) => owners(`at ${context.view.offset}`)(registry, context),
+    const at = ({ offset }: View) => `at ${offset}`;
+    const { execute, reads, runs } = await asking(
+      (view) => [at(view)],
+      (registry, context) => owners(at(context.view))(registry, context),
       { whileReading: (store, read) => store.apply([], 10 + read) },
     );
     expect((await execute()).value).toBe("unread");
-    expect(reads).toHaveLength(4);
+    expect({ reads: reads.length, runs }).toEqual({ reads: 3, runs: [13] });
   });
 
   test("is kept while the store catches up", async () => {
     const given = { catchUp: arriving(other, offer) };
-    const { execute, reads, waits } = await asking(all(byId("offer"), owners("aa")), given);
+    const { execute, reads, waits } = await asking(() => ["aa"], all(byId("offer"), owners("aa")), given);
     expect((await execute()).value).toBe("offer,alice");
     expect({ reads, waits }).toEqual({ reads: [["aa"]], waits: ["begun", "ended"] });
   });
@@ -304,7 +326,10 @@ describe("what a query asks the ledger for", () => {
     ["has no tags if its contracts are not mirrored", { ...holding, isReadById: true }, false],
     ["has those of its look-ups if they are", holding, true],
   ])("an answer with it %s", async (_what, template, isTagged) => {
-    const { execute } = await asking((_registry, context) => String(context.onLedger(template, ["unknown"])?.size));
+    const { execute } = await asking(
+      () => ["unknown"],
+      (_registry, context) => typeof context.onLedger(template, "unknown"),
+    );
     const recording = new Recording();
     await execute(recording);
     expect(recording.last?.tags !== undefined).toBe(isTagged);

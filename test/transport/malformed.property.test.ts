@@ -144,6 +144,10 @@ expect: something`
   .split("\n")
   .map((line) => line.split(/: (.*)/, 2) as [string, string]);
 
+/** With a longer one, and its other fields, a header is too large: Node.js resets the stream, or its client does not send it. */
+const MAX_PATH = 14_000;
+const RESET = /NGHTTP2_(?:ENHANCE_YOUR_CALM|REFUSED_STREAM)/;
+
 const anyCall = fc.constantFrom(...Object.values(calls));
 
 /** A call in one form of a protocol, whose message, bytes, path and headers may be wrong. */
@@ -215,7 +219,15 @@ test("requests: no answer is a fault of the server, and each is answered", { tim
       // A request may end the session that it was sent on.
       if (session === undefined || session.closed || session.destroyed)
         session = http2.connect(service.url).on("error", () => undefined);
-      response = await sendHttp2(session, one);
+      try {
+        response = await sendHttp2(session, one);
+      } catch (error) {
+        // Whatever has become of it, the next request shows the service.
+        session.destroy();
+        if (one.path.length > MAX_PATH && RESET.test(String(error))) return undefined;
+        await expectAlive(service.url);
+        throw error;
+      }
     }
     statuses.set(response.status ?? 0, (statuses.get(response.status ?? 0) ?? 0) + 1);
     return faultOf(response);

@@ -8,7 +8,7 @@ import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
 import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
-import { lookupKey, type TableFields, type TableTemplate } from "./templates.js";
+import { lookupKey, type Named, type TableFields, type TableTemplate } from "./templates.js";
 import { type FindTerm, termOf, termsOf } from "./terms.js";
 
 export type Found = Contract<TableFields>;
@@ -62,6 +62,10 @@ export class TableEntry implements EntryPart {
     const { template, or = [] } = definition;
     this.#templates = [definedIn(options.templates, template), ...or.map((one) => definedIn(options.templates, one))];
     this.#readById = this.#templates.filter(({ isReadById = false }) => isReadById);
+  }
+
+  get isReadById(): boolean {
+    return this.#readById.length > 0;
   }
 
   /** The value of the entry; undefined leaves it out. */
@@ -131,6 +135,29 @@ export class TableEntry implements EntryPart {
     return isRanked ? valid.toSorted(byRank) : valid;
   }
 
+  /**
+   * The contracts that an answer to a request with these references needs and the view lacks, of an entry that is read by id.
+   * Those of other registrars too.
+   */
+  idsToRead(view: View, refs: Named<string> | undefined): readonly string[] {
+    return this.#idsIn(view, refs).filter((id) => this.#stored(view, id) === undefined);
+  }
+
+  #idsIn(view: View, refs: Named<string> | undefined): readonly string[] {
+    const [entry = "", ref] = (this.definition.byId ?? "").split(".");
+    if (ref === undefined) return refs?.[entry] ?? [];
+    const other = definedIn(this.#options.entries, entry);
+    return other.#idsIn(view, refs).flatMap((id) => other.#stored(view, id)?.fields.refs[ref] ?? []);
+  }
+
+  #stored(view: View, contractId: string): Found | undefined {
+    for (const template of this.#templates) {
+      const found = view.byId(template, contractId);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   #isFoundBy(term: string): boolean {
     return this.#terms.some((one) => one.term === term);
   }
@@ -174,7 +201,7 @@ export class TableEntry implements EntryPart {
 
   #noteNegative(selector: ContractSelector, subject: RequestSubject, { values }: Lookup, isDecisive: boolean): void {
     const { byId } = this.definition;
-    if (this.#options.elsewhere === "omit" || this.#readById.length > 0) return;
+    if (this.#options.elsewhere === "omit" || this.isReadById) return;
     selector.noteNegative({
       templates: this.#templates,
       contractId: byId === undefined ? undefined : values[0],
@@ -214,16 +241,13 @@ export class TableEntry implements EntryPart {
     };
     if (byId !== undefined) {
       const ids = this.#idsOf(byId, selector, subject);
-      const stored = ids.map((id) => this.#templates.map((one) => view.byId(one, id)).find((one) => one !== undefined));
-      const others = ids.filter((_id, index) => stored[index] === undefined);
-      const read = this.#readById.map((template) => context.onLedger(template, others));
-      return ids.map((id, index) => {
-        const known = stored[index];
-        if (known !== undefined || read.length === 0)
-          return lookup([id], undefined, known === undefined ? [] : this.#ofRegistrar(known, registrar));
-        const said = read.map((one) => (one === undefined ? "unasked" : one.get(id))).find((one) => one !== undefined);
-        if (said === "unread" || said === "unasked") return lookup([id], undefined, [], said);
-        return lookup([id], undefined, typeof said === "object" ? this.#ofRegistrar(said, registrar) : [], "known");
+      return ids.map((id) => {
+        const stored = this.#stored(view, id);
+        if (stored !== undefined || !this.isReadById)
+          return lookup([id], undefined, stored === undefined ? [] : this.#ofRegistrar(stored, registrar));
+        const told = this.#readById.map((one) => context.onLedger(one, id)).find((one) => one !== undefined);
+        if (told === "unread" || told === "unasked") return lookup([id], undefined, [], told);
+        return lookup([id], undefined, typeof told === "object" ? this.#ofRegistrar(told, registrar) : [], "known");
       });
     }
     const rolesOf = (entry: string, role: string) =>

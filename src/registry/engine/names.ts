@@ -108,7 +108,7 @@ export class Names<S extends ContractSelector> {
 
   /** What is not found by its id has to be stored. */
   stored(template: string, at: Path): void {
-    if (this.#templates[template]?.read !== undefined)
+    if (this.#isReadById(template))
       this.report(at, `must be a template that is stored, but ${template} is read by id: for entries with byId`);
   }
 
@@ -125,6 +125,8 @@ export class Names<S extends ContractSelector> {
       this.known(this.#templates, one, "template", at(one === template ? "template" : "or"));
     if (byId === undefined)
       for (const one of [template, ...or]) this.stored(one, at(one === template ? "template" : "or"));
+    if ([template, ...or].some((one) => this.#isReadById(one)))
+      for (const one of foundBy(definition)) this.#checkLeads(one, at("byId"));
     const terms = Object.values(find).map((text) => termOf(text).term);
     for (const [path, text] of Object.entries(find)) this.#checkTerm(termOf(text).term, [...at("find"), path]);
     const parties = [...new Set(terms)].filter((term) => PARTIES.has(term));
@@ -133,6 +135,20 @@ export class Names<S extends ContractSelector> {
       this.report(at("value"), "must be list or map, because a request may have several such parties");
     if (value === "map" && parties.length > 0 && terms.includes("instrument"))
       this.report(at("value"), "must be list, because a request may have several instruments for a party");
+  }
+
+  /** What an answer reads by id is known before it: by ids, of contracts that are stored. */
+  #checkLeads(id: string, at: Path, before = 0): void {
+    const definition = this.#known.entries[id];
+    if (definition === undefined || before > MAX_CHAIN) return;
+    const { template, or = [], byId } = definition;
+    if (byId === undefined || [template, ...or].some((one) => this.#isReadById(one)))
+      this.report(at, `must be a reference of the request, or of an entry that has byId and is stored: ${id} is not`);
+    for (const one of foundBy(definition)) this.#checkLeads(one, at, before + 1);
+  }
+
+  #isReadById(template: string): boolean {
+    return this.#templates[template]?.read !== undefined;
   }
 
   #checkTerm(term: string, at: Path): void {
@@ -219,7 +235,7 @@ export class Names<S extends ContractSelector> {
 }
 
 /** The entries by whose contracts an entry is found. */
-const foundBy = ({ byId = "", find = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
+export const foundBy = ({ byId = "", find = {} }: Pick<EntryDefinition, "byId" | "find">): readonly string[] =>
   [byId, ...Object.values(find).map((text) => termOf(text).term)].flatMap((term) =>
     term.includes(".") && !term.startsWith("meta.") ? term.split(".", 1) : [],
   );

@@ -4,10 +4,16 @@ import {
   distinctInstruments,
   settlementArguments,
   type TransferArguments,
+  transferArguments,
 } from "../factory-arguments.js";
 import type { Account } from "../account.js";
-import type { FactoryQuery } from "../sdk/registry.js";
+import type { Factory, FactoryQuery } from "../sdk/registry.js";
 import type { RequestSubject } from "./choice-context.js";
+
+export function factorySubject(operation: Factory, query: FactoryQuery): RequestSubject {
+  if (operation === "transfer-factory") return transferSubject(transferArguments(query));
+  return operation === "allocation-factory" ? allocationSubject(query) : settlementSubject(query);
+}
 
 export const transferSubject = ({
   sender,
@@ -23,7 +29,7 @@ export const transferSubject = ({
   isSelf: sender.party === receiver.party,
 });
 
-export function allocationSubject(query: FactoryQuery): RequestSubject {
+function allocationSubject(query: FactoryQuery): RequestSubject {
   const { sender, others: readOthers, executors, instruments, inputHoldings } = allocationArguments(query);
   const others = readOthers();
   return {
@@ -35,7 +41,7 @@ export function allocationSubject(query: FactoryQuery): RequestSubject {
   };
 }
 
-export function settlementSubject(query: FactoryQuery): RequestSubject {
+function settlementSubject(query: FactoryQuery): RequestSubject {
   const settlement = settlementArguments(query);
   const { legs, allocations, executors } = settlement;
   const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { decimalText } from "../../domain/decimal.js";
 import { refuse } from "../../domain/errors.js";
 import { backgroundContext } from "../background.js";
-import { targetSynchronizerOf, transferArguments } from "../factory-arguments.js";
+import { targetSynchronizerOf } from "../factory-arguments.js";
 import { neededContract } from "../needed.js";
 import type { Factory } from "../operation-names.js";
 import { tokenStandardApis } from "../sdk/apis.js";
@@ -18,7 +18,7 @@ import type {
 } from "../sdk/registry.js";
 import type { ContextLine, LineArguments, RequestSubject } from "./choice-context.js";
 import { answerChoice, answerWithFactory, type ChoiceDefinition, type FactoryRequest } from "./operations.js";
-import { allocationSubject, settlementSubject, transferSubject } from "./request-subject.js";
+import { factorySubject } from "./request-subject.js";
 import { groupOf, tableSelector } from "./table.js";
 import { supplyOf, type TableFields } from "./templates.js";
 
@@ -50,7 +50,7 @@ export function standardRegistry(rules: TokenRules): Registry {
     context: RequestContext,
     query: FactoryQuery,
     operation: Factory,
-    about: RequestSubject,
+    about: RequestSubject = factorySubject(operation, query),
     first: readonly ContextLine[] = [],
   ): FactoryResult => {
     const subject = { ...about, meta: query.meta };
@@ -71,7 +71,7 @@ export function standardRegistry(rules: TokenRules): Registry {
     supportedApis: tokenStandardApis(...(rules.versions ?? ["v1"])),
     instruments,
     transferFactory(context, query) {
-      const subject = transferSubject(transferArguments(query));
+      const subject = factorySubject("transfer-factory", query);
       let transferKind: TransferKind = subject.isSelf === true ? "self" : "offer";
       const decide: ContextLine = {
         name: "direct",
@@ -86,8 +86,8 @@ export function standardRegistry(rules: TokenRules): Registry {
       const found = factory(context, query, "transfer-factory", subject, first);
       return { ...found, transferKind, instrumentId: subject.instruments[0] };
     },
-    allocationFactory: (context, query) => factory(context, query, "allocation-factory", allocationSubject(query)),
-    settlementFactory: (context, query) => factory(context, query, "settlement-factory", settlementSubject(query)),
+    allocationFactory: (context, query) => factory(context, query, "allocation-factory"),
+    settlementFactory: (context, query) => factory(context, query, "settlement-factory"),
     choiceContext(context, choice, query) {
       const definition = choices.get(choice);
       if (definition === undefined || definition.templates.length === 0)

@@ -1,14 +1,17 @@
 /** A registry whose rules are a file: OFFLEDGER_REGISTRY=token.yaml. */
-import type { Instrument, Registry, RequestContext } from "../sdk/registry.js";
+import type { Instrument, OperationRequest, Registry, RequestContext } from "../sdk/registry.js";
 import { refuse } from "../../domain/errors.js";
 import type { View } from "../../state/port.js";
 import { notServed } from "../needed.js";
+import { CHOICES, FACTORIES } from "../operation-names.js";
 import { apisOfInterfaces } from "../sdk/apis.js";
+import type { RequestSubject } from "./choice-context.js";
 import { allOf, validNow } from "./entries.js";
 import { resolve } from "./file.js";
 import type { RegistryFile } from "./grammar.js";
 import { tableLookup } from "./lookup.js";
 import { tableChecks } from "./problems.js";
+import { factorySubject } from "./request-subject.js";
 import { standardRegistry } from "./standard-registry.js";
 import { allFactories, compileTable, factoryTemplates } from "./table.js";
 import type { Table } from "./table-types.js";
@@ -50,6 +53,15 @@ export function tableRegistry(given: RegistryFile | Table, { named = new Map() }
     return [...new Map(found.toReversed().map((instrument) => [instrument.id, instrument])).values()];
   };
 
+  const refsOf = (view: View, { operation, query }: OperationRequest): RequestSubject["refs"] => {
+    const factory = FACTORIES.find((one) => one === operation);
+    if (factory !== undefined && "choiceArguments" in query) return factorySubject(factory, query).refs;
+    const choice = CHOICES.find((one) => one === operation);
+    if (choice === undefined || !("contractId" in query)) return undefined;
+    const found = choices.get(choice)?.templates.map((template) => view.byId(template, query.contractId));
+    return found?.find((one) => one !== undefined)?.fields.refs;
+  };
+
   const standard = standardRegistry({
     name: file.name,
     templates: [...table.templates.values()],
@@ -87,7 +99,14 @@ export function tableRegistry(given: RegistryFile | Table, { named = new Map() }
     }),
     checks: tableChecks(table, (context, registrar) => instruments(context, registrar).map(({ id }) => id)),
     lookup: tableLookup(table, listedIds),
-    readById: [...table.templates.values()].filter(({ isReadById = false }) => isReadById),
+    readById: {
+      templates: [...table.templates.values()].filter(({ isReadById = false }) => isReadById),
+      contractIds(view, request) {
+        const entries = table.readById.get(request.operation) ?? [];
+        const refs = entries.length === 0 ? undefined : refsOf(view, request);
+        return [...new Set(entries.flatMap((entry) => entry.idsToRead(view, refs)))];
+      },
+    },
     ...(table.dependsOnVersions && { learnPackages: (versions) => table.parts.versions.learn(versions) }),
   };
 }

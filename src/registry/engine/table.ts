@@ -3,11 +3,12 @@ import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../state/port.js";
 import type { Choice, RequestContext } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
-import { CHOICES, type Factory, isExit, type TableOperation } from "../operation-names.js";
+import { CHOICES, FACTORIES, type Factory, isExit, type TableOperation } from "../operation-names.js";
 import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import { type Condition, type EntryDefinition, factoriesOf } from "./grammar.js";
+import { foundBy } from "./names.js";
 import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
 import { ContractSelector, type Group } from "./selector.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "./templates.js";
@@ -39,6 +40,8 @@ export interface CompiledTable {
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
   /** The context of a factory; that of a transfer has the lines of all kinds. */
   contextOf(operation: Factory): ContextDefinition;
+  /** The entries of an operation whose contracts are read by id: of its lines, their conditions, and what leads to these. */
+  readonly readById: ReadonlyMap<string, readonly TableEntry[]>;
   /** Which kind a transfer is. */
   kindOf(...request: Parameters<LineCondition<ContractSelector>>): TransferKind;
 }
@@ -80,6 +83,7 @@ export function compileTable(table: Table, namesInstruments = false): CompiledTa
     "allocation-factory": contextOf("allocation-factory"),
     "settlement-factory": contextOf("settlement-factory"),
   };
+  const operations = [...FACTORIES, ...CHOICES];
   const dependsOnVersions = Object.values(rows).some(({ lines }) =>
     lines.some(({ if: only, unless }) => [...only, ...unless].some((one) => typeof one === "object")),
   );
@@ -91,9 +95,32 @@ export function compileTable(table: Table, namesInstruments = false): CompiledTa
     dependsOnVersions,
     factories: new Map(factories),
     choices,
+    readById: new Map(operations.map((one) => [one, entriesReadById(table, entries, one)])),
     contextOf: (operation) => definitions[operation],
     kindOf,
   };
+}
+
+function entriesReadById(
+  { file, rows, entries: definitions }: Table,
+  entries: ReadonlyMap<string, TableEntry>,
+  operation: Factory | Choice,
+): readonly TableEntry[] {
+  const isTransfer = operation === "transfer-factory";
+  const ofOperation = isTransfer ? TRANSFER_KINDS.map((kind) => rows[`${operation}/${kind}`]) : [rows[operation]];
+  const named = ofOperation
+    .flatMap((row) => row?.lines ?? [])
+    .flatMap(({ name, if: only, unless }) => [name, ...only, ...unless]);
+  const names = new Set<unknown>([...named, ...(isTransfer ? [file.direct] : [])]);
+  const found: TableEntry[] = [];
+  // The set grows meanwhile.
+  for (const name of names) {
+    const entry = typeof name === "string" ? entries.get(name) : undefined;
+    if (entry === undefined) continue;
+    for (const other of foundBy(definitions[entry.name] ?? {})) names.add(other);
+    if (entry.isReadById) found.push(entry);
+  }
+  return found;
 }
 
 /** The templates of the factories, each once. */

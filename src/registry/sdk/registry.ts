@@ -4,14 +4,14 @@ import type { JsonObject } from "../../util/json.js";
 import type { OnLedger } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
-import type { Choice, IssuanceChoice, IssuanceInstruction } from "../operation-names.js";
+import type { Choice, Factory, IssuanceChoice, IssuanceFactory, IssuanceInstruction } from "../operation-names.js";
 import type { History, RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Check, InventoryOptions, Warning } from "./warnings.js";
 
 export type * from "../../domain/choice-context.js";
 export type { Contract } from "../../domain/contract.js";
-export type { Choice, IssuanceChoice, IssuanceInstruction } from "../operation-names.js";
+export type { Choice, Factory, IssuanceChoice, IssuanceFactory, IssuanceInstruction } from "../operation-names.js";
 export type * from "./lookup.js";
 export type * from "./recorder.js";
 export type * from "./warnings.js";
@@ -40,8 +40,8 @@ export interface Registry {
   /** A summary of the stored contracts, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
-  /** The templates whose contracts answers ask the ledger for, see `RequestContext.onLedger`; absent if there are none. */
-  readonly readById?: readonly Template[];
+  /** What answers read from the ledger, see `RequestContext.onLedger`; absent if they read nothing. */
+  readonly readById?: ReadById;
   /** Tells it the versions of packages by id, all that the participant has said. Called when more are known. */
   readonly learnPackages?: (versions: ReadonlyMap<string, string>) => void;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
@@ -68,6 +68,23 @@ export interface Registry {
 /** Minor versions by the names of APIs, such as `splice-api-token-metadata-v1`. */
 export type SupportedApis = Readonly<Record<string, number>>;
 
+/** Contracts that are not stored, or not all: those that an answer needs are read from the ledger, by their ids, before it. */
+export interface ReadById {
+  /** A contract of another template counts as unknown. */
+  readonly templates: readonly Template[];
+  /**
+   * Names those that the answer to a request needs and the view lacks. The answer waits for them: as few as possible. It is then
+   * given on the same state. Where this throws RegistryError nothing is read: the operation says what is wrong.
+   */
+  contractIds(view: View, request: OperationRequest): readonly string[];
+}
+
+/** A request for one of the operations. */
+export type OperationRequest =
+  | { readonly operation: Factory; readonly query: FactoryQuery }
+  | { readonly operation: Choice | IssuanceChoice; readonly query: ChoiceQuery }
+  | { readonly operation: IssuanceFactory; readonly query: IssuanceQuery };
+
 /** The operations of the Registry Utility beyond the token standard. */
 export interface UtilityOperations {
   /** The party that operates the registry's software. */
@@ -92,12 +109,10 @@ export interface RequestContext {
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
   /**
-   * What the ledger says of contracts that the view does not have, of a template of `Registry.readById`, by contract id;
-   * without those that it does not know, of which there are none where the source cannot read any. Undefined beside
-   * requests, where nothing is asked. An answer waits for them: name as few as possible, and all at once. The service asks
-   * the ledger, and runs the operation again from its beginning: let pass what this throws.
+   * What the ledger says of a contract that the view does not have and that `Registry.readById` has named for this request.
+   * Undefined if it does not know it, or the source cannot read any; "unasked" beside requests, where nothing is asked.
    */
-  onLedger<F>(template: Template<F>, contractIds: readonly string[]): ReadonlyMap<string, OnLedger<F>> | undefined;
+  onLedger<F>(template: Template<F>, contractId: string): OnLedger<F> | "unasked" | undefined;
   /**
    * Whether the view has all that the ledger had when the request came: then an id that it does not have is of no active
    * contract. The service waits until this is so before it passes on a "not-found" for such an id.

@@ -13,8 +13,9 @@ import type { FactoryRequest } from "../engine/operations.js";
 import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
+import { allocationArguments, transferArguments } from "../factory-arguments.js";
 import { missing, type Needed, notServed, notTold } from "../needed.js";
-import type { FactoryQuery, InstrumentConfiguration, RequestContext } from "../sdk/registry.js";
+import type { FactoryQuery, InstrumentConfiguration, OperationRequest, RequestContext } from "../sdk/registry.js";
 import {
   allocationFactory,
   type ConfigurationFields,
@@ -134,6 +135,66 @@ function noteGuess(
 /** Of the input holdings that the store does not have, the first are read from the ledger. */
 const MAX_READ = 100;
 
+/** The input holdings that are read before a request is answered. They decide its group; of burn-mint all count, by their owners. */
+export function holdingsToRead(view: View, request: OperationRequest): readonly string[] {
+  switch (request.operation) {
+    case "transfer-factory": {
+      const { sender, receiver, instrumentId, inputHoldings: ids } = transferArguments(request.query);
+      const needsNoConfiguration = sender.party === receiver.party;
+      const { registrar } = request.query;
+      return unknownForGroup(view, {
+        registrar,
+        instruments: [instrumentId],
+        inputHoldings: ids,
+        needsNoConfiguration,
+      });
+    }
+    case "allocation-factory": {
+      const { instruments, inputHoldings: ids } = allocationArguments(request.query);
+      const needsNoConfiguration = instruments.length === 0;
+      const { registrar } = request.query;
+      return unknownForGroup(view, { registrar, instruments, inputHoldings: ids, needsNoConfiguration });
+    }
+    case "burn-mint-factory":
+      return lookUpHoldings(view, request.query.inputHoldings).unknown;
+    case "mint-offer/create":
+    case "mint-request/create":
+    case "burn-offer/create":
+    case "burn-request/create": {
+      const { registrar, instrumentId, inputHoldings: ids = [] } = request.query;
+      return unknownForGroup(view, { registrar, instruments: [instrumentId], inputHoldings: ids });
+    }
+    default:
+      return [];
+  }
+}
+
+/** Those that the group depends on. */
+function unknownForGroup(view: View, request: GroupRequest): readonly string[] {
+  const { registrar, instruments } = request;
+  const groups = groupsOf(view, registrar, instruments);
+  if (!isDecidedByHoldings(request, groups)) return [];
+  const { stored, unknown } = lookUpHoldings(view, request.inputHoldings);
+  return stored.some(([, input]) => groupHeld(input, registrar, groups) !== undefined) ? [] : unknown;
+}
+
+interface LookedUp {
+  readonly stored: readonly (readonly [string, HoldingFields | "archived"])[];
+  /** The first MAX_READ. */
+  readonly unknown: readonly string[];
+}
+
+function lookUpHoldings(view: View, contractIds: readonly string[] = []): LookedUp {
+  const stored: [string, HoldingFields | "archived"][] = [];
+  const unknown: string[] = [];
+  for (const contractId of new Set(contractIds)) {
+    const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
+    if (fields === undefined) unknown.push(contractId);
+    else stored.push([contractId, fields]);
+  }
+  return { stored, unknown: unknown.slice(0, MAX_READ) };
+}
+
 /**
  * The holdings that a request names: those in the store, then those of the ledger. Those that neither knows are left out. Throws
  * "unavailable" at one that the ledger has not told in time: who needs no more stops before.
@@ -142,16 +203,12 @@ export function* inputHoldings(
   context: RequestContext,
   contractIds: readonly string[],
 ): Generator<readonly [string, HoldingFields | "archived"]> {
-  const { view } = context;
-  const unknown: string[] = [];
-  for (const contractId of new Set(contractIds)) {
-    const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
-    if (fields === undefined) unknown.push(contractId);
-    else yield [contractId, fields];
-  }
-  for (const [contractId, read] of context.onLedger(holding, unknown.slice(0, MAX_READ)) ?? []) {
-    if (read === "unread") throw notTold(`input holding ${contractId}`, contractId);
-    yield [contractId, read === "archived" ? read : read.fields];
+  const { stored, unknown } = lookUpHoldings(context.view, contractIds);
+  yield* stored;
+  for (const contractId of unknown) {
+    const told = context.onLedger(holding, contractId);
+    if (told === "unread") throw notTold(`input holding ${contractId}`, contractId);
+    if (told !== undefined && told !== "unasked") yield [contractId, told === "archived" ? told : told.fields];
   }
 }
 

@@ -13,7 +13,7 @@ import type {
 import * as allocation from "./allocation.js";
 import { answerChoice } from "../engine/operations.js";
 import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
-import { groupOf, isKnownToHaveVersion2, notePaused, requireFactories } from "./factory.js";
+import { groupOf, holdingsToRead, isKnownToHaveVersion2, notePaused, requireFactories } from "./factory.js";
 import type { PackageVersions } from "../engine/versions.js";
 import {
   createLookup,
@@ -48,7 +48,7 @@ export function utilityRegistry({
   return {
     name: "Registry Utility",
     templates: contexts.templates,
-    readById: [holding],
+    readById: { templates: [holding], contractIds: holdingsToRead },
     supportedApis: ALL_APIS,
     learnPackages: (versions) => contexts.packageVersions.learn(versions),
     supportedApisOf: supportedApisOf(contexts.packageVersions),

@@ -58,7 +58,8 @@ async function keep(count: number, use: (socket: net.Socket, index: number) => v
   }, TICK_MS);
   if (!stopped.signal.aborted) await once(stopped.signal, "abort");
   clearInterval(timer);
-  const closes = [...sockets].map((socket) => once(socket, "close"));
+  // `once` would reject for one that fails meanwhile.
+  const closes = [...sockets].map((socket) => new Promise((resolve) => void socket.once("close", resolve)));
   for (const socket of sockets) socket.destroy();
   await Promise.all(closes);
 }

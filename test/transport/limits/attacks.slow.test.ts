@@ -204,7 +204,8 @@ test.skipIf(process.platform !== "linux").each(FAMILIES)(
     await Promise.race([over, program.exit, ended]);
     const tally = once(attacker, "message");
     attacker.send("stop");
-    const [report] = (await within(SETTLE_MS, "the attacker ends", tally)) as [Tally];
+    const failed = ended.then(([code]) => Promise.reject(new Error(`the attacker has exited with ${String(code)}`)));
+    const [report] = (await within(SETTLE_MS, "the attacker ends", Promise.race([tally, failed]))) as [Tally];
     await caller.stop();
     const usage = readUsage(program.pid);
     const share = ((usage?.cpuSeconds ?? 0) * 1_000) / (performance.now() - begun);
