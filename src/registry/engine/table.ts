@@ -110,7 +110,7 @@ function entriesReadById(
   const ofOperation = isTransfer ? TRANSFER_KINDS.map((kind) => rows[`${operation}/${kind}`]) : [rows[operation]];
   const named = ofOperation
     .flatMap((row) => row?.lines ?? [])
-    .flatMap(({ name, if: only, unless }) => [name, ...only, ...unless]);
+    .flatMap((line) => [line.name, line.if, line.unless].flat());
   const names = new Set<unknown>([...named, ...(isTransfer ? [file.direct] : [])]);
   const found: TableEntry[] = [];
   // The set grows meanwhile.
