@@ -1,4 +1,5 @@
 /** The operator's port: its warnings, its services and its server. */
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
@@ -17,9 +18,8 @@ import { FreshnessHistory } from "../telemetry/freshness.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import { createExplainer, type ExplainerOptions } from "../transport/explainer.js";
 import { CONSOLE_PATHS, consolePage } from "../transport/operator/console-page.js";
-import { createOperatorServer, type OperatorServer, type OperatorServerOptions } from "../transport/operator/server.js";
+import { type OperatorServerOptions, startOperatorServer } from "../transport/operator/server.js";
 import type { ServerOptions } from "../transport/server.js";
-import { errorMessage } from "../util/logger.js";
 import { packageVersion } from "../util/package-files.js";
 import { FileError } from "../util/reloaded-files.js";
 import { participantOptions } from "./options.js";
@@ -37,19 +37,14 @@ export function monitorWarnings(
   return new WarningMonitor({ ...parts, checks, reader: source.reader, credentialDays, log });
 }
 
-interface ConsoleOptions {
+interface OperatorOptions extends Pick<ExplainerOptions, "bindings" | "limits" | "now"> {
+  readonly config: Config;
   readonly registry: Registry;
   readonly executor: QueryExecutor;
   readonly source: Source;
   /** Undefined for a registry without checks. */
   readonly warnings: WarningMonitor | undefined;
   readonly requests: RequestHistory;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-interface OperatorOptions extends ConsoleOptions, Pick<ExplainerOptions, "bindings" | "limits"> {
-  readonly config: Config;
   readonly log: Logger;
 }
 
@@ -58,35 +53,14 @@ interface OperatorServices {
   close(): void;
 }
 
-/** Creates the services of the port. Throws the system's error if the CA file of the participant cannot be read. */
+/**
+ * Creates the services of the port, which sample the state of the source until they are closed. Throws the system's error if
+ * the CA file of the participant cannot be read.
+ */
 export async function operatorServices(options: OperatorOptions): Promise<OperatorServices> {
-  const { config, log, registry, requests, bindings, limits, now } = options;
+  const { config, log, registry, executor, source, warnings, requests, bindings, limits, now } = options;
   const end = new AbortController();
   const preparer = await createPreparer(config, end.signal);
-  const console = createConsole(options);
-  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "explanation failed");
-  const explaining = explain({
-    explainer: createExplainer({ bindings, limits, now, report, rootRegistrar: config.rootRegistrar }),
-    refusals: requests.refusals,
-    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
-    preparer,
-  });
-  return {
-    bindings: [console.binding, explaining],
-    close() {
-      end.abort(new Error("the service is stopping"));
-      console.close();
-    },
-  };
-}
-
-interface Console {
-  readonly binding: ServiceBinding;
-  close(): void;
-}
-
-/** Creates the console's service. It samples the state of the source until it is closed. */
-function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
   const freshness = new FreshnessHistory(() => source.status());
   const parties = new PartySearcher({
     searches: registry.lookup?.partySearches ?? [],
@@ -94,10 +68,11 @@ function createConsole({ registry, executor, source, warnings, requests, now }: 
     staleReason: () => source.staleReason(),
     now,
   });
-  const binding = consoleService({
+  const versionOf = (packageId: string) => registry.lookup?.packageVersion(packageId);
+  const console = consoleService({
     executor,
     parties,
-    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
+    packageVersion: versionOf,
     data: {
       version: packageVersion(),
       source: source.name,
@@ -106,13 +81,24 @@ function createConsole({ registry, executor, source, warnings, requests, now }: 
       // A registry without checks has no warnings.
       warnings: () => (warnings === undefined ? { total: 0, warnings: [] } : warnings.latest()),
       freshness: () => freshness.points(),
-      requests: async () => ({ since: requests.since, operations: await requests.counts.byOperation() }),
+      requests: async () => ({
+        since: timestampFromMs(requests.since),
+        operations: await requests.counts.byOperation(),
+      }),
       refusals: () => requests.refusals.latest(),
     },
   });
+  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "explanation failed");
+  const explaining = explain({
+    explainer: createExplainer({ bindings, limits, now, report, rootRegistrar: config.rootRegistrar }),
+    refusals: requests.refusals,
+    packageVersion: versionOf,
+    preparer,
+  });
   return {
-    binding,
+    bindings: [console, explaining],
     close() {
+      end.abort(new Error("the service is stopping"));
       freshness.close();
       parties.close();
     },
@@ -161,24 +147,18 @@ export async function startOperator(
   // A process that answers nothing has nothing to show.
   const page = bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
   const served = { bindings: [...bindings, ...health], probePaths: PROBE_PATHS, exposition };
-  const server = await createServer({ ...served, ...shared, ...page, tokenFile: operatorTokenFile, host, port, log });
   try {
-    const metricsUrl = `${await server.listen()}/metrics`;
+    const started = { ...served, ...shared, ...page, tokenFile: operatorTokenFile, host, port, log };
+    const { url, close } = await startOperatorServer(started);
+    const metricsUrl = `${url}/metrics`;
     log.info({ url: metricsUrl }, "metrics listening");
-    return { metricsUrl, close: (graceMs) => server.close(graceMs) };
+    return { metricsUrl, close };
   } catch (error) {
-    await server.close(0);
-    const accepts = "a free port on a local address";
-    throw new SettingError("OFFLEDGER_METRICS_PORT", accepts, errorMessage(error));
-  }
-}
-
-async function createServer(options: OperatorServerOptions): Promise<OperatorServer> {
-  try {
-    return await createOperatorServer(options);
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    const accepts = "the path of a file with a token of at least 16 characters";
-    throw new SettingError("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, error.message);
+    if (error instanceof FileError) {
+      const accepts = "the path of a file with a token of at least 16 characters";
+      throw new SettingError("OFFLEDGER_OPERATOR_TOKEN_FILE", accepts, error.message);
+    }
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new SettingError("OFFLEDGER_METRICS_PORT", "a free port on a local address", error.message);
   }
 }

@@ -1,5 +1,9 @@
 /** What the console shows, beside the contracts. The composition root has it. */
-import type { WarningSchema } from "../../gen/offledger/console/v1/console_pb.js";
+import type {
+  FreshnessPointSchema,
+  GetRequestsResponseSchema,
+  WarningSchema,
+} from "../../gen/offledger/console/v1/console_pb.js";
 import type { CallSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { httpStatus } from "../domain/causes.js";
 import type { Cause } from "../domain/errors.js";
@@ -19,35 +23,14 @@ export interface ConsoleData {
   /** The latest warnings; undefined before the first check. */
   readonly warnings: () => FoundWarnings | undefined;
   /** Oldest first. */
-  readonly freshness: () => readonly FreshnessPoint[];
-  readonly requests: () => Promise<RequestCounts>;
+  readonly freshness: () => MessageInitShape<typeof FreshnessPointSchema>[];
+  readonly requests: () => Promise<MessageInitShape<typeof GetRequestsResponseSchema>>;
   readonly refusals: () => readonly RefusedRequest[];
 }
 
 interface FoundWarnings {
   readonly total: number;
   readonly warnings: readonly Warning[];
-}
-
-export interface FreshnessPoint {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly offset: number | undefined;
-  /** Milliseconds since the contracts were last known to equal the ledger's. */
-  readonly age: number | undefined;
-  readonly reconnects: number | undefined;
-}
-
-export interface RequestCounts {
-  /** Milliseconds since 1970. */
-  readonly since: number;
-  readonly operations: readonly {
-    /** Empty for requests without an operation. */
-    readonly operation: string;
-    readonly requests: number;
-    /** By code. */
-    readonly refusals: ReadonlyMap<string, number>;
-  }[];
 }
 
 /** A request that the rules refused. */

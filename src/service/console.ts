@@ -1,10 +1,8 @@
 /** The service of the console, on the operator's port: what is served, how current it is, and what is known of contracts and parties. */
 import type {
   GetContractResponseSchema,
-  GetFreshnessResponseSchema,
   GetInventoryResponseSchema,
   GetPartyResponseSchema,
-  GetRequestsResponseSchema,
   InstrumentSchema,
   ListRefusalsResponseSchema,
   PendingInstructionSchema,
@@ -26,19 +24,12 @@ import type {
   ServedInstrument,
   ServedRegistrar,
 } from "../registry/sdk/registry.js";
-import {
-  choiceCallMessage,
-  type ConsoleData,
-  type FreshnessPoint,
-  type RefusedRequest,
-  type RequestCounts,
-  warningMessage,
-} from "./console-data.js";
+import { choiceCallMessage, type ConsoleData, type RefusedRequest, warningMessage } from "./console-data.js";
 import { contractMessage, type PackageVersion } from "./explain.js";
 import { causeMessage, timestamp } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 
 export interface ConsoleOptions {
   readonly executor: QueryExecutor;
@@ -51,8 +42,8 @@ export interface ConsoleOptions {
 export function consoleService({ executor, data, parties, packageVersion }: ConsoleOptions): ServiceBinding {
   return bind(ConsoleService, {
     getInventory: () => getInventory(executor, data, packageVersion),
-    getFreshness: () => freshnessMessage(data.notReadyReason(), data.freshness()),
-    getRequests: async () => requestsMessage(await data.requests()),
+    getFreshness: () => ({ notReadyReason: data.notReadyReason() ?? "", points: data.freshness() }),
+    getRequests: () => data.requests(),
     listRefusals: ({ code }) => refusalsMessage(data.refusals(), code),
     async getParty({ party }) {
       expectPartyId("party", party);
@@ -61,30 +52,6 @@ export function consoleService({ executor, data, parties, packageVersion }: Cons
     getContract: ({ contractId }) => getContract(executor, contractId, packageVersion),
   });
 }
-
-const freshnessMessage = (
-  notReadyReason: string | undefined,
-  points: readonly FreshnessPoint[],
-): MessageInitShape<typeof GetFreshnessResponseSchema> => ({
-  notReadyReason: notReadyReason ?? "",
-  points: points.map(({ time, offset = 0, age, reconnects = 0 }) => ({
-    time: timestampFromMs(time),
-    offset: BigInt(offset),
-    age: age === undefined ? undefined : durationFromMs(Math.round(age)),
-    reconnects: BigInt(reconnects),
-  })),
-});
-
-const requestsMessage = ({ since, operations }: RequestCounts): MessageInitShape<typeof GetRequestsResponseSchema> => ({
-  since: timestampFromMs(since),
-  operations: operations
-    .toSorted((a, b) => (a.operation < b.operation ? -1 : 1))
-    .map(({ operation, requests, refusals }) => ({
-      operation,
-      requests: BigInt(requests),
-      refusals: Object.fromEntries([...refusals].map(([code, count]) => [code.toWellFormed(), BigInt(count)])),
-    })),
-});
 
 /** With a code, only the refusals for which it is a cause. */
 export const refusalsMessage = (

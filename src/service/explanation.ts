@@ -1,4 +1,11 @@
 /** How an answer is found: what an explanation tells, and the recorder that collects it while the rules run. */
+import type { Message } from "@bufbuild/protobuf";
+import type {
+  Candidate,
+  RequiredClaim,
+  Requirement,
+  Search as SearchMessage,
+} from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Contract } from "../domain/contract.js";
 import type { CredentialSearch, Recorder, Search } from "../registry/sdk/recorder.js";
 import type { Claim } from "../registry/sdk/registry.js";
@@ -13,54 +20,27 @@ export interface Explanation {
   readonly notes: readonly string[];
 }
 
-/** As the message of the same name, with contracts that are no messages yet; so are the following. */
-export interface ExplainedSearch {
-  /** What was looked for, such as `the TransferRule of registrar acme`. */
-  readonly name: string;
-  /** Empty if several templates were searched. */
-  readonly template: string;
-  /** Of the answer; empty where it was not chosen yet. */
-  readonly synchronizer: string;
-  /** The keys of the context for which it is needed, or the disclosure. */
-  readonly entries: string[];
-  readonly required: boolean;
-  /** Newest first. */
+/** As the messages of explain.proto, with contracts that are no messages yet. */
+export interface ExplainedSearch extends Omit<SearchMessage, keyof Message | "candidates"> {
   readonly candidates: readonly ExplainedCandidate[];
-  /** How many candidates there are beyond those listed. */
-  readonly omittedCandidates: number;
 }
 
-export interface ExplainedCandidate {
+export interface ExplainedCandidate extends Omit<Candidate, keyof Message | "contract"> {
   readonly contract: Contract;
-  readonly chosen: boolean;
-  /** Why it was passed over, as a predicate; empty if it was chosen. */
-  readonly reason: string;
 }
 
 /** Claims that a party needs from one issuer. */
-export interface ExplainedRequirement {
-  readonly party: string;
-  readonly issuer: string;
-  readonly instruments: string[];
-  /** As in a search. */
-  readonly synchronizer: string;
-  readonly required: boolean;
+export interface ExplainedRequirement extends Omit<Requirement, keyof Message | "claims"> {
   readonly claims: readonly ExplainedClaim[];
 }
 
-/** Property and value are empty for a requirement without claims, which any credential of the issuer meets. */
-interface ExplainedClaim extends Claim {
-  /** The id of the chosen credential that meets the whole requirement; empty if none does. */
-  readonly credential: string;
-  /** When that credential ends, in microseconds since 1970; undefined if it does not. */
+interface ExplainedClaim extends Omit<RequiredClaim, keyof Message | "validUntil" | "passedOver"> {
+  /** In microseconds since 1970; undefined if the credential does not end. */
   readonly validUntil: number | undefined;
-  /** Other credentials that make it. */
   readonly passedOver: readonly ExplainedCandidate[];
-  /** How many there are beyond those listed. */
-  readonly omittedPassedOver: number;
 }
 
-export interface ExplainedDisclosure {
+interface ExplainedDisclosure {
   readonly contract: Contract;
   readonly entries: string[];
 }

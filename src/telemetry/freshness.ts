@@ -1,7 +1,11 @@
 /** How current and how ready the service was: what the console shows, and what the log says. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { FreshnessPointSchema } from "../../gen/offledger/console/v1/console_pb.js";
 import type { SourceStatus } from "../ingest/source.js";
-import type { FreshnessPoint } from "../service/console-data.js";
 import type { Logger } from "../util/logger.js";
+
+type FreshnessPoint = MessageInitShape<typeof FreshnessPointSchema>;
 
 const SAMPLE_MS = 5_000;
 /** Of one hour. */
@@ -23,7 +27,7 @@ export class FreshnessHistory {
   }
 
   /** With the present as the last, oldest first. */
-  points(): readonly FreshnessPoint[] {
+  points(): FreshnessPoint[] {
     return [...this.#points.slice(1 - MAX_POINTS), this.#present()];
   }
 
@@ -37,8 +41,13 @@ export class FreshnessHistory {
   }
 
   #present(): FreshnessPoint {
-    const { offset, age, reconnects } = this.#status();
-    return { time: this.#now(), offset, age, reconnects };
+    const { offset = 0, age, reconnects = 0 } = this.#status();
+    return {
+      time: timestampFromMs(this.#now()),
+      offset: BigInt(offset),
+      ...(age !== undefined && { age: durationFromMs(Math.round(age)) }),
+      reconnects: BigInt(reconnects),
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 /** The metrics of requests, and of the transfer factories that they are given. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, Registry } from "prom-client";
-import type { RequestCounts } from "../service/console-data.js";
+import type { OperationCountSchema } from "../../gen/offledger/console/v1/console_pb.js";
 import { type Outcome, type Protocol, refusalCode, type RequestObserver, statusName } from "./request-record.js";
 
 /** Whether a series may be exported: at most `max`, which bounds memory here and in Prometheus. */
@@ -104,23 +105,25 @@ export class RequestMetrics {
     this.#requests.inc({ ...grouped, status: statusName(outcome) });
   }
 
-  /** The requests of each operation over all protocols, and its refusals by code. */
-  async byOperation(): Promise<RequestCounts["operations"]> {
+  /** The requests of each operation over all protocols, by its name, and its refusals by code. */
+  async byOperation(): Promise<MessageInitShape<typeof OperationCountSchema>[]> {
     const [requests, refusals] = await Promise.all([this.#requests.get(), this.#refusals.get()]);
     const totals = new Map<string, number>();
     for (const { labels, value } of requests.values) {
-      const { operation = "" } = labels;
-      totals.set(String(operation), (totals.get(String(operation)) ?? 0) + value);
+      const operation = labels.operation === NONE ? "" : String(labels.operation);
+      totals.set(operation, (totals.get(operation) ?? 0) + value);
     }
-    return [...totals].map(([operation, total]) => ({
-      operation: operation === NONE ? "" : operation,
-      requests: total,
-      refusals: new Map(
-        refusals.values
-          .filter(({ labels }) => labels.operation === operation)
-          .map(({ labels, value }) => [String(labels.code), value]),
-      ),
-    }));
+    return [...totals]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([operation, total]) => ({
+        operation,
+        requests: BigInt(total),
+        refusals: Object.fromEntries(
+          refusals.values
+            .filter(({ labels }) => labels.operation === operation)
+            .map(({ labels, value }) => [String(labels.code).toWellFormed(), BigInt(value)]),
+        ),
+      }));
   }
 }
 

@@ -308,13 +308,15 @@ test("the history has the points of an hour, at most 720, oldest first; the last
     foreign: undefined,
   });
   const history = new FreshnessHistory(status, () => samples * 1_000, 1);
-  expect(history.points()).toEqual([{ time: 1_000, offset: 1, age: 1.5, reconnects: 2 }]);
+  expect(history.points()).toMatchObject([
+    { time: { seconds: 1n }, offset: 1n, age: { seconds: 0n, nanos: 2_000_000 }, reconnects: 2n },
+  ]);
   await until("more than 800 samples were taken", () => samples > 800);
   history.close();
   const points = history.points();
   const first = samples - 719;
-  expect(points.map(({ offset, time }) => [offset, time])).toEqual(
-    Array.from({ length: 720 }, (_, at) => [first + at, (first + at) * 1_000]),
+  expect(points.map(({ offset, time }) => [Number(offset), Number(time?.seconds)])).toEqual(
+    Array.from({ length: 720 }, (_, at) => [first + at, first + at]),
   );
   await pause(50);
   expect(samples).toBe(first + 719);

@@ -27,31 +27,22 @@ export interface OperatorServerOptions extends SharedOptions {
   readonly log: Logger;
 }
 
-export interface OperatorServer {
-  /** Starts to listen, and returns the base URL. Throws the system's error. */
-  listen(): Promise<string>;
+interface OperatorServer {
+  readonly url: string;
   /** Completes the requests in progress, and cuts the rest after `graceMs`. */
-  close(graceMs: number): Promise<void>;
+  readonly close: (graceMs: number) => Promise<void>;
 }
 
-/** Creates the server of the operator's port. Throws FileError if the token cannot be used. */
-export async function createOperatorServer(options: OperatorServerOptions): Promise<OperatorServer> {
-  const {
-    bindings,
-    routes,
-    openPaths = [],
-    probePaths = [],
-    exposition,
-    tokenFile,
-    host,
-    port,
-    log,
-    ...shared
-  } = options;
+/**
+ * Starts the server of the operator's port. Throws FileError if the token cannot be used, and the system's error if the
+ * address cannot; nothing keeps running then.
+ */
+export async function startOperatorServer(options: OperatorServerOptions): Promise<OperatorServer> {
+  const { bindings, routes, openPaths = [], probePaths = [], exposition, tokenFile, host, port, ...shared } = options;
+  const { log } = shared;
   const token = tokenFile === undefined ? undefined : await readOperatorToken(tokenFile);
   const server = await createServer(bindings, {
     ...shared,
-    log,
     logLevel: log.level,
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
@@ -62,16 +53,15 @@ export async function createOperatorServer(options: OperatorServerOptions): Prom
       if (routes !== undefined) await instance.register(routes);
     },
   });
-  return {
-    async listen() {
-      const url = await server.listen(host, port);
-      token?.watch(log);
-      return url;
-    },
-    async close(graceMs) {
-      await Promise.all([token?.close(), server.close(graceMs)]);
-    },
-  };
+  const close = async (graceMs: number) => void (await Promise.all([token?.close(), server.close(graceMs)]));
+  try {
+    const url = await server.listen(host, port);
+    token?.watch(log);
+    return { url, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
 }
 
 /** Prometheus and a few people need no more. */

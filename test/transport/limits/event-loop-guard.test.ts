@@ -41,8 +41,8 @@ async function serve() {
     observers: [requests.observer],
     onRefused: requests.countRefused,
   });
-  const counted = async (): Promise<number | undefined> =>
-    (await requests.byOperation()).find(({ operation }) => operation === "")?.requests;
+  const counted = async (): Promise<number> =>
+    Number((await requests.byOperation()).find(({ operation }) => operation === "")?.requests);
   onTestFinished(() => server.close(100));
   return { url: await server.listen("127.0.0.1", 0), reached, budgets, counted };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
-import { createOperatorServer, type OperatorServerOptions } from "../../../src/transport/operator/server.js";
+import { type OperatorServerOptions, startOperatorServer } from "../../../src/transport/operator/server.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 export const TOKEN = "0123456789abcdef";
@@ -19,7 +19,7 @@ export async function serveOperator(options: Partial<OperatorServerOptions> = {}
   const messages: string[] = [];
   const log = pino({}, { write: (line) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
   const { maxBodyBytes, compresses, arguments: limits } = TEST_SERVER_OPTIONS;
-  const server = await createOperatorServer({
+  const { url, close } = await startOperatorServer({
     maxBodyBytes,
     compresses,
     arguments: limits,
@@ -39,8 +39,8 @@ export async function serveOperator(options: Partial<OperatorServerOptions> = {}
     log,
     ...options,
   });
-  onTestFinished(() => server.close(1_000));
-  return { url: await server.listen(), messages };
+  onTestFinished(() => close(1_000));
+  return { url, messages };
 }
 
 /** A file with a token; removed when the test ends. */
