@@ -6,7 +6,7 @@ import type { Config } from "../config/config.js";
 import { LIMITS } from "../config/limits.js";
 import { readInstruments } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
-import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
+import { isStored } from "../domain/contract.js";
 import { mirroredOf } from "../domain/ledger.js";
 import { Decoder } from "../ledger/decode.js";
 import { formatProblems, MAX_PROBLEMS, parseSnapshot, type Snapshot as FileSnapshot } from "../ledger/file/snapshot.js";
@@ -207,53 +207,45 @@ export function formatSnapshotCheck(
   snapshot: FileSnapshot,
   inventory: CheckedInventory | undefined,
 ): string {
-  const { contracts, ignored, foreign, problems } = snapshot;
-  if (inventory === undefined) {
-    const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
-    return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
-  }
-  const { stored, counted } = countContracts(contracts);
-  return [
-    `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
-    ...counted,
-    ...foreignLine(foreign),
-    "",
-    ...formatInventory(inventory),
-    "",
-  ].join("\n");
+  const { ignored, problems } = snapshot;
+  if (inventory !== undefined)
+    return formatServed(path, snapshot, `, ${ignored} unused elements skipped`, [], inventory);
+  const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
+  return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
 }
 
 /** The result of `offledger check` for a participant. */
 function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
-  const { offset, contracts, unreadable, foreign } = snapshot;
-  const { stored, counted } = countContracts(contracts);
+  const { offset, unreadable } = snapshot;
   const reasons = unreadable
     .slice(0, MAX_PROBLEMS)
     .map(({ contractId = "?", templateId = "?", reason }) => `  ${contractId} of ${templateId}: ${reason}`);
   const more = unreadable.length > MAX_PROBLEMS ? [`  … and ${unreadable.length - MAX_PROBLEMS} more`] : [];
+  const problems =
+    unreadable.length === 0
+      ? []
+      : [`${unreadable.length} contracts cannot be read, and are left out:`, ...reasons, ...more];
+  return formatServed(name, snapshot, ` at offset ${offset}`, problems, inventory);
+}
+
+function formatServed(
+  name: string,
+  { contracts, foreign = 0 }: Pick<FileSnapshot, "contracts" | "foreign">,
+  how: string,
+  problems: readonly string[],
+  inventory: CheckedInventory,
+): string {
+  const stored = contracts.filter(isStored).length;
+  const counted = contracts.length - stored;
   return [
-    `${name} can be served: ${stored} contracts at offset ${offset}`,
-    ...counted,
-    ...foreignLine(foreign),
-    ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
-    ...reasons,
-    ...more,
+    `${name} can be served: ${stored} contracts${how}`,
+    ...(counted === 0 ? [] : [`${counted} holdings are counted, not stored`]),
+    ...(foreign === 0
+      ? []
+      : [`${foreign} contracts are signed by no registrar that is read as or configured, and are not served`]),
+    ...problems,
     "",
     ...formatInventory(inventory),
     "",
   ].join("\n");
-}
-
-const foreignLine = (foreign = 0): string[] =>
-  foreign === 0
-    ? []
-    : [`${foreign} contracts are signed by no registrar that is read as or configured, and are not served`];
-
-function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
-  const stored = contracts.filter(isStored).length;
-  const counted = contracts.length - stored;
-  return {
-    stored,
-    counted: counted === 0 ? [] : [`${counted} holdings are counted, not stored`],
-  };
 }

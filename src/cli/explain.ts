@@ -8,7 +8,7 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import { type ExplainResponse, ExplainResponseSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
-import { isObject, type JsonObject, type JsonValue } from "../util/json.js";
+import { isObject, type JsonObject, type JsonValue, parseJsonText, valueAt } from "../util/json.js";
 import { errorMessage } from "../util/logger.js";
 import { readText } from "../util/outgoing.js";
 import { formatExplanation } from "./explanation.js";
@@ -64,19 +64,11 @@ function explanationIn({ body }: OperatorResponse): ExplainResponse {
 
 /** What the service says, and what to set. */
 function describeRefusal({ operatorTokenFile }: Config, { status, body }: OperatorResponse): string {
-  const message = errorIn(body) ?? "no reason is given";
+  const error = valueAt(parseJsonText(body) as JsonValue | undefined, "error");
+  const message = typeof error === "string" ? error : "no reason is given";
   if (status !== 401) return `status ${status}, ${message}`;
   const todo = operatorTokenFile === undefined ? "set" : "check the file of";
   return `status 401, ${message}: ${todo} OFFLEDGER_OPERATOR_TOKEN_FILE`;
-}
-
-function errorIn(body: string): string | undefined {
-  try {
-    const { error } = objectOf(JSON.parse(body) as JsonValue);
-    return typeof error === "string" ? error : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function explainRequest(input: string): JsonObject {

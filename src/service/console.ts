@@ -108,7 +108,7 @@ async function getInventory(
 }
 
 /** Of a registry without a lookup: what its inventory has, without its checks. */
-function listRegistrars(registry: Registry, { view, now }: RequestContext): readonly ListedRegistrar[] {
+function listRegistrars(registry: Registry, { view, now }: RequestContext): readonly ServedRegistrar[] {
   if (registry.lookup !== undefined) return registry.lookup.registrars(view);
   return registry.inventory(view, { now, credentialDays: 0 }).registrars;
 }
@@ -174,13 +174,6 @@ function instructionMessage(
   };
 }
 
-/** A registry may know only the ids of its instruments. */
-export interface ListedRegistrar extends Pick<ServedRegistrar, "party"> {
-  readonly instruments: readonly ListedInstrument[];
-  readonly services?: ServedRegistrar["services"];
-}
-type ListedInstrument = Pick<ServedInstrument, "id"> & Partial<ServedInstrument>;
-
 const MAX_REGISTRARS = 1_000;
 /** Of one registrar, and of all together. */
 const MAX_INSTRUMENTS = 1_000;
@@ -189,7 +182,7 @@ const MAX_ALL_INSTRUMENTS = 10_000;
 const MAX_SERVICES = 100;
 
 export function registrarMessages(
-  registrars: readonly ListedRegistrar[],
+  registrars: readonly ServedRegistrar[],
   packageVersion: PackageVersion,
 ): { readonly messages: MessageInitShape<typeof RegistrarSchema>[]; readonly omitted: number } {
   let room = MAX_ALL_INSTRUMENTS;
@@ -217,7 +210,7 @@ const instrumentMessage = (
     holderRequirements = [],
     issuerRequirements = [],
     configuration,
-  }: ListedInstrument,
+  }: ServedInstrument,
   packageVersion: PackageVersion,
 ): MessageInitShape<typeof InstrumentSchema> => ({
   id,

@@ -21,7 +21,7 @@ import { causeMessage, timestamp } from "./messages.js";
 import { type CallContext, prepare } from "./prepare.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 
 export interface ExplainOptions {
   readonly explainer: Explainer;
@@ -35,7 +35,7 @@ export function explain(options: ExplainOptions): ServiceBinding {
   const { explainer, refusals, packageVersion, preparer } = options;
   return bind(ExplainService, {
     async explain(request) {
-      const at = timeOf(request.at);
+      const at = request.at && timestampMs(request.at);
       return explanationMessage(await explainer.explain(callOf(request, refusals), at), packageVersion, at);
     },
     prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
@@ -69,9 +69,6 @@ function keptCall(requestId: string, refusals: KeptRefusals): ExplainedCall {
   if (request !== undefined) return { operation, request };
   throw refuse("request-too-large", `request ${requestId} was too large to keep: pass it as \`call\``);
 }
-
-/** In milliseconds since 1970. */
-const timeOf = (at: Timestamp | undefined): number | undefined => (at === undefined ? undefined : timestampMs(at));
 
 /** A request to explain. */
 export interface ExplainedCall {

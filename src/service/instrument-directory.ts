@@ -1,4 +1,5 @@
 import { invalidField, refuse } from "../domain/errors.js";
+import { parseJsonText } from "../util/json.js";
 import type { Result, QueryExecutor } from "./executor.js";
 import type { Recording } from "./recorder.js";
 import { withoutVersion2, withPackages } from "../registry/sdk/apis.js";
@@ -233,19 +234,11 @@ function createPageToken(registrar: string, lastId: string): string {
 }
 
 function readPageToken(token: string, registrar: string): string {
-  const [owner, lastId] = parseList(Buffer.from(token, "base64url").toString());
+  const content = parseJsonText(Buffer.from(token, "base64url").toString());
+  const [owner, lastId]: readonly unknown[] = Array.isArray(content) ? content : [];
   if (owner === registrar && typeof lastId === "string" && createPageToken(registrar, lastId) === token) return lastId;
   throw invalidField(
     "pageToken",
     "was not issued for this registrar: use nextPageToken of the previous page, unchanged",
   );
-}
-
-function parseList(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
 }

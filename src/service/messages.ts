@@ -1,25 +1,13 @@
 /** What messages have in common: contexts, disclosed contracts, typed choice arguments, causes, times. */
-import {
-  type AllocateArguments as AllocateV1,
-  AllocateArgumentsSchema as AllocateV1Schema,
-} from "../../gen/offledger/choice_arguments/v1/allocation_pb.js";
-import {
-  type TransferArguments as TransferV1,
-  TransferArgumentsSchema as TransferV1Schema,
-} from "../../gen/offledger/choice_arguments/v1/transfer_pb.js";
-import {
-  type AllocateArguments as AllocateV2,
-  AllocateArgumentsSchema as AllocateV2Schema,
-} from "../../gen/offledger/choice_arguments/v2/allocation_pb.js";
-import {
-  type SettleBatchArguments as SettleBatchV2,
-  SettleBatchArgumentsSchema as SettleBatchV2Schema,
-} from "../../gen/offledger/choice_arguments/v2/settlement_pb.js";
-import {
-  type TransferArguments as TransferV2,
-  TransferArgumentsSchema as TransferV2Schema,
-} from "../../gen/offledger/choice_arguments/v2/transfer_pb.js";
+import type { GetSettlementFactoryRequest } from "../../gen/offledger/allocation/v2/allocation_pb.js";
+import type { GetAllocationFactoryRequest } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
+import { AllocateArgumentsSchema as AllocateV1Schema } from "../../gen/offledger/choice_arguments/v1/allocation_pb.js";
+import { TransferArgumentsSchema as TransferV1Schema } from "../../gen/offledger/choice_arguments/v1/transfer_pb.js";
+import { AllocateArgumentsSchema as AllocateV2Schema } from "../../gen/offledger/choice_arguments/v2/allocation_pb.js";
+import { SettleBatchArgumentsSchema as SettleBatchV2Schema } from "../../gen/offledger/choice_arguments/v2/settlement_pb.js";
+import { TransferArgumentsSchema as TransferV2Schema } from "../../gen/offledger/choice_arguments/v2/transfer_pb.js";
 import type { CauseSchema } from "../../gen/offledger/refusal/v1/refusal_pb.js";
+import type { GetTransferFactoryRequest } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { synchronizerOf } from "../domain/contract.js";
 import { type Cause, invalid } from "../domain/errors.js";
 import type { AnyValue, ContextResult, Contract, NamedValue } from "../registry/sdk/registry.js";
@@ -71,15 +59,13 @@ export function struct(value: JsonObject): Struct {
 }
 
 /** The typed forms of choice arguments, as the requests for factories have them in a oneof. */
-export type TypedArguments =
-  | { readonly case: "transferV1"; readonly value: TransferV1 }
-  | { readonly case: "transferV2"; readonly value: TransferV2 }
-  | { readonly case: "allocateV1"; readonly value: AllocateV1 }
-  | { readonly case: "allocateV2"; readonly value: AllocateV2 }
-  | { readonly case: "settleBatchV2"; readonly value: SettleBatchV2 }
-  | { readonly case: undefined };
+export type TypedArguments = (
+  | GetTransferFactoryRequest
+  | GetAllocationFactoryRequest
+  | GetSettlementFactoryRequest
+)["typedArguments"];
 
-type SetArguments = Exclude<TypedArguments, { readonly case: undefined }>;
+type SetArguments = Exclude<TypedArguments, { case: undefined }>;
 
 const schemas: Readonly<Record<SetArguments["case"], DescMessage>> = {
   transferV1: TransferV1Schema,

@@ -3,6 +3,7 @@ import type { StructSchema } from "@bufbuild/protobuf/wkt";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
 import type { QueryExecutor } from "./executor.js";
 import { struct } from "./messages.js";
+import type { TemplateCount } from "../state/port.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** The operator, the packages and the OpenAPI document. */
@@ -19,13 +20,8 @@ export function operators(executor: QueryExecutor, openApi: JsonObject): Service
   ];
 }
 
-interface Counted {
-  readonly template: { readonly packageName: string };
-  readonly packageId: string;
-}
-
 /** Each package once, by name and id. */
-function packagesOf(counts: readonly Counted[]): { name: string; id: string }[] {
+function packagesOf(counts: readonly TemplateCount[]): { name: string; id: string }[] {
   const packages = new Map(
     counts.map(({ template, packageId }) => [
       `${template.packageName} ${packageId}`,

@@ -1,4 +1,8 @@
-import { VerifyTransferProofResponse_Status as Status } from "../../gen/offledger/transfer/v0/transfer_pb.js";
+import { create } from "@bufbuild/protobuf";
+import {
+  TransferSchema,
+  VerifyTransferProofResponse_Status as Status,
+} from "../../gen/offledger/transfer/v0/transfer_pb.js";
 import { TransferService } from "../../gen/offledger/transfer/v0/transfer_service_pb.js";
 import type { QueryExecutor } from "./executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
@@ -8,18 +12,8 @@ export function transferProofs(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(TransferService, {
       async verifyTransferProof({ updateId, transfer }) {
-        const { sender = "", receiver = "", amount = "", requestedAt = "", executeBefore = "" } = transfer ?? {};
-        const { admin = "", id = "" } = transfer?.instrumentId ?? {};
-        const terms = {
-          sender,
-          receiver,
-          amount,
-          instrumentId: { admin, id },
-          requestedAt,
-          executeBefore,
-          inputHoldingCids: transfer?.inputHoldingCids ?? [],
-          meta: transfer?.meta?.values ?? {},
-        };
+        const { instrumentId: { admin = "", id = "" } = {}, meta, ...given } = transfer ?? create(TransferSchema);
+        const terms = { ...given, instrumentId: { admin, id }, meta: meta?.values ?? {} };
         const query = { updateId, transfer: terms };
         const status = await executor.executeHistory((utility, history) => utility.transferProof(history, query));
         return { status: Status[status] };

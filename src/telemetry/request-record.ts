@@ -8,6 +8,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { type Cause, causesOf, type RegistryError } from "../domain/errors.js";
+import type { Tracing } from "./tracing.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -34,18 +35,10 @@ export interface CompletedRequest {
   readonly refusal: Refusal | undefined;
 }
 
-/** Why the rules of the registry refused a request, and what was asked. */
-export interface Refusal {
+/** The cause of the error that the client gets: an operation knows the message, its sender the record. */
+export class RefusedRequest {
   readonly message: string;
   /** At least one. */
-  readonly causes: readonly Cause[];
-  readonly schema: DescMessage;
-  readonly request: Message;
-}
-
-/** The cause of the error that the client gets: an operation knows the message, its sender the record. */
-export class RefusedRequest implements Refusal {
-  readonly message: string;
   readonly causes: readonly Cause[];
 
   constructor(
@@ -57,6 +50,9 @@ export class RefusedRequest implements Refusal {
     this.causes = causesOf(error);
   }
 }
+
+/** Why the rules of the registry refused a request, and what was asked. */
+export type Refusal = Omit<RefusedRequest, "error">;
 
 /** Called once for each completed request. Must be fast and must not throw. */
 export type RequestObserver = (completed: CompletedRequest) => void;
@@ -189,13 +185,8 @@ function readClientAddress(request: FastifyRequest): string | undefined {
   }
 }
 
-interface Tracer {
-  /** Returns the id of the trace; undefined if the request is not traced. */
-  record(completed: CompletedRequest, parent: ParentSpan | undefined): string | undefined;
-}
-
 /** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */
-export function requestObserver(requestLog: RequestLog, tracing: Tracer | undefined): RequestObserver {
+export function requestObserver(requestLog: RequestLog, tracing: Pick<Tracing, "record"> | undefined): RequestObserver {
   return (completed) => {
     const isLogged = requestLog.isLogged(completed);
     if (!isLogged && tracing === undefined) return;

@@ -1,6 +1,7 @@
 /** Files that operators write: YAML, checked by a zod schema. Every mistake is found at once, with its line and column. */
 import { isUtf8 } from "node:buffer";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import {
   type Document,
   isAlias,
@@ -63,25 +64,12 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export async function readOperatorFile<T>(path: string, read: (value: unknown) => Checked<T>): Promise<FileResult<T>> {
   let content: Buffer;
   try {
-    content = await readStart(path);
+    // One byte more than is allowed, however large the file is: the path may be that of a device.
+    content = await buffer(createReadStream(path, { end: MAX_FILE_BYTES }));
   } catch (error) {
     return { problems: [errorMessage(error)] };
   }
   return parseOperatorFile(content, read, `${path}:`);
-}
-
-/** Reads one byte more than is allowed, however large the file is: the path may be that of a device. */
-async function readStart(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < buffer.length; length += read)
-      ({ bytesRead: read } = await file.read(buffer, length, buffer.length - length));
-    return buffer.subarray(0, length);
-  } finally {
-    await file.close();
-  }
 }
 
 /** Parses and checks one YAML document in UTF-8; an empty one is null. Each problem begins with `name`. */

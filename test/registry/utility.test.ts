@@ -1,11 +1,8 @@
-/** The Registry Utility asked on a store in memory: APIs of a registrar, archived instructions, limits of settlements. */
+/** The Registry Utility asked on a store in memory: APIs of a registrar and archived instructions. */
 import { describe, expect, test } from "vitest";
-import { settlementLimits } from "../../src/config/limits.js";
-import { settings } from "../../src/config/settings.js";
 import { causesOf, RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/util/json.js";
 import { backgroundContext } from "../../src/registry/background.js";
-import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/allocation.js";
 import { ask } from "../../src/testing/answer.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { executorOn, storeOf, utilityWith } from "../fixtures/in-memory.js";
@@ -122,11 +119,4 @@ describe("an instruction that has been archived", () => {
     const [ofArchived, ofUnknown] = [await refused(OTHER, "offer"), await refused(OTHER, "never!")];
     expect(ofArchived[1]?.replace("offer", "never!")).toBe(ofUnknown[1]);
   });
-});
-
-test("the least limit on legs is the worst case that every registry has to support, and the others follow", () => {
-  const { legs } = MIN_SETTLEMENT_LIMITS;
-  expect([settings.maxLegs.parse(String(legs)), settings.maxLegs.parse(String(legs - 1))]).toEqual([legs, undefined]);
-  expect(settlementLimits(legs)).toEqual(MIN_SETTLEMENT_LIMITS);
-  expect(settlementLimits(100)).toEqual({ legs: 100, allocations: 100, instruments: 25, accounts: 200, parties: 200 });
 });

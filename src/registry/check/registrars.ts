@@ -64,21 +64,20 @@ export class RegistrarMonitor {
       const isMoved = this.#emptySince !== undefined && position.offset !== this.#looked?.offset;
       if (!isSnapshot && !isMoved) continue;
       try {
-        const inventory = this.#read();
+        const { registry, source, now } = this.#options;
+        const at = now();
+        const inventory = source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0 }));
         if (isSnapshot) this.#checkParties(inventory);
         this.#check(inventory.registrars.length);
         this.#looked = position;
         this.#failure = undefined;
       } catch (error) {
-        this.#report(errorMessage(error));
+        // The store may fail for some time: it is looked at again.
+        const reason = errorMessage(error);
+        if (this.#failure === undefined) this.#options.log.warn({ reason }, "registrars not looked for; retrying");
+        this.#failure = reason;
       }
     }
-  }
-
-  #read(): Inventory {
-    const { registry, source, now } = this.#options;
-    const at = now();
-    return source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0 }));
   }
 
   #check(registrars: number): void {
@@ -109,14 +108,6 @@ export class RegistrarMonitor {
     const found = parties === undefined ? [] : partyWarnings(inventory, parties).map(describeWarning);
     for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);
     this.#partyWarnings = found;
-  }
-
-  /** The store may fail for some time: it is looked at again. */
-  #report(reason: string): void {
-    if (this.#failure === undefined && !this.#end.signal.aborted) {
-      this.#options.log.warn({ reason }, "registrars not looked for; retrying");
-    }
-    this.#failure = reason;
   }
 }
 

@@ -10,7 +10,7 @@ import {
   statedForm,
   type TemplateDefinition,
 } from "./grammar.js";
-import { Names } from "./names.js";
+import { list, Names } from "./names.js";
 import type { ContractSelector } from "./selector.js";
 import type { Row, Table, TableLine } from "./table-types.js";
 import { compareVersions } from "./versions.js";
@@ -69,9 +69,6 @@ export function extend<S extends ContractSelector>(
     mistakes: names.mistakes,
   };
 }
-
-const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
-  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
 const idOf = ({ package: packageName, name }: TemplateDefinition): string => `${packageName}#${name}`;
 

@@ -110,15 +110,7 @@ function registrars(
       party,
       instruments: [...byId]
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([id, configuration]) => ({
-          id,
-          otherIds: [],
-          paused: false,
-          checksBlocklist: false,
-          holderRequirements: [],
-          issuerRequirements: [],
-          configuration,
-        })),
+        .map(([id, configuration]) => ({ id, configuration })),
       services: mine.map((contract) => ({ name: entityOf(contract), contract })),
     };
   });

@@ -42,7 +42,8 @@ interface LineDefaults {
   readonly outer?: Pick<Line, "if" | "unless"> | undefined;
 }
 
-const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+/** One or several as a list. */
+export const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
 /** Checks the names of a file against those that are known, and fills in the defaults of its lines. */

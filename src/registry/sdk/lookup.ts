@@ -29,18 +29,19 @@ export interface ServedRegistrar {
   /** By id. */
   readonly instruments: readonly ServedInstrument[];
   /** The contracts that serve all its instruments. */
-  readonly services: readonly { readonly name: string; readonly contract: Contract }[];
+  readonly services?: readonly { readonly name: string; readonly contract: Contract }[];
 }
 
+/** A registry may know only the id. */
 export interface ServedInstrument {
   readonly id: string;
-  readonly otherIds: readonly string[];
-  readonly paused: boolean;
-  readonly checksBlocklist: boolean;
-  readonly holderRequirements: readonly Requirement[];
-  readonly issuerRequirements: readonly Requirement[];
+  readonly otherIds?: readonly string[];
+  readonly paused?: boolean;
+  readonly checksBlocklist?: boolean;
+  readonly holderRequirements?: readonly Requirement[];
+  readonly issuerRequirements?: readonly Requirement[];
   /** Its newest configuration. */
-  readonly configuration: Contract;
+  readonly configuration?: Contract;
 }
 
 /** Searches the contracts of one template, a few of them at a time. */

@@ -165,15 +165,6 @@ export interface SettlementLimits {
   readonly parties: number;
 }
 
-/** The worst case that every registry has to support: the token standard's limits section. */
-export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
-  legs: 25,
-  allocations: 50,
-  instruments: 25,
-  accounts: 50,
-  parties: 100,
-};
-
 /**
  * Extra sides count as legs. Counts the owners and providers of accounts as parties; executors and actors do not
  * count.

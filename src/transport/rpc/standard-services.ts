@@ -15,29 +15,20 @@ import { Streams } from "../watch/streams.js";
 import { reflection } from "./reflection.js";
 
 /** What clients may use of health and reflection; `watches` and `reflections` bound the concurrent streams. */
-export interface StreamLimits {
+const DEFAULT_LIMITS = {
   /** Maximum request message, in bytes: names and numbers need little. */
-  readonly messageBytes: number;
-  /** Polling interval of the readiness, by a watch. */
-  readonly pollMs: number;
-  readonly watches: number;
-  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
-  readonly watchMs: number;
-  readonly reflections: number;
-  readonly reflectionMs: number;
-  /** Requests on one reflection stream. */
-  readonly requests: number;
-}
-
-const DEFAULT_LIMITS: StreamLimits = {
   messageBytes: 64 * 1024,
+  /** Polling interval of the readiness, by a watch. */
   pollMs: 500,
   watches: 100,
+  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
   watchMs: 60 * 60 * 1000,
   reflections: 100,
   reflectionMs: 60 * 1000,
+  /** Requests on one reflection stream. */
   requests: 1000,
 };
+export type StreamLimits = Readonly<typeof DEFAULT_LIMITS>;
 
 interface StandardServicesOptions {
   /** The other services of the server. */
