@@ -264,12 +264,9 @@ type Stop = (graceMs: number) => Promise<void>;
 
 /** Stops started resources in reverse order, all together within `graceMs`. */
 class ShutdownSequence {
-  readonly #graceMs: number;
   readonly #stops: Stop[] = [];
 
-  constructor(graceMs: number) {
-    this.#graceMs = graceMs;
-  }
+  constructor(private readonly graceMs: number) {}
 
   add(stop: Stop): void {
     this.#stops.push(stop);
@@ -277,7 +274,7 @@ class ShutdownSequence {
 
   /** Runs every stop, even if one fails; throws the first error at the end. Further calls do nothing. */
   async run(): Promise<void> {
-    const deadline = performance.now() + this.#graceMs;
+    const deadline = performance.now() + this.graceMs;
     const errors: unknown[] = [];
     for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) {
       try {

@@ -3,12 +3,7 @@ import { isIP } from "node:net";
 
 /** Why a text is not accepted, where "must be" does not say it. It never shows the text. */
 export class Problem {
-  /** Follows the name of the setting. */
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
+  constructor(/** Follows the name of the setting. */ readonly reason: string) {}
 }
 
 /** Reads a text without surrounding white space; undefined for one that is not accepted. */

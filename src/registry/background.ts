@@ -40,14 +40,12 @@ const SHORT_MS = 1;
  * before, also of another template.
  */
 export class StoreSteps {
-  readonly #store: StoreReader;
-  readonly #limits: StepLimits;
   #size = FIRST_STEP;
 
-  constructor(store: StoreReader, limits: StepLimits) {
-    this.#store = store;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly store: StoreReader,
+    private readonly limits: StepLimits,
+  ) {}
 
   /**
    * Yields the result of `use` for each step, with the number of ids in it; ends early on an abort. Contracts that were
@@ -58,7 +56,7 @@ export class StoreSteps {
     ids: readonly string[],
     use: Step<F, R>,
   ): AsyncGenerator<{ readonly result: R; readonly count: number }> {
-    const { restPerCpu, pause, signal } = this.#limits;
+    const { restPerCpu, pause, signal } = this.limits;
     for (let from = 0; from < ids.length && !signal.aborted;) {
       const stepIds = ids.slice(from, from + this.#size);
       from += stepIds.length;
@@ -72,8 +70,8 @@ export class StoreSteps {
   }
 
   #step<F, R>(template: Template<F>, ids: readonly string[], use: Step<F, R>): R {
-    const now = this.#limits.now();
-    return this.#store.read((view) => {
+    const now = this.limits.now();
+    return this.store.read((view) => {
       const contracts = ids.map((id) => view.byId(template, id)).filter((found) => found !== undefined);
       return use(view, contracts, now);
     });
@@ -81,6 +79,6 @@ export class StoreSteps {
 
   #adapt(tookMs: number): void {
     if (tookMs > LONG_MS) this.#size = Math.max(MIN_STEP, this.#size >> 1);
-    else if (tookMs < SHORT_MS) this.#size = Math.min(this.#limits.maxStep, this.#size * 2);
+    else if (tookMs < SHORT_MS) this.#size = Math.min(this.limits.maxStep, this.#size * 2);
   }
 }

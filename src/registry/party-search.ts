@@ -79,16 +79,13 @@ const MAX_WAITING = 4;
 
 /** Searches for what concerns a party: one search at a time, each for a bounded time. */
 export class PartySearcher {
-  readonly #options: PartySearcherOptions;
   /** Settles when the latest search has, and never rejects. */
   #latest: Promise<unknown> = Promise.resolve();
   /** Searches that run or wait. */
   #count = 0;
   readonly #end = new AbortController();
 
-  constructor(options: PartySearcherOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PartySearcherOptions) {}
 
   /** Rejects with "unavailable" where too many searches wait, or the store cannot answer. */
   async search(party: string): Promise<PartyResults> {
@@ -107,7 +104,7 @@ export class PartySearcher {
   }
 
   async #run(party: string): Promise<PartyResults> {
-    const { searches, reader, staleReason, now, maxMs = MAX_MS } = this.#options;
+    const { searches, reader, staleReason, now, maxMs = MAX_MS } = this.options;
     const reason = staleReason();
     if (reason !== undefined) throw unavailable(reason);
     try {

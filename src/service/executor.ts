@@ -32,21 +32,17 @@ const MAX_MOVES = 2;
 
 /** The result of a query with what it rests on. */
 export class Result<T> {
-  readonly #origin: ResultOrigin<T> | undefined;
-
   constructor(
     readonly value: T,
     /** Undefined for a result that rests on no state, such as that of a health check. */
     readonly readVersion: ReadVersion | undefined,
-    origin?: ResultOrigin<T>,
-  ) {
-    this.#origin = origin;
-  }
+    private readonly origin?: ResultOrigin<T>,
+  ) {}
 
   /** The result with a value made of this one. `convert` must depend on nothing else. */
   convert<U>(convert: (value: T) => U): Result<U> {
     const again = async (run: () => Promise<Result<T>>) => (await run()).convert(convert);
-    const origin = this.#origin;
+    const origin = this.origin;
     return new Result(
       convert(this.value),
       this.readVersion,
@@ -56,7 +52,7 @@ export class Result<T> {
 
   /** Whether contracts of the result have their bodies, until the next turn. */
   hasBodies(contracts: readonly Contract[]): boolean {
-    return this.#origin === undefined || this.#origin.bodies.has(contracts);
+    return this.origin === undefined || this.origin.bodies.has(contracts);
   }
 
   /**
@@ -64,7 +60,7 @@ export class Result<T> {
    * returns the result, a later one if the state has moved on; call it right before they are used. Rejects with RegistryError.
    */
   async takeBodies(contractsOf: (value: T) => readonly Contract[], moves = 0): Promise<() => Result<T>> {
-    const origin = this.#origin;
+    const origin = this.origin;
     if (origin === undefined) return () => this;
     try {
       const give = await origin.bodies.take(contractsOf(this.value), origin.state);
@@ -83,7 +79,7 @@ export class Result<T> {
 
   /** To be called after the bodies of contracts were used, which may have new encodings. */
   usedBodies(contracts: readonly Contract[]): void {
-    this.#origin?.bodies.used(contracts);
+    this.origin?.bodies.used(contracts);
   }
 }
 
@@ -123,13 +119,6 @@ const NOT_REACHED = "the request names a contract that is not known yet, and the
 
 /** Executes queries on a registry, each on one state of the store. */
 export class QueryExecutor {
-  readonly #registry: Registry;
-  readonly #reader: StoreReader;
-  readonly #freshness: Freshness;
-  readonly #now: () => number;
-  readonly #history: History | undefined;
-  readonly #ledger: ContractSource | undefined;
-  readonly #configurationId: string;
   #latest: { readonly snapshot: string; readonly version: ReadVersion } | undefined;
 
   /**
@@ -137,22 +126,14 @@ export class QueryExecutor {
    * identifies all but the store that answers depend on; processes with the same one give the same answers.
    */
   constructor(
-    registry: Registry,
-    reader: StoreReader,
-    freshness: Freshness,
-    now: () => number,
-    history?: History,
-    ledger?: ContractSource,
-    configurationId = "",
-  ) {
-    this.#registry = registry;
-    this.#reader = reader;
-    this.#freshness = freshness;
-    this.#now = now;
-    this.#history = history;
-    this.#ledger = ledger;
-    this.#configurationId = configurationId;
-  }
+    private readonly registry: Registry,
+    private readonly reader: StoreReader,
+    private readonly freshness: Freshness,
+    private readonly now: () => number,
+    private readonly history?: History,
+    private readonly ledger?: ContractSource,
+    private readonly configurationId = "",
+  ) {}
 
   /**
    * Runs a query on one state. Throws RegistryError, or rejects with it. Where the registry names contracts of the ledger for
@@ -161,12 +142,12 @@ export class QueryExecutor {
    * is recorded but what a refused query misses.
    */
   execute<T>(query: Query<T>, recording?: Recording, request?: OperationRequest): Result<T> | Promise<Result<T>> {
-    const reason = this.#freshness.staleReason();
+    const reason = this.freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
     // All runs of a request have one time.
-    const run = { query, request, recording, now: recording?.now ?? this.#now() };
-    const hasReachedEnd = this.#freshness.catchUp === undefined;
-    const outcome = this.#run(run, { hasReachedEnd, onLedger: this.#ledger && NONE_READ });
+    const run = { query, request, recording, now: recording?.now ?? this.now() };
+    const hasReachedEnd = this.freshness.catchUp === undefined;
+    const outcome = this.#run(run, { hasReachedEnd, onLedger: this.ledger && NONE_READ });
     return "result" in outcome ? outcome.result : this.#goOn(run, outcome, hasReachedEnd);
   }
 
@@ -185,12 +166,12 @@ export class QueryExecutor {
           onLedger = new Map([...onLedger, ...(await this.#read(outcome.unread, ++reads))]);
         } else {
           run = outcome.behind;
-          catchUp ??= this.#freshness.catchUp?.()[Symbol.asyncIterator]();
+          catchUp ??= this.freshness.catchUp?.()[Symbol.asyncIterator]();
           const progress = await catchUp?.next();
           if (progress === undefined || progress.done === true) throw unavailable(NOT_REACHED);
           hasReachedEnd = progress.value === "reached";
         }
-        outcome = this.#run(run, { hasReachedEnd, onLedger: this.#ledger && onLedger });
+        outcome = this.#run(run, { hasReachedEnd, onLedger: this.ledger && onLedger });
       }
     } finally {
       await catchUp?.return?.();
@@ -200,7 +181,7 @@ export class QueryExecutor {
   /** With "unread" for those that could not be read, and undefined for those that the ledger does not know. */
   async #read(contractIds: readonly string[], reads: number): Promise<typeof NONE_READ> {
     if (reads > MAX_READS) return new Map(contractIds.map((id) => [id, "unread"]));
-    const read = await this.#ledger?.contracts(contractIds);
+    const read = await this.ledger?.contracts(contractIds);
     return new Map(contractIds.map((id) => [id, read?.get(id)]));
   }
 
@@ -217,7 +198,7 @@ export class QueryExecutor {
   /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
   async executeHistory<T>(query: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
-    if (this.#history !== undefined) return query(utility, this.#history);
+    if (this.history !== undefined) return query(utility, this.history);
     throw refuse(
       "history-unavailable",
       "this service has no access to ledger updates: it reads a snapshot file or a database",
@@ -225,7 +206,7 @@ export class QueryExecutor {
   }
 
   #utility(): UtilityOperations {
-    const { utility, name } = this.#registry;
+    const { utility, name } = this.registry;
     if (utility === undefined)
       throw refuse("operation-not-supported", `the registry served here, ${name}, does not have this operation`);
     return utility;
@@ -237,7 +218,7 @@ export class QueryExecutor {
     const { hasReachedEnd, onLedger } = prepared;
     let recorder: QueryRecorder | undefined;
     try {
-      return this.#reader.read((view): Outcome<T> => {
+      return this.reader.read((view): Outcome<T> => {
         recorder = recording?.begin(view, now);
         if (onLedger !== undefined && request !== undefined) {
           const unread = this.#named(view, request).filter((id) => !onLedger.has(id));
@@ -257,7 +238,7 @@ export class QueryExecutor {
 
   #named(view: View, request: OperationRequest): readonly string[] {
     try {
-      return this.#registry.readById?.contractIds(view, request) ?? [];
+      return this.registry.readById?.contractIds(view, request) ?? [];
     } catch (error) {
       // Of a request that is refused anyway: its operation says with what.
       if (error instanceof RegistryError) return [];
@@ -266,7 +247,7 @@ export class QueryExecutor {
   }
 
   #originOf<T>({ query, request, recording }: Run<T>, { generation, offset }: View): ResultOrigin<T> | undefined {
-    const { bodies } = this.#reader;
+    const { bodies } = this.reader;
     if (bodies === undefined) return undefined;
     return { bodies, state: { generation, offset }, again: async () => this.execute(query, recording, request) };
   }
@@ -277,17 +258,17 @@ export class QueryExecutor {
       const { version } = this.#latest;
       if (version.offset === offset && version.asOf === asOf) return version;
     }
-    const version = { generation: generationName(snapshot, this.#configurationId), offset, asOf };
+    const version = { generation: generationName(snapshot, this.configurationId), offset, asOf };
     this.#latest = { snapshot, version };
     return version;
   }
 
   #valueOf<T>(query: Query<T>, context: RequestContext): T {
-    const value = query(this.#registry, context);
+    const value = query(this.registry, context);
     // A registry module may be plain JavaScript with async methods.
     if (!(value instanceof Promise)) return value;
     value.catch(() => undefined);
-    throw new Error(`registry ${this.#registry.name} returned a promise: its methods must be synchronous`);
+    throw new Error(`registry ${this.registry.name} returned a promise: its methods must be synchronous`);
   }
 }
 

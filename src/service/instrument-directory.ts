@@ -58,9 +58,6 @@ export const pageSize = (requested = DEFAULT_PAGE_SIZE): number => Math.min(requ
 
 /** Lists the instruments of a registry, with overrides for what the ledger does not say. */
 export class InstrumentDirectory {
-  readonly #executor: QueryExecutor;
-  readonly #overrides: OverridesByInstrument;
-  readonly #countsHoldings: boolean;
   /** Of the latest state: wallets ask for them more often than they change. */
   #listed: { readonly generation: string; readonly offset: number; readonly byRegistrar: Map<string, Listed> } = {
     generation: "",
@@ -69,11 +66,11 @@ export class InstrumentDirectory {
   };
 
   /** `countsHoldings`: whether the store counts holdings, which the total supply needs. */
-  constructor(executor: QueryExecutor, overrides: OverridesByInstrument, countsHoldings: boolean) {
-    this.#executor = executor;
-    this.#overrides = overrides;
-    this.#countsHoldings = countsHoldings;
-  }
+  constructor(
+    private readonly executor: QueryExecutor,
+    private readonly overrides: OverridesByInstrument,
+    private readonly countsHoldings: boolean,
+  ) {}
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
   page(registrar: string, size?: number, token = "", recording?: Recording): Result<Page> | Promise<Result<Page>> {
@@ -123,7 +120,7 @@ export class InstrumentDirectory {
     recording: Recording | undefined,
   ): Result<T> | Promise<Result<T>> {
     let listed: Listed | undefined;
-    const answer = this.#executor.execute((registry, context) => {
+    const answer = this.executor.execute((registry, context) => {
       // What is recorded is looked up.
       listed = recording === undefined ? this.#known(registrar, context) : undefined;
       listed ??= list(registry, context, registrar);
@@ -157,11 +154,11 @@ export class InstrumentDirectory {
     registrar: string,
     instruments: readonly Instrument[],
   ): ListedInstrument[] {
-    const totalSupply = this.#countsHoldings ? registry.totalSupply : undefined;
+    const totalSupply = this.countsHoldings ? registry.totalSupply : undefined;
     const supplies = totalSupply?.(context, registrar, instruments) ?? [];
     const supportedApis = this.#supportedApis(registry, context, registrar);
     return instruments.map(({ id, ...known }, index) => {
-      const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
+      const overrides = this.overrides.get(registrar)?.get(id) ?? {};
       const { paused = false } = known;
       return {
         id,
@@ -182,7 +179,7 @@ export class InstrumentDirectory {
   /** Of a registrar and of each of its instruments. They depend on packages too, of which the registry learns. */
   #supportedApis(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
     const apis = supportedApisOf(registry, context, registrar);
-    const { hideVersion2 = false } = this.#overrides.get(registrar)?.get(ALL_INSTRUMENTS) ?? {};
+    const { hideVersion2 = false } = this.overrides.get(registrar)?.get(ALL_INSTRUMENTS) ?? {};
     return hideVersion2 ? withoutVersion2(apis) : apis;
   }
 }

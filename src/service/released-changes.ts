@@ -56,15 +56,14 @@ const MAX_TAGS = 10_000;
 
 /** The changes up to a position that moves in steps: what streams send at a time is the same for all of them. */
 export class ReleasedChanges {
-  readonly #feed: ChangeFeed;
-  readonly #configurationId: string;
   #released: Position | undefined;
   /** The latest event of a stream without a filter; others at the same position get the same object. */
   #shared: { readonly from: StreamPosition; readonly event: WatchEvent } | undefined;
 
-  constructor(feed: ChangeFeed, configurationId: string) {
-    this.#feed = feed;
-    this.#configurationId = configurationId;
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly configurationId: string,
+  ) {
     this.#released = feed.position;
   }
 
@@ -75,15 +74,15 @@ export class ReleasedChanges {
 
   /** Whether the state has moved on. */
   get isBehind(): boolean {
-    return this.#feed.position !== this.#released;
+    return this.feed.position !== this.#released;
   }
 
   /** Moves to the present state. Returns the tags of what has changed since; undefined if everything may have. */
   release(): ReadonlySet<Tag> | undefined {
     const before = this.#released;
-    this.#released = this.#feed.position;
+    this.#released = this.feed.position;
     this.#shared = undefined;
-    const changes = before === undefined ? undefined : this.#feed.since(before);
+    const changes = before === undefined ? undefined : this.feed.since(before);
     return changes === undefined ? undefined : unionOf(changes);
   }
 
@@ -105,7 +104,7 @@ export class ReleasedChanges {
     if (position.generation === now.generation && position.offset >= now.offset) return undefined;
     const known =
       position.generation === now.generation
-        ? this.#feed.since({ ...position, generation: released.generation, asOf: undefined })
+        ? this.feed.since({ ...position, generation: released.generation, asOf: undefined })
         : undefined;
     if (known === undefined) return { type: "reset", ...now };
     const all = known.filter(({ offset }) => offset <= released.offset);
@@ -118,7 +117,7 @@ export class ReleasedChanges {
   }
 
   readonly #named = memoizeLast(({ generation, offset, asOf }: Position) => ({
-    generation: generationName(generation, this.#configurationId),
+    generation: generationName(generation, this.configurationId),
     offset,
     asOf,
   }));
@@ -144,7 +143,6 @@ export interface CoalescingOptions {
 
 /** Releases the first change at once, and those of the next `mergeMs` together, or of longer while the streams are busy. */
 export class Coalescing {
-  readonly #options: CoalescingOptions;
   #timer: NodeJS.Timeout | undefined;
   #isReleasing = false;
   /** When the first change was made that is not released yet. */
@@ -154,9 +152,7 @@ export class Coalescing {
   #lagMs = 0;
   #isClosed = false;
 
-  constructor(options: CoalescingOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CoalescingOptions) {}
 
   /** How long it took until all waiting streams had the latest changes, in milliseconds. */
   get lagMs(): number {
@@ -165,7 +161,7 @@ export class Coalescing {
 
   /** Call this for each change. */
   changed(): void {
-    const now = this.#options.clock();
+    const now = this.options.clock();
     this.#changedAt ??= now;
     if (this.#timer !== undefined || this.#isReleasing) return;
     this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - now));
@@ -178,7 +174,7 @@ export class Coalescing {
 
   /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
   async #release(): Promise<void> {
-    const { release, isBehind, clock, mergeMs } = this.#options;
+    const { release, isBehind, clock, mergeMs } = this.options;
     this.#timer = undefined;
     this.#isReleasing = true;
     const begunAt = clock();

@@ -39,7 +39,6 @@ interface Fetched {
  * number of bytes, those used last. A body fits its id at any offset, so nothing can be mixed.
  */
 export class Bodies implements BodySource {
-  readonly #options: BodiesOptions;
   /** The bytes of each contract that has its body, the one that was not used for longest first. */
   readonly #kept = new Map<Contract, number>();
   #bytes = 0;
@@ -48,9 +47,7 @@ export class Bodies implements BodySource {
   #waiting: Waiting[] = [];
   #underWay = 0;
 
-  constructor(options: BodiesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BodiesOptions) {}
 
   /** Of bodies and encodings that are kept. */
   get bytes(): number {
@@ -88,14 +85,14 @@ export class Bodies implements BodySource {
     if (head === undefined || String(head.generation) !== state.generation || head.offset !== state.offset)
       throw new StateMovedOn();
     const ids = missing.filter((_contract, index) => fetched[index]?.body === undefined);
-    this.#options.onMissing(ids.map(({ contractId }) => contractId));
+    this.options.onMissing(ids.map(({ contractId }) => contractId));
     throw new StoreUnavailable("the database lacks the content of a contract that is active; the log names it");
   }
 
   used(contracts: readonly Contract[]): void {
     for (const contract of contracts) this.#count(contract);
     for (const [contract, bytes] of this.#kept) {
-      if (this.#bytes <= this.#options.maxBytes) break;
+      if (this.#bytes <= this.options.maxBytes) break;
       this.#kept.delete(contract);
       this.#bytes -= bytes;
       setBody(contract, undefined);
@@ -103,7 +100,7 @@ export class Bodies implements BodySource {
   }
 
   moveOn(): Promise<void> {
-    return this.#options.moveOn();
+    return this.options.moveOn();
   }
 
   #touch(contract: Contract): void {
@@ -153,7 +150,7 @@ export class Bodies implements BodySource {
     this.#underWay++;
     try {
       const ids = batch.map(({ contractId }) => contractId);
-      const { head, bodies } = await this.#options.log.bodies(ids, Number(batch[0]?.generation));
+      const { head, bodies } = await this.options.log.bodies(ids, Number(batch[0]?.generation));
       for (const { contractId, resolve } of batch) resolve({ head, body: bodies.get(contractId) });
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -5,14 +5,11 @@ import type { StateLog } from "./log.js";
 
 /** What a follower asks the mirror for: to commit all that the ledger has from then on. */
 export class CatchUpRequests {
-  readonly #log: Pick<StateLog, "requestCatchUp">;
   readonly #onCaughtUp = new Map<string, () => void>();
   /** All that come while a request is being sent share the next. */
   readonly #flight = new SingleFlight((timeoutMs: number) => this.#send(timeoutMs));
 
-  constructor(log: Pick<StateLog, "requestCatchUp">) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Pick<StateLog, "requestCatchUp">) {}
 
   /**
    * See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. `moves` tells when the follower has moved;
@@ -65,7 +62,7 @@ export class CatchUpRequests {
       });
     });
     try {
-      await this.#log.requestCatchUp(id);
+      await this.log.requestCatchUp(id);
     } catch (error) {
       forget();
       throw error;

@@ -57,7 +57,6 @@ interface Loaded {
  *   served until the next is loaded; for good if the heap has no room for both.
  */
 export class Follower extends StateReader {
-  readonly #options: FollowerOptions;
   readonly #changes = new ChangeLog();
   /** Of the loaded state, and what steps have made of it. */
   #confirmation = new Confirmation();
@@ -77,9 +76,8 @@ export class Follower extends StateReader {
   #isEmpty = false;
   #isLost = false;
 
-  constructor(options: FollowerOptions) {
+  constructor(private readonly options: FollowerOptions) {
     super();
-    this.#options = options;
     this.#retries = new Retries(options);
     this.#requests = new CatchUpRequests(options.log);
     this.#next = new NextState((generation, signal) => this.#prepare(generation, signal));
@@ -93,7 +91,7 @@ export class Follower extends StateReader {
     const { at } = this.#confirmation;
     return {
       offset: this.#head?.offset,
-      age: at === undefined ? undefined : this.#options.clock() - at,
+      age: at === undefined ? undefined : this.options.clock() - at,
       otherHistory: this.#head?.otherHistory,
       failure: this.#failure,
       isEmpty: this.#isEmpty,
@@ -112,12 +110,12 @@ export class Follower extends StateReader {
       (failures) => backoffMs(failures, RECONNECT_BACKOFF),
     );
     const drop = () => this.#next.drop();
-    this.#options.signal.addEventListener("abort", drop);
+    this.options.signal.addEventListener("abort", drop);
     try {
       await Promise.all([listening, this.#keepPolling()]);
     } finally {
       await this.#next.close();
-      this.#options.signal.removeEventListener("abort", drop);
+      this.options.signal.removeEventListener("abort", drop);
     }
   }
 
@@ -127,7 +125,7 @@ export class Follower extends StateReader {
   }
 
   async #moveToHead(): Promise<void> {
-    const { log, clock } = this.#options;
+    const { log, clock } = this.options;
     const startedAt = clock();
     try {
       const progress = await log.progress(this.#head);
@@ -158,7 +156,7 @@ export class Follower extends StateReader {
 
   /** Serves a generation that was loaded before it was served. Returns false if there is none, or no step leads on from it. */
   async #switchTo(generation: number): Promise<boolean> {
-    const { log, clock } = this.#options;
+    const { log, clock } = this.options;
     const next = await this.#next.loaded(generation);
     const startedAt = clock();
     const progress = next && (await log.progress(next.head));
@@ -174,7 +172,7 @@ export class Follower extends StateReader {
 
   /** The state at the head when the load begins. What is committed meanwhile comes by the next step. */
   async #load(generation: number): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     const startedAt = clock();
     const tooLarge = this.#tooLarge;
     if (tooLarge?.generation === generation && startedAt < tooLarge.at + TOO_LARGE_MS) throw tooLarge.error;
@@ -194,7 +192,7 @@ export class Follower extends StateReader {
   }
 
   #read(signal: AbortSignal, next?: number): Promise<Loaded | undefined> {
-    const { log, clock, heap = processHeap, onTooLarge } = this.#options;
+    const { log, clock, heap = processHeap, onTooLarge } = this.options;
     return log.load(
       async (logged) => {
         if (logged === undefined) return undefined;
@@ -238,7 +236,7 @@ export class Follower extends StateReader {
     const share = this.#heapShare() ?? 0;
     const wasNearlyFull = this.#isNearlyFull;
     this.#isNearlyFull = isNearlyFull(share);
-    if (this.#isNearlyFull && !wasNearlyFull) this.#options.onNearlyFull(share);
+    if (this.#isNearlyFull && !wasNearlyFull) this.options.onNearlyFull(share);
   }
 
   #heapShare(): number | undefined {
@@ -246,7 +244,7 @@ export class Follower extends StateReader {
   }
 
   async #keepPolling(): Promise<void> {
-    const { pause, signal } = this.#options;
+    const { pause, signal } = this.options;
     while (!signal.aborted) {
       await this.#tryRefresh();
       await pause(POLL_MS);
@@ -255,7 +253,7 @@ export class Follower extends StateReader {
 
   /** Returns whether the log could be read. */
   async #tryRefresh(): Promise<boolean> {
-    const { signal, onLost, onRecovered } = this.#options;
+    const { signal, onLost, onRecovered } = this.options;
     try {
       await this.refresh();
       if (this.#isLost) onRecovered();
@@ -268,7 +266,7 @@ export class Follower extends StateReader {
   }
 
   #listen(): Promise<void> {
-    const { log, signal } = this.#options;
+    const { log, signal } = this.options;
     return log.listen(
       {
         listening: () => {

@@ -64,9 +64,6 @@ export class StateTooLarge extends StoreUnavailable {
 
 /** The size of a state that is being loaded, and then moves on. */
 export class StateSize {
-  readonly #heap: Heap;
-  /** Of the state beside which it is loaded. */
-  readonly #beside: number;
   /** What everything else has, and what is beside: the least that was seen, since the heap has garbage. */
   #others = Infinity;
   #contracts = 0;
@@ -77,9 +74,10 @@ export class StateSize {
   /** What is counted from then on is not kept. */
   #isFull = false;
 
-  constructor(heap: Heap, beside = 0) {
-    this.#heap = heap;
-    this.#beside = beside;
+  constructor(
+    private readonly heap: Heap /** Of the state beside which it is loaded. */,
+    private readonly beside = 0,
+  ) {
     this.#look();
   }
 
@@ -97,7 +95,7 @@ export class StateSize {
   async makeRoom(): Promise<boolean> {
     if (!this.#isCollected) {
       this.#isCollected = true;
-      await this.#heap.collect();
+      await this.heap.collect();
       this.#look();
     }
     this.#isFull = !this.#fits();
@@ -109,7 +107,7 @@ export class StateSize {
   }
 
   #usable(): number {
-    return USABLE * this.#heap.limit();
+    return USABLE * this.heap.limit();
   }
 
   /** Once all contracts were counted, and do not fit. */
@@ -129,12 +127,12 @@ export class StateSize {
 
   /** The share of the usable heap that everything takes now that the state has so many contracts. */
   share(contracts: number): number {
-    return (this.#others - this.#beside + this.bytes(contracts)) / this.#usable();
+    return (this.#others - this.beside + this.bytes(contracts)) / this.#usable();
   }
 
   #look(): void {
     if (this.#isFull) return;
-    this.#others = Math.min(this.#others, this.#heap.used() - this.#own);
+    this.#others = Math.min(this.#others, this.heap.used() - this.#own);
   }
 }
 

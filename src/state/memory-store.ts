@@ -7,13 +7,11 @@ import { type ChangeFeed, type Checkpoint, type Contracts, type StoreWriter } fr
 /** A store in the memory of this process. Not ready until the first `replace`. */
 export class MemoryStore extends StateReader implements StoreWriter {
   readonly #changes = new ChangeLog();
-  readonly #newGeneration: () => string;
   #checkpoint: Checkpoint | undefined;
 
   /** `newGeneration` returns a name that no store has used before. */
-  constructor(newGeneration: () => string = () => randomBytes(9).toString("base64url")) {
+  constructor(private readonly newGeneration: () => string = () => randomBytes(9).toString("base64url")) {
     super();
-    this.#newGeneration = newGeneration;
   }
 
   get changes(): ChangeFeed {
@@ -25,7 +23,7 @@ export class MemoryStore extends StateReader implements StoreWriter {
   }
 
   async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
-    const generation = this.#newGeneration();
+    const generation = this.newGeneration();
     const state = new State(generation, offset, asOf);
     await state.fill(contracts);
     this.state = state;

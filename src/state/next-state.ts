@@ -12,16 +12,13 @@ interface Preparation<T> {
  * next, or none.
  */
 export class NextState<T> {
-  readonly #load: (generation: number, signal: AbortSignal) => Promise<T | undefined>;
   #current: Preparation<T> | undefined;
   /** Of all loads. One begins when the one before has ended: the memory has room for one. */
   #ended: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   /** `load` returns undefined for what is not to be tried again. What throws is loaded again at the next `follow`. */
-  constructor(load: (generation: number, signal: AbortSignal) => Promise<T | undefined>) {
-    this.#load = load;
-  }
+  constructor(private readonly load: (generation: number, signal: AbortSignal) => Promise<T | undefined>) {}
 
   /** Begins to load the next generation of a head, and drops any other but that of the head itself, which is about to be served. */
   follow({ generation, next }: LogHead): void {
@@ -52,7 +49,7 @@ export class NextState<T> {
     const end = new AbortController();
     const load = async () => {
       try {
-        return end.signal.aborted ? undefined : await this.#load(generation, end.signal);
+        return end.signal.aborted ? undefined : await this.load(generation, end.signal);
       } catch {
         if (this.#current?.end === end) this.#current = undefined;
         return undefined;

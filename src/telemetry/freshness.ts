@@ -13,16 +13,16 @@ const MAX_POINTS = 720;
 
 /** Samples the state of the source, and keeps the points of the last hour. */
 export class FreshnessHistory {
-  readonly #status: () => SourceStatus;
-  readonly #now: () => number;
   /** Oldest first. */
   readonly #points: FreshnessPoint[] = [];
   readonly #timer: NodeJS.Timeout;
 
   /** `now` returns milliseconds since 1970. */
-  constructor(status: () => SourceStatus, now: () => number = Date.now, intervalMs = SAMPLE_MS) {
-    this.#status = status;
-    this.#now = now;
+  constructor(
+    private readonly status: () => SourceStatus,
+    private readonly now: () => number = Date.now,
+    intervalMs = SAMPLE_MS,
+  ) {
     this.#timer = setInterval(() => this.#sample(), intervalMs).unref();
   }
 
@@ -41,9 +41,9 @@ export class FreshnessHistory {
   }
 
   #present(): FreshnessPoint {
-    const { offset = 0, age, reconnects = 0 } = this.#status();
+    const { offset = 0, age, reconnects = 0 } = this.status();
     return {
-      time: timestampFromMs(this.#now()),
+      time: timestampFromMs(this.now()),
       offset: BigInt(offset),
       ...(age !== undefined && { age: durationFromMs(Math.round(age)) }),
       reconnects: BigInt(reconnects),

@@ -25,15 +25,12 @@ interface Entry extends Omit<RefusedRequest, "request"> {
 
 /** Keeps the latest refusals of this process with what was asked, for its operators. */
 export class RefusalLog {
-  readonly #now: () => number;
   /** Oldest first. */
   readonly #entries: Entry[] = [];
   #bytes = 0;
 
   /** `now` returns milliseconds since 1970. */
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number = Date.now) {}
 
   readonly observer: RequestObserver = ({ requestId, operation, protocol, outcome, refusal }) => {
     if (refusal === undefined) return;
@@ -41,7 +38,7 @@ export class RefusalLog {
     this.#bytes += json?.length ?? 0;
     this.#entries.push({
       requestId,
-      time: this.#now(),
+      time: this.now(),
       operation,
       protocol,
       status: statusName(outcome),

@@ -200,18 +200,15 @@ export function requestObserver(requestLog: RequestLog, tracing: Pick<Tracing, "
 
 /** One line per request, without anything that was sent but what a refusal is about. */
 export class RequestLog {
-  readonly #log: Logger;
-  readonly #logged: Config["logRequests"];
-
-  constructor(log: Logger, logged: Config["logRequests"]) {
-    this.#log = log;
-    this.#logged = logged;
-  }
+  constructor(
+    private readonly log: Logger,
+    private readonly logged: Config["logRequests"],
+  ) {}
 
   /** Whether a request is logged. Lets the caller skip creating ids. */
   isLogged(request: Judged): boolean {
-    if (this.#logged === "none" || (this.#logged === "failed" && !isFailed(request))) return false;
-    return this.#log.isLevelEnabled(levelOf(request));
+    if (this.logged === "none" || (this.logged === "failed" && !isFailed(request))) return false;
+    return this.log.isLevelEnabled(levelOf(request));
   }
 
   /** `traceId` is undefined if the request has no trace. */
@@ -227,7 +224,7 @@ export class RequestLog {
       client: readClientAddress(request),
       ...(refusal !== undefined && refusalFields(refusal)),
     };
-    this.#log[levelOf(completed)](fields, "request");
+    this.log[levelOf(completed)](fields, "request");
   }
 }
 

@@ -165,18 +165,15 @@ type ResultCallback = Parameters<SpanExporter["export"]>[1];
 
 /** Counts the spans that another exporter sent or failed to send, and logs failures at intervals. */
 export class CountingExporter implements SpanExporter {
-  readonly #inner: SpanExporter;
-  readonly #log: Logger;
-  readonly #clock: () => number;
   readonly #counts = { sent: 0, failed: 0 };
   #exported = 0;
   #loggedAt: number | undefined;
 
-  constructor(inner: SpanExporter, log: Logger, clock: () => number) {
-    this.#inner = inner;
-    this.#log = log;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly inner: SpanExporter,
+    private readonly log: Logger,
+    private readonly clock: () => number,
+  ) {}
 
   get counts(): SpanCounts {
     return this.#counts;
@@ -194,7 +191,7 @@ export class CountingExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], onResult: ResultCallback): void {
     this.#exported += spans.length;
-    this.#inner.export(spans, (result) => {
+    this.inner.export(spans, (result) => {
       // The enum of result codes is in a package that is not a dependency here; each failure has an error.
       if (result.error === undefined) this.#counts.sent += spans.length;
       else this.#fail(spans.length, result.error);
@@ -203,20 +200,20 @@ export class CountingExporter implements SpanExporter {
   }
 
   forceFlush(): Promise<void> {
-    return this.#inner.forceFlush?.() ?? Promise.resolve();
+    return this.inner.forceFlush?.() ?? Promise.resolve();
   }
 
   shutdown(): Promise<void> {
-    return this.#inner.shutdown();
+    return this.inner.shutdown();
   }
 
   #fail(spans: number, error: Error): void {
     this.#counts.failed += spans;
-    const now = this.#clock();
+    const now = this.clock();
     if (this.#loggedAt !== undefined && now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
     const { failed } = this.#counts;
-    this.#log.warn(
+    this.log.warn(
       { reason: describe(error), failed, hint: "check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver" },
       "trace export failed; spans dropped",
     );

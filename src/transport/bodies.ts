@@ -22,15 +22,16 @@ interface BodyOptions {
 
 /** Collects one body. Costs at most twice its bytes, however small its chunks are, all taken from the budget. */
 export class BodyBuffer {
-  readonly #budget: Budget;
   readonly #maxBytes: number;
   readonly #expected: number | undefined;
   #buffer: Buffer = Buffer.alloc(0);
   #length = 0;
   #taken = 0;
 
-  constructor(budget: Budget, { limit, expected }: BodyOptions) {
-    this.#budget = budget;
+  constructor(
+    private readonly budget: Budget,
+    { limit, expected }: BodyOptions,
+  ) {
     this.#expected = expected;
     this.#maxBytes = Math.min(limit, budget.limit);
   }
@@ -54,14 +55,14 @@ export class BodyBuffer {
   }
 
   release(): void {
-    this.#budget.release(this.#taken);
+    this.budget.release(this.#taken);
     this.#taken = 0;
   }
 
   #grow(length: number): boolean {
     const doubled = Math.max(MIN_BYTES, 2 * this.#buffer.length);
     const capacity = Math.max(length, Math.min(doubled, this.#expected ?? this.#maxBytes, this.#maxBytes));
-    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
+    if (!this.budget.tryTake(capacity - this.#taken)) return false;
     this.#taken = capacity;
     const grown = Buffer.allocUnsafe(capacity);
     this.#buffer.copy(grown, 0, 0, this.#length);

@@ -26,10 +26,6 @@ export type OnRefused = (protocol: Protocol) => void;
  * while many connections are ready.
  */
 export class EventLoopGuard {
-  readonly #maxMs: number;
-  readonly #requests: Budget;
-  readonly #corsOrigins: Origins;
-  readonly #onRefused: OnRefused;
   /** Connections in this turn. */
   #refused = new WeakSet<Socket>();
   /** When each connection has asked for health in a turn that was over. */
@@ -37,12 +33,12 @@ export class EventLoopGuard {
   #startedAt: number | undefined;
 
   /** `maxMs` is how long the requests of a turn may take together. What it refuses counts as refused by `requests`. */
-  constructor(maxMs: number, requests: Budget, corsOrigins: Origins = "none", onRefused: OnRefused = () => undefined) {
-    this.#maxMs = maxMs;
-    this.#requests = requests;
-    this.#corsOrigins = corsOrigins;
-    this.#onRefused = onRefused;
-  }
+  constructor(
+    private readonly maxMs: number,
+    private readonly requests: Budget,
+    private readonly corsOrigins: Origins = "none",
+    private readonly onRefused: OnRefused = () => undefined,
+  ) {}
 
   /** Refuses with 503. A connection that has sent more in the turn, maybe thousands of requests, is closed. */
   limitHttp1(handler: RequestListener): RequestListener {
@@ -61,7 +57,7 @@ export class EventLoopGuard {
         "content-length": REFUSAL.length,
         "retry-after": "1",
         [REQUEST_ID]: requestIdOf(headers),
-        ...corsHeaders(this.#corsOrigins, headers),
+        ...corsHeaders(this.corsOrigins, headers),
       });
       response.end(REFUSAL);
       // The rest of the body, up to the time of a request.
@@ -82,7 +78,7 @@ export class EventLoopGuard {
       setImmediate(() => {
         if (stream.destroyed) return;
         const { headers } = request;
-        const cors = corsHeaders(this.#corsOrigins, headers);
+        const cors = corsHeaders(this.corsOrigins, headers);
         stream.respond(
           { ":status": 503, "retry-after": "1", [REQUEST_ID]: requestIdOf(headers), ...cors },
           { endStream: true },
@@ -101,13 +97,13 @@ export class EventLoopGuard {
         this.#refused = new WeakSet();
       });
     }
-    if (now - this.#startedAt <= this.#maxMs) return true;
+    if (now - this.#startedAt <= this.maxMs) return true;
     if (HEALTH.test(url) && now - (this.#probedAt.get(connection) ?? -Infinity) >= HEALTH_EVERY_MS) {
       this.#probedAt.set(connection, now);
       return true;
     }
-    this.#requests.refuse();
-    this.#onRefused(grpcProtocolOf({ headers }) ?? (RPC.test(url) ? "connect" : "rest"));
+    this.requests.refuse();
+    this.onRefused(grpcProtocolOf({ headers }) ?? (RPC.test(url) ? "connect" : "rest"));
     return false;
   }
 }

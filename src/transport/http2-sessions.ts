@@ -29,13 +29,14 @@ export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerRe
 /** `node:http2` has the mechanisms of the time limits, but applies none by itself. */
 export class Http2Sessions {
   readonly #server: http2.Http2Server;
-  readonly #limits: ConnectionLimits;
   readonly #sessions = new Set<ServerHttp2Session>();
   /** From when clients go away: how long they may still send what is on its way. */
   #pauseMs: number | undefined;
 
-  constructor(limits: ConnectionLimits, handler: Http2Handler) {
-    this.#limits = limits;
+  constructor(
+    private readonly limits: ConnectionLimits,
+    handler: Http2Handler,
+  ) {
     const { maxStreams, maxHeaderBytes } = limits;
     this.#server = http2.createServer(
       {
@@ -69,7 +70,7 @@ export class Http2Sessions {
   }
 
   #limit(session: ServerHttp2Session): void {
-    const { idleMs = IDLE_MS, stalledMs = STALLED_MS } = this.#limits;
+    const { idleMs = IDLE_MS, stalledMs = STALLED_MS } = this.limits;
     deferSessionClose(session);
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
@@ -78,7 +79,7 @@ export class Http2Sessions {
     session.on("stream", (stream, headers) => {
       streams++;
       stream.once("close", () => streams--);
-      limitStream(stream, headers, this.#limits);
+      limitStream(stream, headers, this.limits);
     });
     session.setTimeout(idleMs);
     session.on("timeout", () => {

@@ -39,13 +39,10 @@ export const timeoutMessage = (requestMs: number): string => `request not receiv
 
 /** An amount that all requests of the process share, in bytes or as a number. */
 export class Budget {
-  readonly limit: number;
   #used = 0;
   #refused = 0;
 
-  constructor(limit: number) {
-    this.limit = limit;
-  }
+  constructor(readonly limit: number) {}
 
   get used(): number {
     return this.#used;

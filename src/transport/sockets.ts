@@ -40,26 +40,22 @@ interface AddressServers {
 
 /** The listening servers of Fastify. */
 export class Sockets {
-  readonly #limits: ConnectionLimits;
-  readonly #requests: Budget;
-  readonly #certificate: Certificate | undefined;
-  readonly #onRefused: OnRefused | undefined;
   readonly #servers: AddressServers[] = [];
 
   /** What is refused here counts as refused by `requests`. Cleartext without a certificate. */
-  constructor(limits: ConnectionLimits, requests: Budget, certificate?: Certificate, onRefused?: OnRefused) {
-    this.#limits = limits;
-    this.#requests = requests;
-    this.#certificate = certificate;
-    this.#onRefused = onRefused;
-  }
+  constructor(
+    private readonly limits: ConnectionLimits,
+    private readonly requests: Budget,
+    private readonly certificate?: Certificate,
+    private readonly onRefused?: OnRefused,
+  ) {}
 
   /** Fastify calls this for each address it listens on. The servers inside never listen: they are given their sockets. */
   readonly factory: FastifyServerFactory = (handler) => {
-    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, corsOrigins } = this.#limits;
-    const guard = new EventLoopGuard(turnMs, this.#requests, corsOrigins, this.#onRefused);
-    const http1 = createHttp1Server(this.#limits, guard.limitHttp1(handler));
-    const sessions = new Http2Sessions(this.#limits, guard.limitHttp2(handler));
+    const { maxConnections, turnMs = Infinity, negotiationMs = NEGOTIATION_MS, corsOrigins } = this.limits;
+    const guard = new EventLoopGuard(turnMs, this.requests, corsOrigins, this.onRefused);
+    const http1 = createHttp1Server(this.limits, guard.limitHttp1(handler));
+    const sessions = new Http2Sessions(this.limits, guard.limitHttp2(handler));
     const sockets = new Set<net.Socket>();
     const pending = new Set<net.Socket>();
     const accept: Accept = (socket, isHttp2) => {
@@ -68,13 +64,13 @@ export class Sockets {
       else http1.emit("connection", socket);
     };
     const server =
-      this.#certificate === undefined
+      this.certificate === undefined
         ? net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
             pending.add(socket);
             socket.once("close", () => pending.delete(socket));
             readVersion(socket, negotiationMs, accept);
           })
-        : createTlsServer(this.#certificate, negotiationMs, accept);
+        : createTlsServer(this.certificate, negotiationMs, accept);
     server.maxConnections = maxConnections;
     server.on("connection", (socket: net.Socket) => {
       sockets.add(socket);

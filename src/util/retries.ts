@@ -11,12 +11,9 @@ const STEADY_MS = 30_000;
 
 /** The one loop that connects again: makes attempts at what should last, until the signal is aborted. */
 export class Retries {
-  readonly #options: RetriesOptions;
   #failures = 0;
 
-  constructor(options: RetriesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RetriesOptions) {}
 
   /** Ends a row of failures. */
   recovered(): void {
@@ -32,7 +29,7 @@ export class Retries {
     attempt: () => Promise<unknown>,
     retryAfter: (failures: number, error: unknown) => number | undefined,
   ): Promise<void> {
-    const { clock, pause, signal } = this.#options;
+    const { clock, pause, signal } = this.options;
     const isStopped = () => signal.aborted;
     while (!isStopped()) {
       const startedAt = clock();

@@ -108,17 +108,16 @@ class SnapshotIndex {
   offset = 0;
   ignored = 0;
   readonly problems: Problem[] = [];
-  readonly #decoder: Decoder;
-  readonly #holdsContracts: boolean;
   #elements = 0;
   /** By contract id where contracts are held, else by its key. */
   readonly #latest = new Map<string, Latest>();
   /** The pages of each export, by its offset: the line of the last one read, and whether the last of the export is there. */
   readonly #exports = new Map<number, { readonly line: number; readonly isComplete: boolean }>();
 
-  constructor(decoder: Decoder, holdsContracts: boolean) {
-    this.#decoder = decoder;
-    this.#holdsContracts = holdsContracts;
+  constructor(
+    private readonly decoder: Decoder,
+    private readonly holdsContracts: boolean,
+  ) {
     decoder.begin();
   }
 
@@ -150,7 +149,7 @@ class SnapshotIndex {
       }
       const error = messageError(value);
       if (error !== undefined) throw new Error(`it is an error instead of contracts: ${error.message}`);
-      const contract = this.#decoder.decode(value)?.contract;
+      const contract = this.decoder.decode(value)?.contract;
       this.offset = Math.max(this.offset, lastOffset(value));
       if (contract === undefined) this.ignored++;
       else this.#addContract(contract, element.line);
@@ -175,7 +174,7 @@ class SnapshotIndex {
 
   /** An export without views would be served as one without contracts. */
   checkViews(): void {
-    const { readsViews, withViews } = this.#decoder;
+    const { readsViews, withViews } = this.decoder;
     if (this.#elements > 0 && this.problems.length === 0 && readsViews && withViews === 0)
       this.problems.push({ line: 1, reason: WITHOUT_VIEWS });
   }
@@ -184,8 +183,8 @@ class SnapshotIndex {
   #addContract(contract: StoredContract | CountedOnly, line: number): void {
     const { contractId, reassignmentCounter, synchronizerId } = contract;
     const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
-    const key = this.#holdsContracts ? contractId : keyOf(contractId);
-    const said = this.#holdsContracts ? contract : digestOf(contract);
+    const key = this.holdsContracts ? contractId : keyOf(contractId);
+    const said = this.holdsContracts ? contract : digestOf(contract);
     const earlier = this.#latest.get(key);
     if (earlier?.rank === rank && digestOf(earlier.said) !== digestOf(said))
       throw new Error(`contract ${contractId} is already on line ${earlier.line}, with other content`);

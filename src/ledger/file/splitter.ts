@@ -11,12 +11,12 @@ export interface ElementText {
 
 /** The file cannot be split: it is empty, as it is while being written, or of another format, or an array is broken. */
 export class FormError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
+  constructor(
+    readonly line: number,
+    message: string,
+  ) {
     super(message);
     this.name = "FormError";
-    this.line = line;
   }
 }
 
@@ -59,8 +59,6 @@ const PAGE_KEY = '"activeContracts"';
 
 /** A value that is being read. Its text is joined once, so that the time is linear in its length. */
 class Item {
-  /** Of its first character. */
-  readonly line: number;
   /** Of the objects and arrays that are open in it. */
   depth = 0;
   isQuoted = false;
@@ -72,9 +70,7 @@ class Item {
   #last = "";
   #endsLine = false;
 
-  constructor(line: number) {
-    this.line = line;
-  }
+  constructor(/** Of its first character. */ readonly line: number) {}
 
   keep(part: string): void {
     this.#parts.push(part);

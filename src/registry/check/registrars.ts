@@ -29,7 +29,6 @@ const POLL_MS = 1_000;
  * comes: what the ledger archives is gone by somebody's will.
  */
 export class RegistrarMonitor {
-  readonly #options: RegistrarMonitorOptions;
   readonly #end = new AbortController();
   readonly #pause = abortablePause(this.#end.signal);
   readonly #running: Promise<void>;
@@ -40,14 +39,13 @@ export class RegistrarMonitor {
   #partyWarnings: readonly string[] = [];
   #failure: string | undefined;
 
-  constructor(options: RegistrarMonitorOptions) {
-    this.#options = options;
+  constructor(private readonly options: RegistrarMonitorOptions) {
     this.#running = this.#run();
   }
 
   /** Empty while a registrar is served, and before the first state. */
   warnings(): readonly Warning[] {
-    return this.#emptySince === undefined ? [] : [noRegistrar(this.#options.source.parties())];
+    return this.#emptySince === undefined ? [] : [noRegistrar(this.options.source.parties())];
   }
 
   async close(): Promise<void> {
@@ -58,13 +56,13 @@ export class RegistrarMonitor {
   /** Never rejects. */
   async #run(): Promise<void> {
     for (; !this.#end.signal.aborted; await this.#pause(POLL_MS)) {
-      const { position } = this.#options.source.changes;
+      const { position } = this.options.source.changes;
       if (position === undefined) continue;
       const isSnapshot = position.generation !== this.#looked?.generation;
       const isMoved = this.#emptySince !== undefined && position.offset !== this.#looked?.offset;
       if (!isSnapshot && !isMoved) continue;
       try {
-        const { registry, source, now } = this.#options;
+        const { registry, source, now } = this.options;
         const at = now();
         const inventory = source.reader.read((view) => registry.inventory(view, { now: at, credentialDays: 0 }));
         if (isSnapshot) this.#checkParties(inventory);
@@ -74,14 +72,14 @@ export class RegistrarMonitor {
       } catch (error) {
         // The store may fail for some time: it is looked at again.
         const reason = errorMessage(error);
-        if (this.#failure === undefined) this.#options.log.warn({ reason }, "registrars not looked for; retrying");
+        if (this.#failure === undefined) this.options.log.warn({ reason }, "registrars not looked for; retrying");
         this.#failure = reason;
       }
     }
   }
 
   #check(registrars: number): void {
-    const { source, clock, log } = this.#options;
+    const { source, clock, log } = this.options;
     const parties = source.parties();
     if (registrars > 0) {
       if (this.#emptySince !== undefined) {
@@ -103,7 +101,7 @@ export class RegistrarMonitor {
   }
 
   #checkParties(inventory: Inventory): void {
-    const { source, log } = this.#options;
+    const { source, log } = this.options;
     const parties = source.parties();
     const found = parties === undefined ? [] : partyWarnings(inventory, parties).map(describeWarning);
     for (const warning of found) if (!this.#partyWarnings.includes(warning)) log.warn({ parties }, warning);

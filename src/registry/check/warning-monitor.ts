@@ -42,7 +42,6 @@ const MAX_WAIT_MS = 2_000;
  * one scan at a time.
  */
 export class WarningMonitor {
-  readonly #options: MonitorOptions;
   readonly #end = new AbortController();
   readonly #pause = abortablePause(this.#end.signal);
   #report: WarningReport | undefined;
@@ -51,9 +50,7 @@ export class WarningMonitor {
   #running: Promise<void> | undefined;
   #isFailing = false;
 
-  constructor(options: MonitorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: MonitorOptions) {}
 
   /** The latest report; undefined before the first. Starts a scan if the latest began a minute ago or earlier. */
   latest(): WarningReport | undefined {
@@ -80,7 +77,7 @@ export class WarningMonitor {
   }
 
   #startIfDue(): void {
-    const { now, clock } = this.#options;
+    const { now, clock } = this.options;
     if (this.#running !== undefined || this.#end.signal.aborted) return;
     if (this.#startedAt !== undefined && clock() - this.#startedAt < INTERVAL_MS) return;
     this.#startedAt = clock();
@@ -91,7 +88,7 @@ export class WarningMonitor {
 
   /** Never throws. */
   async #scan(checkedAt: number): Promise<void> {
-    const { checks, reader, standing, log, ...options } = this.#options;
+    const { checks, reader, standing, log, ...options } = this.options;
     try {
       // Not in the tick of the request that has asked.
       await this.#pause(0);

@@ -170,12 +170,9 @@ export function writeContext<S extends ContractSelector>(
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
   readonly #disclosed = new Set<Contract>();
-  readonly #recorder: Recorder | undefined;
 
   /** `recorder` is undefined unless the answer is explained. */
-  constructor(recorder?: Recorder) {
-    this.#recorder = recorder;
-  }
+  constructor(private readonly recorder?: Recorder) {}
 
   /** Sets the value of each key. Call it once per key. */
   set(keys: readonly string[], value: AnyValue): void {
@@ -196,7 +193,7 @@ export class ChoiceContextBuilder {
   /** Discloses a contract that no value refers to. It must be on the synchronizer of the answer. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
-    this.#recorder?.disclosed(contract);
+    this.recorder?.disclosed(contract);
   }
 
   /** Builds the answer for a choice on an instruction. */

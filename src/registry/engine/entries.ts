@@ -45,18 +45,16 @@ export interface EntryOptions {
 const OWN = ["own"];
 
 export class TableEntry implements EntryPart {
-  readonly name: string;
-  readonly definition: EntrySource;
-  readonly #options: EntryOptions;
   readonly #paths: readonly string[];
   readonly #terms: readonly FindTerm[];
   readonly #templates: readonly [TableTemplate, ...TableTemplate[]];
   readonly #readById: readonly TableTemplate[];
 
-  constructor(name: string, definition: EntrySource, options: EntryOptions) {
-    this.name = name;
-    this.definition = definition;
-    this.#options = options;
+  constructor(
+    readonly name: string,
+    readonly definition: EntrySource,
+    private readonly options: EntryOptions,
+  ) {
     this.#paths = Object.keys(definition.find ?? {});
     this.#terms = Object.values(definition.find ?? {}).map(termOf);
     const { template, or = [] } = definition;
@@ -146,7 +144,7 @@ export class TableEntry implements EntryPart {
   #idsIn(view: View, refs: Named<string> | undefined): readonly string[] {
     const [entry = "", ref] = (this.definition.byId ?? "").split(".");
     if (ref === undefined) return refs?.[entry] ?? [];
-    const other = definedIn(this.#options.entries, entry);
+    const other = definedIn(this.options.entries, entry);
     return other.#idsIn(view, refs).flatMap((id) => other.#stored(view, id)?.fields.refs[ref] ?? []);
   }
 
@@ -174,7 +172,7 @@ export class TableEntry implements EntryPart {
       if (this.#isUntold(selector, lookup)) return [];
       // Where one is now that was created elsewhere, the ledger does not say.
       const isStored = lookup.onLedger === undefined;
-      const isStrict = isStored && !required && !selector.allowsMissing && this.#options.elsewhere === "refuse";
+      const isStrict = isStored && !required && !selector.allowsMissing && this.options.elsewhere === "refuse";
       if (isStrict && lookup.candidates.length === 0) this.#noteNegative(selector, subject, lookup, false);
       if (isStrict && lookup.candidates.length > 0) this.#refuse(selector, lookup);
       else selector.missing(lookup.candidates, required, () => this.#needed(selector, lookup));
@@ -201,7 +199,7 @@ export class TableEntry implements EntryPart {
 
   #noteNegative(selector: ContractSelector, subject: RequestSubject, { values }: Lookup, isDecisive: boolean): void {
     const { byId } = this.definition;
-    if (this.#options.elsewhere === "omit" || this.isReadById) return;
+    if (this.options.elsewhere === "omit" || this.isReadById) return;
     selector.noteNegative({
       templates: this.#templates,
       contractId: byId === undefined ? undefined : values[0],
@@ -273,7 +271,7 @@ export class TableEntry implements EntryPart {
 
   /** The contracts of another entry, wherever they are: without them nothing is looked for. */
   #other(entry: string, selector: ContractSelector, subject: RequestSubject): readonly Found[] {
-    const other = definedIn(this.#options.entries, entry);
+    const other = definedIn(this.options.entries, entry);
     return other.#lookUp(selector, subject, false).flatMap((lookup) => {
       if (lookup.candidates.length === 0) other.#noteNegative(selector, subject, lookup, false);
       return lookup.chosen ?? lookup.candidates[0] ?? [];

@@ -48,20 +48,16 @@ export const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
 
 /** Checks the names of a file against those that are known, and fills in the defaults of its lines. */
 export class Names<S extends ContractSelector> {
-  readonly #vocabulary: Vocabulary<S>;
-  readonly #templates: Readonly<Record<string, TemplateDefinition>>;
   #known: Pick<Table<S>, "entries" | "parts">;
   /** By their paths: a line of several operations has a mistake once. */
   readonly #mistakes = new Map<string, Mistake>();
 
   /** `before`: what the base of the file has. */
   constructor(
-    vocabulary: Vocabulary<S>,
-    templates: Readonly<Record<string, TemplateDefinition>>,
+    private readonly vocabulary: Vocabulary<S>,
+    private readonly templates: Readonly<Record<string, TemplateDefinition>>,
     before: Pick<Table<S>, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
   ) {
-    this.#vocabulary = vocabulary;
-    this.#templates = templates;
     this.#known = before;
   }
 
@@ -83,7 +79,7 @@ export class Names<S extends ContractSelector> {
 
   /** The entries with those that were known before. */
   entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table<S>, "entries" | "parts"> {
-    const { functions, facts } = this.#vocabulary;
+    const { functions, facts } = this.vocabulary;
     const entries: Record<string, EntryDefinition & { template: string }> = { ...this.#known.entries };
     const parts = new Map(this.#known.parts);
     for (const [id, definition] of Object.entries(definitions)) {
@@ -123,7 +119,7 @@ export class Names<S extends ContractSelector> {
     if (chainOf(entries, id) > MAX_CHAIN)
       this.report(["entries", id], `is found by a chain of more than ${MAX_CHAIN} entries`);
     for (const one of [template, ...or])
-      this.known(this.#templates, one, "template", at(one === template ? "template" : "or"));
+      this.known(this.templates, one, "template", at(one === template ? "template" : "or"));
     if (byId === undefined)
       for (const one of [template, ...or]) this.stored(one, at(one === template ? "template" : "or"));
     if ([template, ...or].some((one) => this.#isReadById(one)))
@@ -149,12 +145,12 @@ export class Names<S extends ContractSelector> {
   }
 
   #isReadById(template: string): boolean {
-    return this.#templates[template]?.read !== undefined;
+    return this.templates[template]?.read !== undefined;
   }
 
   #checkTerm(term: string, at: Path): void {
     if (term.startsWith("meta.") || term.includes(".")) return;
-    const roles = Object.values(this.#templates).flatMap(({ choices, roles: named = {} }) =>
+    const roles = Object.values(this.templates).flatMap(({ choices, roles: named = {} }) =>
       choices === undefined ? [] : Object.keys(named),
     );
     const values = [...new Set([...VALUES, ...STANDARD_ROLES, ...roles])];
@@ -170,11 +166,11 @@ export class Names<S extends ContractSelector> {
     if (factory !== undefined)
       for (const [operation, { template }] of factoriesOf(factory)) {
         const at = "template" in factory ? ["factory", "template"] : ["factory", operation, "template"];
-        this.known(this.#templates, template, "template", at);
+        this.known(this.templates, template, "template", at);
         this.stored(template, at);
       }
     if (typeof instruments === "object" && "template" in instruments) {
-      this.known(this.#templates, instruments.template, "template", ["instruments", "template"]);
+      this.known(this.templates, instruments.template, "template", ["instruments", "template"]);
       this.stored(instruments.template, ["instruments", "template"]);
     }
     if (direct !== undefined) this.known(this.#known.entries, direct, "entry", ["direct"]);
@@ -212,7 +208,7 @@ export class Names<S extends ContractSelector> {
   }
 
   conditions(conditions: readonly Condition[], at: Path): void {
-    const { facts } = this.#vocabulary;
+    const { facts } = this.vocabulary;
     const { entries, parts } = this.#known;
     for (const one of conditions) {
       if (typeof one !== "string" || Object.hasOwn(facts, one) || Object.hasOwn(entries, one)) continue;

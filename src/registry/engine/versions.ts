@@ -23,14 +23,12 @@ export interface PackageCondition {
 
 /** The versions of package ids: those of the file, else of the participant, else published ones. */
 export class PackageVersions {
-  readonly #configured: ReadonlyMap<string, string>;
-  readonly #published: Readonly<Record<string, string>>;
   #learnt: ReadonlyMap<string, string> = new Map();
 
-  constructor(configured: ReadonlyMap<string, string> = new Map(), published: Readonly<Record<string, string>> = {}) {
-    this.#configured = configured;
-    this.#published = published;
-  }
+  constructor(
+    private readonly configured: ReadonlyMap<string, string> = new Map(),
+    private readonly published: Readonly<Record<string, string>> = {},
+  ) {}
 
   /** The participant's versions, in place of those that it gave before. */
   learn(versions: ReadonlyMap<string, string>): void {
@@ -40,9 +38,9 @@ export class PackageVersions {
   /** Undefined if the version is not known: such a package counts as current. */
   versionOf(packageId: string): string | undefined {
     return (
-      this.#configured.get(packageId) ??
+      this.configured.get(packageId) ??
       this.#learnt.get(packageId) ??
-      (Object.hasOwn(this.#published, packageId) ? this.#published[packageId] : undefined)
+      (Object.hasOwn(this.published, packageId) ? this.published[packageId] : undefined)
     );
   }
 

@@ -166,19 +166,17 @@ function checkOneof(oneof: unknown, members: readonly DescField[], limits: Argum
 }
 
 class Measure {
-  readonly #field: DescField;
-  readonly #limits: ArgumentLimits;
   #keys = 0;
 
-  constructor(field: DescField, limits: ArgumentLimits) {
-    this.#field = field;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly field: DescField,
+    private readonly limits: ArgumentLimits,
+  ) {}
 
   take(value: JsonValue, depth: number): void {
     if (typeof value !== "object" || value === null) return;
-    if (depth > this.#limits.depth) {
-      throw this.#error(`is nested deeper than the limit of ${this.#limits.depth}`);
+    if (depth > this.limits.depth) {
+      throw this.#error(`is nested deeper than the limit of ${this.limits.depth}`);
     }
     if (Array.isArray(value)) {
       this.#count(value.length);
@@ -193,13 +191,13 @@ class Measure {
 
   #count(more: number): void {
     this.#keys += more;
-    if (this.#keys > this.#limits.keys) {
-      throw this.#error(`has more keys and elements than the limit of ${this.#limits.keys}`);
+    if (this.#keys > this.limits.keys) {
+      throw this.#error(`has more keys and elements than the limit of ${this.limits.keys}`);
     }
   }
 
   #error(problem: string): ConnectError {
-    const { name, jsonName } = this.#field;
+    const { name, jsonName } = this.field;
     const violations = [{ field: name, description: problem }];
     return rejection("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
   }
