@@ -123,7 +123,7 @@ async function mirrored(
   creations: readonly Creation[],
   packageNames: readonly string[],
   prepare: (participant: Participant) => void = () => undefined,
-  read = templates,
+  asked = templates,
 ): Promise<Setup> {
   const ledger = new ScriptedLedger();
   for (const create of creations) ledger.transact([{ create }]);
@@ -143,13 +143,13 @@ async function mirrored(
   const client = new ParticipantClient(
     { url: new URL(participant.url), ca: undefined, token: noToken, signal, timeouts: {} },
     namedParties([testTokenV2.admin]),
-    read,
+    asked,
   );
   const logged: string[] = [];
   const now = () => clock.now;
   const options = { writer, readWait: 1_000, now, clock: now, random: () => 0.5, pause, signal };
   const limits = { unreadyAfter: 60_000, staleAfter: 300_000 };
-  const { running } = mirrorOn(client, read, limits, options, (line) => void logged.push(line));
+  const { running } = mirrorOn(client, asked, limits, options, (line) => void logged.push(line));
   onTestFinished(async () => {
     end.abort();
     await running;
