@@ -9,7 +9,7 @@ import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js"
 import { CatchUp } from "./catch-up.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 
-export interface MirrorOptions extends ApplierOptions, RetriesOptions {
+export interface MirrorOptions extends Omit<ApplierOptions, "findMissing">, RetriesOptions {
   readonly ledger: Ledger;
   /** Milliseconds since 1970, for the time of a snapshot. No age depends on it. */
   readonly now: () => number;
@@ -62,7 +62,7 @@ export class Mirror {
 
   constructor(options: MirrorOptions) {
     this.#options = options;
-    this.#applier = new Applier(options);
+    this.#applier = new Applier({ ...options, findMissing: () => this.#findMissing() });
     this.#incidentLog = new IncidentLog(options.log, options.clock, () => options.writer.checkpoint !== undefined);
     this.#retries = new Retries(options);
     this.#catchUp = new CatchUp(this.#applier, {
@@ -71,6 +71,11 @@ export class Mirror {
       onAccepted: () => this.#incidentLog.end(),
       onUnreadableEnd: (error) => this.#incidentLog.begin(error),
     });
+  }
+
+  /** As in Applier. */
+  get lacking(): readonly string[] {
+    return this.#applier.lacking;
   }
 
   /** See Freshness. */
@@ -173,8 +178,11 @@ export class Mirror {
     // One that goes on slows down.
     if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
     const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
-    // The next attempt asks for less.
-    if (end.kind === "incomplete" && ledger.leaveOut(end)) return undefined;
+    // The next attempt asks for less. The mirror before may have filled the store without that too.
+    if (end.kind === "incomplete" && ledger.leaveOut(end)) {
+      if (!this.#applier.hasFollowed) this.#applier.resume();
+      return undefined;
+    }
     if (failure.kind === "ahead") lag.historyLost(failure.message);
     // An expired token is not an incident: the next attempt uses a new one.
     if (failure.kind !== "denied" || failures > 1) this.#incidentLog.begin(failure);
