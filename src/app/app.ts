@@ -32,7 +32,6 @@ import { configurationId, loadRegistry } from "./registry.js";
 export interface App {
   /** The base URL, without a trailing slash. */
   readonly url: string;
-  /** The log of the process. */
   readonly log: Logger;
   /** The origin of the contracts: a path or a URL. */
   readonly source: string;

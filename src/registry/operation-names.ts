@@ -14,7 +14,6 @@ export const CHOICES = [
 ] as const;
 export type Choice = (typeof CHOICES)[number];
 
-/** The instructions to mint and burn. */
 const ISSUANCE_INSTRUCTIONS = ["mint-offer", "mint-request", "burn-offer", "burn-request"] as const;
 export type IssuanceInstruction = (typeof ISSUANCE_INSTRUCTIONS)[number];
 

@@ -33,7 +33,6 @@ interface FoundWarnings {
   readonly warnings: readonly Warning[];
 }
 
-/** A request that the rules refused. */
 export interface RefusedRequest {
   readonly requestId: string;
   /** Milliseconds since 1970. */

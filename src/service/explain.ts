@@ -70,7 +70,6 @@ function keptCall(requestId: string, refusals: KeptRefusals): ExplainedCall {
   throw refuse("request-too-large", `request ${requestId} was too large to keep: pass it as \`call\``);
 }
 
-/** A request to explain. */
 export interface ExplainedCall {
   /** The full name of the rpc, or method and path of its REST form. */
   readonly operation: string;

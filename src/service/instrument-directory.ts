@@ -221,7 +221,6 @@ function list(registry: Registry, context: RequestContext, registrar: string): L
   return { generation, offset, instruments, sorted, validUntil };
 }
 
-/** The APIs that a registry serves for one of its registrars. */
 function supportedApisOf(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
   return withPackages(registry.supportedApisOf?.(context, registrar) ?? registry.supportedApis);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../gen/offledger/explain/v1/explain_pb.js";
 import { bodyOf, synchronizerOf } from "../domain/contract.js";
 import { invalidField, unsupported } from "../domain/errors.js";
-import type { JsonObject, JsonValue } from "../util/json.js";
+import { isObject, type JsonObject, type JsonValue } from "../util/json.js";
 import type { Preparer, SubmittedDisclosure } from "../domain/ledger.js";
 import { expectPartyId } from "../domain/party.js";
 import type { Contract, ContextResult } from "../registry/sdk/registry.js";
@@ -42,7 +42,7 @@ export async function prepare(
   const context = await contextOf(call);
   const contractId = request.contractId === "" ? context.factoryId : request.contractId;
   if (contractId === undefined) throw invalidField("contractId", "is missing: the answer to the call has no factory");
-  const { succeeds, error, errorCode, synchronizer, trafficCost } = await preparer.prepare({
+  const { trafficCost, ...verdict } = await preparer.prepare({
     actAs,
     templateId,
     contractId,
@@ -51,10 +51,7 @@ export async function prepare(
     disclosedContracts: context.disclosed.map(disclosure),
   });
   return create(PrepareResponseSchema, {
-    succeeds,
-    error,
-    errorCode,
-    synchronizer,
+    ...verdict,
     offset: BigInt(context.offset),
     ...(trafficCost === undefined ? {} : { trafficCost: BigInt(trafficCost) }),
   });
@@ -71,7 +68,7 @@ function withContext(argument: JsonObject, values: JsonObject): JsonObject {
 
 function objectAt(value: JsonValue | undefined, path: string): JsonObject {
   if (value === undefined || value === null) return {};
-  if (typeof value === "object" && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw invalidField(path, "must be an object");
 }
 

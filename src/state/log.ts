@@ -53,7 +53,6 @@ export interface Tombstone {
   readonly tags: readonly Tag[];
 }
 
-/** The amount of a sum. */
 export interface LoggedSum {
   /** The hash of its name. */
   readonly sum: LookupHash;

@@ -159,8 +159,5 @@ export class NotReady extends Error {
 
 /** What the store has elsewhere cannot be read now; a retry may succeed. The message is for the caller, the cause for the operator. */
 export class StoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "StoreUnavailable";
-  }
+  override name = "StoreUnavailable";
 }

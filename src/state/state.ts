@@ -75,7 +75,6 @@ export class State {
     }
   }
 
-  /** The number of contracts. */
   get size(): number {
     return this.#contracts.size;
   }

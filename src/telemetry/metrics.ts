@@ -25,7 +25,6 @@ export interface MetricSources {
 }
 
 interface WatchStatus {
-  /** Streams that are open. */
   readonly open: () => number;
   /** From the latest change until all streams had it, in milliseconds. */
   readonly lagMs: () => number;

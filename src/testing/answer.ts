@@ -86,7 +86,6 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The names of all operations. */
 export const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
 
 /** The methods of an operation by their versions. */

@@ -218,7 +218,6 @@ const endless = new WeakSet<ServerHttp2Stream>();
 /** Whether the response lasts as long as its handler likes. */
 export const isEndless = (stream: ServerHttp2Stream): boolean => endless.has(stream);
 
-/** The stream of a response over HTTP/2. */
 function streamOf(response: ServerResponse): ServerHttp2Stream | undefined {
   const { stream } = response as unknown as Partial<Http2ServerResponse>;
   return stream;

@@ -134,7 +134,6 @@ class SnapshotIndex {
     return this.#latest.get(keyOf(contractId))?.number === number;
   }
 
-  /** The contracts that are held. */
   *held(): Generator<StoredContract | CountedOnly> {
     for (const { said } of this.#latest.values()) if (typeof said === "object") yield said;
   }

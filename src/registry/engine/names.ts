@@ -38,11 +38,9 @@ const METHODS = {
 interface LineDefaults {
   readonly missing?: Missing | undefined;
   readonly key?: string | undefined;
-  /** The line that includes it. */
   readonly outer?: Pick<Line, "if" | "unless"> | undefined;
 }
 
-/** One or several as a list. */
 export const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 

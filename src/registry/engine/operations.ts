@@ -24,7 +24,6 @@ export interface ChoiceDefinition<S extends ContractSelector = ContractSelector>
   readonly label: string;
   /** As the views of version 2 name it: `accept`. */
   readonly action: string;
-  /** The templates of the instruction. */
   readonly templates: readonly Template<TableFields>[];
 }
 

@@ -60,7 +60,6 @@ export class ContractSelector {
     return this.group.registrar;
   }
 
-  /** The parties of the request in a role. */
   partiesOf({ roles }: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
     return roles[role] ?? [];
   }

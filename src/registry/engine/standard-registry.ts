@@ -22,7 +22,6 @@ import { factorySubject } from "./request-subject.js";
 import { groupOf, tableSelector } from "./table.js";
 import { supplyOf, type TableFields } from "./templates.js";
 
-/** The rules of a token. */
 export interface TokenRules extends Pick<Registry, "name" | "templates" | "instruments"> {
   /** Of the token standard; v1 if it is absent. */
   readonly versions: readonly ApiVersion[] | undefined;

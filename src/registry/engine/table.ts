@@ -42,7 +42,6 @@ export interface CompiledTable {
   contextOf(operation: Factory): ContextDefinition;
   /** The entries of an operation whose contracts are read by id: of its lines, their conditions, and what leads to these. */
   readonly readById: ReadonlyMap<string, readonly TableEntry[]>;
-  /** Which kind a transfer is. */
   kindOf(...request: Parameters<LineCondition<ContractSelector>>): TransferKind;
 }
 

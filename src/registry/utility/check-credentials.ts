@@ -29,7 +29,6 @@ interface SharedRequirement {
   readonly others: readonly Use[];
 }
 
-/** The requirements by issuer. */
 type Requirements = ReadonlyMap<string, readonly SharedRequirement[]>;
 
 /** Warns of credentials that end soon, of claims spread over several, and of requirements that none meets. */

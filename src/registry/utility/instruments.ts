@@ -196,7 +196,6 @@ const findCredentials: PartySearch<Credential> = {
   }),
 };
 
-/** Preapprovals of a party as the receiver. */
 const findPreapprovals: PartySearch<TableFields> = {
   template: transferPreapproval,
   find: (_context, contracts, party) => ({

@@ -13,7 +13,6 @@ import { utilityForm } from "../engine/grammar.js";
 import { decimal, nonEmpty, readFields, time } from "../fields.js";
 import type { Claim, InstrumentConfiguration } from "../sdk/registry.js";
 
-/** utility.yaml. */
 export const utilityFile = readTable();
 
 function readTable() {

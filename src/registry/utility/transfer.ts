@@ -6,7 +6,7 @@ import { type Group, ofGroup } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
 import { transferArguments } from "../factory-arguments.js";
 import { isInReassignment, type Needed } from "../needed.js";
-import type { Contract, FactoryQuery, RequestContext, TransferFactoryResult, TransferKind } from "../sdk/registry.js";
+import type { Contract, FactoryQuery, RequestContext, TransferFactoryResult } from "../sdk/registry.js";
 import type { UtilityContexts } from "./contexts.js";
 import {
   candidateConfigurations,
@@ -18,12 +18,6 @@ import {
 } from "./factory.js";
 import { entryNamed, transferPreapproval, transferRule } from "./templates.js";
 import type { PackageVersions } from "../engine/versions.js";
-
-const operations = {
-  offer: "transfer-factory/offer",
-  direct: "transfer-factory/direct",
-  self: "transfer-factory/self",
-} as const satisfies Readonly<Record<TransferKind, string>>;
 
 /** By receiver. */
 const preapprovals = entryNamed("preapproval");
@@ -77,7 +71,7 @@ export function transferFactory(
           considered: { candidates, reasons },
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
-    definition: contexts.factories[operations[transferKind]].answered,
+    definition: contexts.factories[`transfer-factory/${transferKind}`].answered,
     subject: withProvider({ ...subject, meta: query.meta }, group),
   });
   return { ...found, transferKind, instrumentId };

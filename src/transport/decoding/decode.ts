@@ -60,7 +60,6 @@ function violationsOf(schema: DescMessage | undefined, wrong: WrongType | undefi
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A field of the wrong type. */
 interface WrongType {
   /** In JSON names. */
   readonly path: string;

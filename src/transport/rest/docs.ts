@@ -52,7 +52,6 @@ const STYLES = `
 /** What `/` and `/docs` show. */
 export interface Documentation {
   readonly openApi: object;
-  /** The version of the service. */
   readonly version: string;
 }
 

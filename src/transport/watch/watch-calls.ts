@@ -45,7 +45,6 @@ export class WatchCalls {
     this.#report = report;
   }
 
-  /** The number of open streams. */
   readonly open = (): number => this.#streams.count;
 
   /** As in ChangeStreams. */
