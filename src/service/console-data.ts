@@ -2,6 +2,7 @@
 import type {
   FreshnessPointSchema,
   GetRequestsResponseSchema,
+  OperationCountSchema,
   WarningSchema,
 } from "../../gen/offledger/console/v1/console_pb.js";
 import type { CallSchema } from "../../gen/offledger/explain/v1/explain_pb.js";
@@ -23,10 +24,14 @@ export interface ConsoleData {
   /** The latest warnings; undefined before the first check. */
   readonly warnings: () => FoundWarnings | undefined;
   /** Oldest first. */
-  readonly freshness: () => MessageInitShape<typeof FreshnessPointSchema>[];
+  readonly freshness: () => FreshnessPoint[];
   readonly requests: () => Promise<MessageInitShape<typeof GetRequestsResponseSchema>>;
   readonly refusals: () => readonly RefusedRequest[];
 }
+
+/** As messages. */
+export type FreshnessPoint = MessageInitShape<typeof FreshnessPointSchema>;
+export type OperationCount = MessageInitShape<typeof OperationCountSchema>;
 
 interface FoundWarnings {
   readonly total: number;

@@ -1,11 +1,8 @@
 /** How current and how ready the service was: what the console shows, and what the log says. */
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { FreshnessPointSchema } from "../../gen/offledger/console/v1/console_pb.js";
 import type { SourceStatus } from "../ingest/source.js";
+import type { FreshnessPoint } from "../service/console-data.js";
 import type { Logger } from "../util/logger.js";
-
-type FreshnessPoint = MessageInitShape<typeof FreshnessPointSchema>;
 
 const SAMPLE_MS = 5_000;
 /** Of one hour. */

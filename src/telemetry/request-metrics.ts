@@ -1,8 +1,7 @@
 /** The metrics of requests, and of the transfer factories that they are given. */
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, Registry } from "prom-client";
-import type { OperationCountSchema } from "../../gen/offledger/console/v1/console_pb.js";
+import type { OperationCount } from "../service/console-data.js";
 import { type Outcome, type Protocol, refusalCode, type RequestObserver, statusName } from "./request-record.js";
 
 /** Whether a series may be exported: at most `max`, which bounds memory here and in Prometheus. */
@@ -106,7 +105,7 @@ export class RequestMetrics {
   }
 
   /** The requests of each operation over all protocols, by its name, and its refusals by code. */
-  async byOperation(): Promise<MessageInitShape<typeof OperationCountSchema>[]> {
+  async byOperation(): Promise<OperationCount[]> {
     const [requests, refusals] = await Promise.all([this.#requests.get(), this.#refusals.get()]);
     const totals = new Map<string, number>();
     for (const { labels, value } of requests.values) {
