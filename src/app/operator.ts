@@ -48,16 +48,11 @@ interface OperatorOptions extends Pick<ExplainerOptions, "bindings" | "limits" |
   readonly log: Logger;
 }
 
-interface OperatorServices {
-  readonly bindings: readonly ServiceBinding[];
-  close(): void;
-}
-
 /**
  * Creates the services of the port, which sample the state of the source until they are closed. Throws the system's error if
  * the CA file of the participant cannot be read.
  */
-export async function operatorServices(options: OperatorOptions): Promise<OperatorServices> {
+export async function operatorServices(options: OperatorOptions) {
   const { config, log, registry, executor, source, warnings, requests, bindings, limits, now } = options;
   const end = new AbortController();
   const preparer = await createPreparer(config, end.signal);

@@ -43,7 +43,8 @@ async function load(config: Config): Promise<Loaded> {
   if (path === undefined) {
     const module = config.registry === "utility" ? undefined : await loadModule(config.registry);
     if (module === undefined || isExtendedUtility(module))
-      return { kind: "utility", contexts: await loadContexts(config, module && extensionOf(module)) };
+      // Undefined would mean that there is no module.
+      return { kind: "utility", contexts: await loadContexts(config, module && (module.utilityExtension ?? null)) };
     rejectContexts(config);
     return { kind: "module", registry: module };
   }
@@ -174,9 +175,6 @@ function rejectContexts({ contexts, registry }: Config): void {
 interface Extended {
   readonly utilityExtension: unknown;
 }
-
-/** Undefined would mean that there is no module. */
-const extensionOf = ({ utilityExtension }: Extended): unknown => utilityExtension ?? null;
 
 const isExtendedUtility = (loaded: object): loaded is Extended => "utilityExtension" in loaded;
 

@@ -49,19 +49,17 @@ export class KeysUnavailable extends Error {}
  * failure nor more than `maxBytes`; it serves on while it is refreshed.
  */
 export class IssuerKeys {
-  readonly #url: URL;
-  readonly #log: Logger;
-  readonly #limits: KeyLimits;
   readonly #keySet: ReturnType<typeof createRemoteJWKSet>;
   #retryAt = 0;
   #refreshAt = 0;
   /** The last reason that was logged, until keys are fetched. */
   #failure: string | undefined;
 
-  constructor(url: URL, log: Logger, limits: KeyLimits = DEFAULT_KEY_LIMITS) {
-    this.#url = url;
-    this.#log = log;
-    this.#limits = limits;
+  constructor(
+    private readonly url: URL,
+    private readonly log: Logger,
+    private readonly limits: KeyLimits = DEFAULT_KEY_LIMITS,
+  ) {
     this.#keySet = createRemoteJWKSet(url, {
       timeoutDuration: limits.timeoutMs,
       cooldownDuration: limits.cooldownMs,
@@ -93,31 +91,31 @@ export class IssuerKeys {
 
   readonly #fetch: FetchImplementation = async (_url, init) => {
     if (performance.now() < this.#retryAt) throw new KeysUnavailable(this.#failure);
-    this.#refreshAt = performance.now() + this.#limits.refreshMs;
-    let { retryMs } = this.#limits;
+    this.#refreshAt = performance.now() + this.limits.refreshMs;
+    let { retryMs } = this.limits;
     try {
-      const { timeoutMs, maxBytes } = this.#limits;
+      const { timeoutMs, maxBytes } = this.limits;
       const headers = Object.fromEntries(init.headers);
       const response = await abortAfter(timeoutMs, init.signal, async (signal) => {
         try {
-          return await sendRequest(this.#url, { method: "GET", headers, maxBytes, signal });
+          return await sendRequest(this.url, { method: "GET", headers, maxBytes, signal });
         } catch (error) {
           throw signal.aborted ? signal.reason : error;
         }
       });
       retryMs = Math.max(retryMs, retryAfterMs(response.headers) ?? 0);
-      const text = keySetIn(response, this.#url);
-      if (this.#failure !== undefined) this.#log.info({ url: displayUrl(this.#url) }, "issuer keys available again");
+      const text = keySetIn(response, this.url);
+      if (this.#failure !== undefined) this.log.info({ url: displayUrl(this.url) }, "issuer keys available again");
       this.#failure = undefined;
       return new Response(text);
     } catch (error) {
       this.#retryAt = this.#refreshAt = performance.now() + retryMs;
-      throw this.#reportUnavailable(errorMessage(error) + byWayOf(this.#url));
+      throw this.#reportUnavailable(errorMessage(error) + byWayOf(this.url));
     }
   };
 
   #reportUnavailable(reason: string): KeysUnavailable {
-    if (this.#failure !== reason) this.#log.warn({ url: displayUrl(this.#url), reason }, "issuer keys unavailable");
+    if (this.#failure !== reason) this.log.warn({ url: displayUrl(this.url), reason }, "issuer keys unavailable");
     this.#failure = reason;
     return new KeysUnavailable(reason);
   }
@@ -154,16 +152,17 @@ const MAX_CACHED_TOKENS = 10_000;
 
 /** Verifies tokens, and caches the hashes of valid ones: a signature check costs more than most responses. */
 export class TokenVerifier {
-  readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
-  readonly #now: () => number;
   /** By hash, when each expires, in milliseconds since 1970. */
   readonly #validTokens: LRUCache<string, number>;
 
   /** `now` is in milliseconds since 1970, `clock` monotonic. */
-  constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number, clock: () => number) {
-    this.#keys = keys;
-    this.#now = now;
+  constructor(
+    private readonly keys: IssuerKeys,
+    { issuer, audience, algorithms }: TokenRules,
+    private readonly now: () => number,
+    clock: () => number,
+  ) {
     const perf = { now: clock };
     this.#validTokens = new LRUCache({ max: MAX_CACHED_TOKENS, ttl: MAX_CACHE_MS, ttlResolution: 0, perf });
     this.#options = {
@@ -180,15 +179,15 @@ export class TokenVerifier {
     if (token.length > MAX_TOKEN_LENGTH) return `token is longer than ${MAX_TOKEN_LENGTH} characters`;
     const tokenHash = hash("sha256", token, "base64");
     // Past its expiry it may still be within the tolerance.
-    if (this.#now() < (this.#validTokens.get(tokenHash) ?? -Infinity)) return undefined;
+    if (this.now() < (this.#validTokens.get(tokenHash) ?? -Infinity)) return undefined;
     try {
-      const options = { ...this.#options, currentDate: new Date(this.#now()) };
-      const { payload } = await jwtVerify(token, this.#keys.find, options);
+      const options = { ...this.#options, currentDate: new Date(this.now()) };
+      const { payload } = await jwtVerify(token, this.keys.find, options);
       this.#validTokens.set(tokenHash, (payload.exp ?? 0) * 1000);
       return undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError) return describe(error, this.#options.algorithms ?? []);
-      throw error instanceof KeysUnavailable ? error : this.#keys.reportUnusable(error);
+      throw error instanceof KeysUnavailable ? error : this.keys.reportUnusable(error);
     }
   }
 }

@@ -96,17 +96,11 @@ export function participantFailure(url: URL, { kind, message }: LedgerError): Fa
   };
 }
 
-interface SnapshotCheck {
-  readonly snapshot: FileSnapshot;
-  /** What the snapshot would serve; undefined if it has problems. */
-  readonly inventory: CheckedInventory | undefined;
-}
-
 /**
- * Checks the content of a snapshot file. `now` is in milliseconds since 1970. Throws SettingError for a wrong registry
+ * Checks the content of a snapshot file: what it would serve, undefined if it has problems. `now` is in milliseconds since 1970. Throws SettingError for a wrong registry
  * module, contexts file or instruments file.
  */
-export async function checkSnapshot(config: Config, content: Chunks, now: number): Promise<SnapshotCheck> {
+export async function checkSnapshot(config: Config, content: Chunks, now: number) {
   const { registry, decoder } = await loadFiles(config);
   const snapshot = await parseSnapshot(content, decoder);
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };

@@ -72,13 +72,10 @@ function describeRefusal({ operatorTokenFile }: Config, { status, body }: Operat
 }
 
 function explainRequest(input: string): JsonObject {
-  const { at, ...call } = objectOf(JSON.parse(input) as JsonValue);
+  const given = JSON.parse(input) as JsonValue;
+  if (!isObject(given)) throw new Error('it must be an object with "operation" and "request"');
+  const { at, ...call } = given;
   return at === undefined ? { call } : { call, at };
-}
-
-function objectOf(value: JsonValue): JsonObject {
-  if (isObject(value)) return value;
-  throw new Error('it must be an object with "operation" and "request"');
 }
 
 /** Waits without a time limit: a person may type. */

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting.js";
 import { SnapshotError } from "../ingest/file-ingestor.js";
 import type { CheckedInventory } from "../registry/check/scan.js";
-import { describeWarning, isInformation, type Warning } from "../registry/sdk/warnings.js";
+import { describeWarning, isInformation } from "../registry/sdk/warnings.js";
 import { DatabaseError } from "../state/postgres/errors.js";
 import { StateTooLarge } from "../state/load-state.js";
 import { errorMessage } from "../util/logger.js";
@@ -64,24 +64,18 @@ export function formatInventory(inventory: CheckedInventory): string[] {
   const kinds = [...new Set(others.map(({ kind }) => kind))];
   return [
     ...(registrars.length === 0 ? ["no registrar is served: there is no factory"] : []),
-    ...registrars.flatMap(formatRegistrar),
+    ...registrars.flatMap(({ party, instruments }) =>
+      [`registrar ${party}`].concat(instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`)),
+    ),
     ...counts.map(({ qualifiedName, count }) => `${String(count).padStart(8)} ${qualifiedName}`),
     ...kinds.flatMap((kind) => {
       const ofKind = others.filter((warning) => warning.kind === kind);
-      return formatKind(kind, ofKind, warningCounts[kind] ?? ofKind.length);
+      const title = ofKind.every(isInformation) ? "information" : "warning";
+      return formatGroup(`${title}: ${kind}`, ofKind.map(describeWarning), warningCounts[kind] ?? ofKind.length);
     }),
     ...formatGroup("warning: other", sentences, sentences.length),
     ...(unchecked === 0 ? [] : ["", `${unchecked} more contracts are not checked here: see offledger check`]),
   ];
-}
-
-function formatRegistrar({ party, instruments }: CheckedInventory["registrars"][number]): string[] {
-  return [`registrar ${party}`, ...instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`)];
-}
-
-function formatKind(kind: string, warnings: readonly Warning[], count: number): string[] {
-  const title = warnings.every(isInformation) ? "information" : "warning";
-  return formatGroup(`${title}: ${kind}`, warnings.map(describeWarning), count);
 }
 
 /** There may be more than sentences. */

@@ -20,7 +20,8 @@ export async function serve(config: Config, roles: ProcessRoles): Promise<void> 
   try {
     const app = await startApp(config, Date.now, roles);
     // At a terminal nobody waits for proxies.
-    closeOnSignal((signal) => app.close(signal, signal === "SIGTERM"));
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+      process.once(signal, () => exitAfter(app.close(signal, signal === "SIGTERM")));
     void app.failed?.then((error) => exitAfter(app.close("it cannot serve"), startFailure(config, error)));
     // From here on a signal stops it in order.
     const { url, notReadyReason, inventory: initial, log } = app;
@@ -33,12 +34,6 @@ export async function serve(config: Config, roles: ProcessRoles): Promise<void> 
     if (inventory !== undefined) print(formatFirstInventory(app.url, inventory));
   } catch (error) {
     fail(startFailure(config, error));
-  }
-}
-
-function closeOnSignal(close: (signal: string) => Promise<void>): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => exitAfter(close(signal)));
   }
 }
 
@@ -67,14 +62,7 @@ function formatFirstInventory(url: string, inventory: CheckedInventory): string 
     ...formatInventory(inventory),
     "",
     `API documentation: ${url}/docs`,
-    ...formatExample(url, inventory),
+    ...inventory.registrars.slice(0, 1).flatMap(({ party }) => ["", "Try:", `  ${instrumentsCommand(url, party)}`]),
     "",
   ].join("\n");
-}
-
-/** A curl command; empty without a registrar. */
-function formatExample(url: string, { registrars }: CheckedInventory): string[] {
-  const [first] = registrars;
-  if (first === undefined) return [];
-  return ["", "Try:", `  ${instrumentsCommand(url, first.party)}`];
 }

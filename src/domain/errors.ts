@@ -5,7 +5,7 @@ import { type CauseCode, causes as table } from "./causes.js";
 export type RegistryErrorReason = "invalid" | "not-found" | "conflict" | "unavailable" | "unsupported";
 
 /** A claim that a credential makes on its subject. */
-interface Claim {
+export interface Claim {
   readonly property: string;
   readonly value: string;
 }

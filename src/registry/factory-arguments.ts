@@ -42,11 +42,7 @@ export interface SettlementArguments {
   readonly executors: () => readonly string[];
 }
 
-interface Leg {
-  readonly sender: Account;
-  readonly receiver: Account;
-  readonly instrumentId: string;
-}
+type Leg = Omit<TransferArguments, keyof FactoryArguments>;
 
 interface SettledAllocation {
   readonly contractId: string;

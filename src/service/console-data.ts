@@ -22,7 +22,7 @@ export interface ConsoleData {
   /** Undefined if the service is ready. */
   readonly notReadyReason: () => string | undefined;
   /** The latest warnings; undefined before the first check. */
-  readonly warnings: () => FoundWarnings | undefined;
+  readonly warnings: () => { readonly total: number; readonly warnings: readonly Warning[] } | undefined;
   /** Oldest first. */
   readonly freshness: () => FreshnessPoint[];
   readonly requests: () => Promise<MessageInitShape<typeof GetRequestsResponseSchema>>;
@@ -32,11 +32,6 @@ export interface ConsoleData {
 /** As messages. */
 export type FreshnessPoint = MessageInitShape<typeof FreshnessPointSchema>;
 export type OperationCount = MessageInitShape<typeof OperationCountSchema>;
-
-interface FoundWarnings {
-  readonly total: number;
-  readonly warnings: readonly Warning[];
-}
 
 export interface RefusedRequest {
   readonly requestId: string;

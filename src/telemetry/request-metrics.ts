@@ -1,6 +1,7 @@
 /** The metrics of requests, and of the transfer factories that they are given. */
 import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, Registry } from "prom-client";
+import { TRANSFER_KINDS, type TransferKind } from "../domain/choice-context.js";
 import type { OperationCount } from "../service/console-data.js";
 import { type Outcome, type Protocol, refusalCode, type RequestObserver, statusName } from "./request-record.js";
 
@@ -126,11 +127,8 @@ export class RequestMetrics {
   }
 }
 
-const KINDS = ["self", "direct", "offer"] as const;
-type Kind = (typeof KINDS)[number];
-
 /** The series of "other" are three of the 1,000 for each process. */
-const MAX_TRANSFER_SERIES = 1_000 - KINDS.length;
+const MAX_TRANSFER_SERIES = 1_000 - TRANSFER_KINDS.length;
 const MAX_LABEL_LENGTH = 300;
 
 export class TransferMetrics {
@@ -147,9 +145,9 @@ export class TransferMetrics {
   }
 
   /** Counts an answer that was given. Never throws. */
-  count(registrar: string, instrumentId: string | undefined, kind: Kind): void {
+  count(registrar: string, instrumentId: string | undefined, kind: TransferKind): void {
     // A registry module may be plain JavaScript.
-    if (!KINDS.includes(kind)) return;
+    if (!TRANSFER_KINDS.includes(kind)) return;
     const series = [labelOf(registrar), labelOf(instrumentId), kind];
     const [party = "", instrument = ""] = this.#hasOwnSeries(series) ? series : [OTHER, OTHER];
     this.#factories.inc({ registrar: party, instrument, transfer_kind: kind });

@@ -13,13 +13,6 @@ const RETRY_SECONDS = 1;
 /** The first capacity of a body whose length is not known. */
 const MIN_BYTES = 4 * 1024;
 
-interface BodyOptions {
-  /** In bytes. */
-  readonly limit: number;
-  /** The content-length, if there is one. */
-  readonly expected: number | undefined;
-}
-
 /** Collects one body. Costs at most twice its bytes, however small its chunks are, all taken from the budget. */
 export class BodyBuffer {
   readonly #maxBytes: number;
@@ -30,7 +23,8 @@ export class BodyBuffer {
 
   constructor(
     private readonly budget: Budget,
-    { limit, expected }: BodyOptions,
+    /** In bytes; `expected` is the content-length, if there is one. */
+    { limit, expected }: { readonly limit: number; readonly expected: number | undefined },
   ) {
     this.#expected = expected;
     this.#maxBytes = Math.min(limit, budget.limit);
@@ -115,7 +109,7 @@ export function readBody(
   const onEnd = () => {
     isComplete = true;
     // A reset HTTP/2 stream emits "end" like a complete one.
-    finish(isClosed(raw) ? undefined : body.bytes);
+    finish((isHttp2(raw) ? raw.stream.closed : raw.socket.destroyed) ? undefined : body.bytes);
   };
   const onClose = () => {
     // A request that was read to its end emits "close" too.
@@ -138,9 +132,6 @@ function contentLength({ headers }: IncomingMessage): number | undefined {
 
 /** The class that Fastify names, or over HTTP/2 the one that is behind it. */
 const isHttp2 = (request: object): request is Http2ServerRequest => request instanceof Http2ServerRequest;
-
-const isClosed = (request: IncomingMessage): boolean =>
-  isHttp2(request) ? request.stream.closed : request.socket.destroyed;
 
 /** Bytes that are read to keep a connection usable; past them the connection, or the stream, is closed. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
@@ -221,7 +212,8 @@ function readForRest(request: FastifyRequest, limit: number, done: Done, use: (b
     return done(toRestError(messageTooLarge(limit)));
   }
   readBody(request, limit, 0, (body) => {
-    if (body === undefined) done(clientGone());
+    // Nobody reads the response; the log has it as cancelled.
+    if (body === undefined) done(Object.assign(new Error("the client is gone"), { statusCode: 499 }));
     else if (body instanceof ConnectError) done(toRestError(body));
     else use(body);
   });
@@ -242,5 +234,3 @@ function parse(body: Buffer, done: Done): void {
 /** REST has a status of its own for a body that is too large. */
 const toRestError = (error: ConnectError): Error =>
   error.code === Code.ResourceExhausted ? Object.assign(new Error(error.rawMessage), { statusCode: 413 }) : error;
-/** Nobody reads the response; the log has it as cancelled. */
-const clientGone = (): Error => Object.assign(new Error("the client is gone"), { statusCode: 499 });

@@ -120,7 +120,10 @@ function limitStream(
   if (stream.closed) return;
   // Node.js reports a stream that neither sends nor receives. Where nothing waits, the client waits for the service.
   stream.setTimeout(stalledMs, () => {
-    if (stream.writableLength > 0) reset(stream);
+    if (stream.writableLength === 0) return;
+    stream.close(NGHTTP2_CANCEL);
+    // Also where the connection takes nothing: RST_STREAM alone would wait for it.
+    stream.destroy();
   });
   if (isComplete(stream)) return;
   const timer = setTimeout(() => {
@@ -155,10 +158,4 @@ function rejectTimeout(
   stream.close(NGHTTP2_NO_ERROR);
   // Closing has ended the timeout; a client that does not read would keep the stream.
   stream.setTimeout(stalledMs, () => stream.destroy());
-}
-
-/** Also where the connection takes nothing: RST_STREAM alone would wait for it. */
-function reset(stream: ServerHttp2Stream): void {
-  stream.close(NGHTTP2_CANCEL);
-  stream.destroy();
 }

@@ -68,9 +68,6 @@ export function watchFiles<T>(
 
 /** A value that was read from files. While they cannot be used, the previous value stays. */
 export class ReloadedFiles<T> {
-  readonly #what: string;
-  readonly #paths: readonly string[];
-  readonly #read: () => Promise<T>;
   readonly #listeners: ((value: T) => void)[] = [];
   #value: T;
   #watch: FileWatch<void> | undefined;
@@ -80,10 +77,12 @@ export class ReloadedFiles<T> {
     return new ReloadedFiles(what, paths, read, await read());
   }
 
-  private constructor(what: string, paths: readonly string[], read: () => Promise<T>, value: T) {
-    this.#what = what;
-    this.#paths = paths;
-    this.#read = read;
+  private constructor(
+    private readonly what: string,
+    private readonly paths: readonly string[],
+    private readonly read: () => Promise<T>,
+    value: T,
+  ) {
     this.#value = value;
   }
 
@@ -99,7 +98,7 @@ export class ReloadedFiles<T> {
   watch(log: Logger): void {
     // They may have changed since they were read.
     this.#watch ??= watchFiles(
-      this.#paths,
+      this.paths,
       () => this.#reload(log),
       () => this.#reload(log),
     );
@@ -111,13 +110,13 @@ export class ReloadedFiles<T> {
 
   async #reload(log: Logger): Promise<void> {
     try {
-      const value = await this.#read();
+      const value = await this.read();
       if (isDeepStrictEqual(value, this.#value)) return;
       this.#value = value;
       for (const listener of this.#listeners) listener(value);
-      log.info({ path: this.#paths[0] }, `${this.#what} reloaded`);
+      log.info({ path: this.paths[0] }, `${this.what} reloaded`);
     } catch (error) {
-      log.error({ reason: errorMessage(error) }, `${this.#what} reload failed; still using the previous one`);
+      log.error({ reason: errorMessage(error) }, `${this.what} reload failed; still using the previous one`);
     }
   }
 }

@@ -30,7 +30,8 @@ export function checkInstruction<S extends ContractSelector>(
   }));
   const runs = [...ofChoices, ...others];
   const found = findProblems(runs, subject);
-  if (!hasEnded(context, instruction)) return found;
+  // Until then it can be accepted or executed.
+  if (fields.deadline === undefined || fields.deadline > context.now * 1_000) return found;
   const message = `the deadline of the ${choices[0]?.answered.label ?? "instruction"} has passed`;
   const operations = runs.map(({ operation }) => operation).filter((operation) => !isExit(operation));
   return [
@@ -39,10 +40,6 @@ export function checkInstruction<S extends ContractSelector>(
     ...found.filter(({ refusal }) => refusal !== undefined),
   ];
 }
-
-/** Whether it can no longer be accepted or executed. */
-const hasEnded = ({ now }: CheckContext, { fields: { deadline } }: Contract<TableFields>): boolean =>
-  deadline !== undefined && deadline <= now * 1_000;
 
 /** Runs the factory operations of each registrar and instrument, and the choices on pending instructions. */
 export function tableChecks(

@@ -1,5 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
-import type { Requirement } from "./registry.js";
+import type { Claim, Requirement } from "./registry.js";
 
 /** A contract that was looked for. */
 export interface Sought {
@@ -43,7 +43,7 @@ export interface SoughtRequirement extends Requirement {
 }
 
 export interface DescribedCredential {
-  readonly claims: readonly { readonly property: string; readonly value: string }[];
+  readonly claims: readonly Claim[];
   readonly validUntil: number | undefined;
   /** Undefined if it counts. */
   readonly invalid: string | undefined;

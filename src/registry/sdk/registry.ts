@@ -1,5 +1,6 @@
 import type { ContextResult, FactoryResult, TransferFactoryResult } from "../../domain/choice-context.js";
 import type { Contract } from "../../domain/contract.js";
+import type { Claim } from "../../domain/errors.js";
 import type { JsonObject } from "../../util/json.js";
 import type { OnLedger } from "../../domain/ledger.js";
 import type { Template } from "../../domain/template.js";
@@ -11,6 +12,7 @@ import type { Check, InventoryOptions, Warning } from "./warnings.js";
 
 export type * from "../../domain/choice-context.js";
 export type { Contract } from "../../domain/contract.js";
+export type { Claim } from "../../domain/errors.js";
 export type { Choice, Factory, IssuanceChoice, IssuanceFactory, IssuanceInstruction } from "../operation-names.js";
 export type * from "./lookup.js";
 export type * from "./recorder.js";
@@ -251,9 +253,4 @@ export interface InstrumentConfiguration {
 export interface Requirement {
   readonly issuer: string;
   readonly requiredClaims: readonly Claim[];
-}
-
-export interface Claim {
-  readonly property: string;
-  readonly value: string;
 }

@@ -180,15 +180,6 @@ function checkSplit(
   return warningsFor(contexts, shared, { code: "credentials-split", contractId, party, message });
 }
 
-const subjectsOf = ({ subjects }: Credential): readonly string[] =>
-  subjects.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
-
-function endsSoon({ fields, synchronizerId }: Contract<Credential>, { now, credentialDays }: CheckContext): boolean {
-  const { validUntil } = fields;
-  if (validUntil === undefined || synchronizerId === undefined) return false;
-  return validUntil > now * MICROS_PER_MS && validUntil <= (now + credentialDays * DAY_MS) * MICROS_PER_MS;
-}
-
 /** Requirements that parties no longer meet when the credential has ended. */
 function checkEnd(
   context: CheckContext,
@@ -196,9 +187,11 @@ function checkEnd(
   ending: Contract<Credential>,
   ofIssuer: readonly SharedRequirement[],
 ): readonly Warning[] {
-  const { contractId, fields } = ending;
+  const { contractId, fields, synchronizerId } = ending;
   const { validUntil } = fields;
-  if (validUntil === undefined || !endsSoon(ending, context)) return [];
+  if (validUntil === undefined || synchronizerId === undefined) return [];
+  const msLeft = validUntil / MICROS_PER_MS - context.now;
+  if (msLeft <= 0 || msLeft > context.credentialDays * DAY_MS) return [];
   const losses = ofIssuer
     .map(({ requirement, first, others }) => ({
       uses: [first, ...others],
@@ -209,7 +202,7 @@ function checkEnd(
   const [{ parties } = { parties: [] }] = losses;
   if (first === undefined) return [];
   const endMs = validUntil / MICROS_PER_MS;
-  const days = Math.max(1, Math.ceil((endMs - context.now) / DAY_MS));
+  const days = Math.max(1, Math.ceil(msLeft / DAY_MS));
   const end = `${new Date(endMs).toISOString()}, in ${days} ${days === 1 ? "day" : "days"}`;
   const message =
     `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
@@ -234,7 +227,8 @@ function findLoss(
   requirement: Requirement,
 ): readonly string[] {
   const end = Math.ceil(validUntil / MICROS_PER_MS);
-  return subjectsOf(fields).filter((party) => {
+  const subjects = fields.subjects.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
+  return subjects.filter((party) => {
     if (!meets(fields, party, requirement)) return false;
     const candidates = view
       .byKey(credential, indexKeys.credential(fields.issuer, party))

@@ -92,17 +92,12 @@ function checkGroups({ factories }: UtilityContexts, candidates: readonly Config
 
 const nameOf = ({ operator, provider }: Group): string => `(operator ${operator}, provider ${provider})`;
 
-/** The ids, each once, under which a configuration can be looked up besides its own. */
-const additionalIds = ({ fields }: Configuration): readonly string[] => {
-  const ids = new Set(fields.additionalIdentifiers.slice(0, MAX_IDENTIFIERS).map(({ id }) => id));
-  ids.delete(fields.defaultIdentifier.id);
-  return [...ids];
-};
-
 /** Additional identifiers that find another instrument: its default identifier, or an additional one of a newer configuration. */
 function checkIdentifiers({ view }: CheckContext, configuration: Configuration): readonly Warning[] {
-  const { registrar, defaultIdentifier } = configuration.fields;
-  return additionalIds(configuration).flatMap((id): Warning[] => {
+  const { registrar, defaultIdentifier, additionalIdentifiers } = configuration.fields;
+  const ids = new Set(additionalIdentifiers.slice(0, MAX_IDENTIFIERS).map((one) => one.id));
+  ids.delete(defaultIdentifier.id);
+  return [...ids].flatMap((id): Warning[] => {
     const [byDefault] = candidateConfigurations(view, registrar, id);
     const [byAdditional] = view.byKey(instrumentConfiguration, indexKeys.additionalIdentifier(registrar, id));
     const found = (byDefault ?? byAdditional)?.fields.defaultIdentifier.id;

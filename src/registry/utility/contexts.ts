@@ -104,7 +104,8 @@ export function utilityTable(extension: unknown = {}): UtilityTable {
   // They are used as they are: they may be of classes.
   const { templates = [], entries = {}, allocations = [] } = extension as UtilityExtension;
   const parts = new Map(Object.entries(entries).map(([name, write]) => [name, moduleEntry(write)] as const));
-  const others = [...builtInTemplates.filter((one) => !isIn(byName, one)), ...templates, ...allocations];
+  const named = new Set<Template>(byName.values());
+  const others = [...builtInTemplates.filter((one) => !named.has(one)), ...templates, ...allocations];
   const vocabulary: Vocabulary<UtilitySelector> = {
     operations: [...factoryOperations, ...choiceOperations],
     facts,
@@ -120,9 +121,6 @@ export function utilityTable(extension: unknown = {}): UtilityTable {
   if (extended.mistakes.length > 0) throw new ExtensionError(extended.mistakes);
   return { table: extended.table, allocations };
 }
-
-const isIn = (named: ReadonlyMap<string, Template>, template: Template): boolean =>
-  [...named.values()].includes(template);
 
 const utilitySelector = (...answer: ConstructorParameters<typeof UtilitySelector>) => new UtilitySelector(...answer);
 

@@ -14,13 +14,6 @@ const MAX_ENDS = 200;
 
 const templates = [transferOffer, allocationFactory, transferPreapproval, transferRule];
 
-/** The same for every cause: a caller who does not know the transfer learns nothing. */
-const notVerified = () =>
-  refuse(
-    "transfer-not-verified",
-    "the transfer cannot be verified: check the update id and every value of the transfer",
-  );
-
 /**
  * Throws RegistryError "invalid" if the transfer cannot be verified, whatever the cause, after the same wait. A mistyped
  * id must not read as a failed payment.
@@ -31,8 +24,10 @@ export async function transferProof(history: History, { updateId, transfer }: Pr
     const update = await history.update({ updateId }, templates);
     return update && statusIn(update, asked, history);
   });
-  if (status === undefined) throw notVerified();
-  return status;
+  if (status !== undefined) return status;
+  // The same for every cause: a caller who does not know the transfer learns nothing.
+  const message = "the transfer cannot be verified: check the update id and every value of the transfer";
+  throw refuse("transfer-not-verified", message);
 }
 
 /** Where one update creates and ends an offer, the end counts. */

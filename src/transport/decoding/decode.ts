@@ -6,7 +6,6 @@ import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { formatValue } from "../../domain/errors.js";
 import { isObject, type JsonObject, type JsonValue, plainDecimal, type JsonLimits, scanJson } from "../../util/json.js";
-import type { Violation } from "../error-details.js";
 import { protoPath, rejection } from "../errors.js";
 import { checkFieldCount } from "./field-count.js";
 import { decodeBinaryFast, decodeJsonFast } from "./fast-path.js";
@@ -50,12 +49,9 @@ export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
 }
 
 function malformed(message: string, schema?: DescMessage, wrong?: WrongType): ConnectError {
-  return rejection("MALFORMED_MESSAGE", message, { violations: violationsOf(schema, wrong) });
-}
-
-function violationsOf(schema: DescMessage | undefined, wrong: WrongType | undefined): Violation[] {
-  if (schema === undefined || wrong === undefined) return [];
-  return [{ field: protoPath(schema, wrong.path) ?? wrong.path, description: wrong.problem }];
+  if (schema === undefined || wrong === undefined) return rejection("MALFORMED_MESSAGE", message);
+  const violation = { field: protoPath(schema, wrong.path) ?? wrong.path, description: wrong.problem };
+  return rejection("MALFORMED_MESSAGE", message, { violations: [violation] });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
