@@ -32,6 +32,8 @@ export class Applier {
   #followed: UpdateStream | undefined;
   #abandonedFor: Error | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
+  #hasFollowed = false;
+  #lacking: readonly string[] = [];
   /** Choices of the participant for which the stream is opened again. */
   readonly #doubted = new Set<string>();
   #unvetted: ReadonlyMap<string, string> = new Map();
@@ -59,9 +61,21 @@ export class Applier {
     return this.#unvetted;
   }
 
-  /** Takes up what the store has, of the parties that are known only now. */
+  /** Whether a stream was followed. */
+  get hasFollowed(): boolean {
+    return this.#hasFollowed;
+  }
+
+  /** The packages that the participant lacked when the store was filled: their contracts are not in it. */
+  get lacking(): readonly string[] {
+    return this.#lacking;
+  }
+
+  /** Takes up what the store has, of the parties and without the packages that are known only now. */
   resume(): void {
-    this.#checkpoint = this.#options.writer.checkpoint;
+    const { ledger, writer } = this.#options;
+    this.#lacking = ledger.missing;
+    this.#checkpoint = writer.checkpoint;
   }
 
   requireSnapshot(): void {
@@ -76,6 +90,7 @@ export class Applier {
       this.#unvetted = unvettedIn(unreadable);
       this.#doubted.clear();
       this.#logUnreadable(unreadable);
+      this.#lacking = this.#options.ledger.missing;
       await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
       this.#checkpoint = { offset, updateId: undefined };
       this.#options.lag.reached(offset);
@@ -84,6 +99,7 @@ export class Applier {
 
   /** Accepts updates of a stream opened at the checkpoint. After a restore, other updates may follow the checkpoint. */
   follow(stream: UpdateStream): void {
+    this.#hasFollowed = true;
     this.#followed = stream;
     this.#confirmedOffset = this.#checkpoint?.offset ?? 0;
     this.#options.lag.reached(this.#confirmedOffset);
@@ -129,8 +145,9 @@ export class Applier {
       const { offset, updateId } = last;
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
       const changes = fresh.flatMap((update) => update.changes);
-      // A store that lacks a package's contracts cannot be resumed: the package may be there by then.
-      const canResume = this.#checkpoint !== undefined && this.#options.ledger.missing.length === 0;
+      // Not where contracts are left out since the store was filled.
+      const isWhole = this.#options.ledger.missing.every((name) => this.#lacking.includes(name));
+      const canResume = this.#checkpoint !== undefined && isWhole;
       await this.#options.writer.apply(changes, offset, recorded, canResume ? updateId : undefined);
       // Even if the stream was left during the write, the store is now at this offset.
       if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };

@@ -138,6 +138,7 @@ export function connectParticipant(
   });
   let current: LagTracker | undefined;
   let reading: ParticipantClient | undefined;
+  let mirror: Mirror | undefined;
   let earlierReconnects = 0;
   const reconnects = () => earlierReconnects + (current?.reconnects ?? 0);
   return {
@@ -146,13 +147,16 @@ export function connectParticipant(
       get origin() {
         // Until the parties are known, no store is of this origin.
         const readAs = reading?.parties ?? source.fixed ?? [];
-        return `participant of ${[readAs].flat().toSorted().join(", ")}`;
+        const lacking = mirror?.lacking.toSorted().join(", ") ?? "";
+        const parties = [readAs].flat().toSorted().join(", ");
+        return `participant of ${parties}${lacking === "" ? "" : ` without ${lacking}`}`;
       },
       reconnects,
       foreign: () => decoder.foreign,
       start(writer, log, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
         reading = ledger;
+        mirror = undefined;
         const lag = new LagTracker(limits, clock, () => ledger.ledgerEnd(), writer.checkpoint?.offset);
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();
@@ -160,16 +164,17 @@ export function connectParticipant(
         const pause = abortablePause(end);
         const { readWait } = limits;
         const parts = { ledger, decoder, writer, lag, readWait, log };
-        const mirror = new Mirror({ ...parts, now, clock, random: Math.random, pause, signal: end });
+        const started = new Mirror({ ...parts, now, clock, random: Math.random, pause, signal: end });
+        mirror = started;
         return {
           started: Promise.resolve(),
           staleReason: () => lag.staleReason(),
-          notReadyReason: () => mirror.notReadyReason(),
-          catchUp: readWait === 0 ? undefined : () => mirror.catchUp(),
+          notReadyReason: () => started.notReadyReason(),
+          catchUp: readWait === 0 ? undefined : () => started.catchUp(),
           offset: () => lag.status.offset,
           age: () => lag.status.age,
           otherHistory: () => lag.otherHistory,
-          ended: mirror.run(),
+          ended: started.run(),
         };
       },
     },

@@ -73,6 +73,11 @@ export class Mirror {
     });
   }
 
+  /** As in Applier. */
+  get lacking(): readonly string[] {
+    return this.#applier.lacking;
+  }
+
   /** See Freshness. */
   catchUp(): AsyncIterable<CatchUpProgress> {
     return this.#catchUp.wait();
@@ -173,8 +178,11 @@ export class Mirror {
     // One that goes on slows down.
     if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
     const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
-    // The next attempt asks for less.
-    if (end.kind === "incomplete" && ledger.leaveOut(end)) return undefined;
+    // The next attempt asks for less. The mirror before may have filled the store without that too.
+    if (end.kind === "incomplete" && ledger.leaveOut(end)) {
+      if (!this.#applier.hasFollowed) this.#applier.resume();
+      return undefined;
+    }
     if (failure.kind === "ahead") lag.historyLost(failure.message);
     // An expired token is not an incident: the next attempt uses a new one.
     if (failure.kind !== "denied" || failures > 1) this.#incidentLog.begin(failure);

@@ -1,4 +1,4 @@
-/** Mirrors and a replica on one database, whose parties are those of the token's user. */
+/** Mirrors and a replica on one database: which of them go on with its state, by their parties and packages. */
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import type { ProcessRoles } from "../../../src/ingest/database-source.js";
@@ -24,14 +24,19 @@ const both: readonly Right[] = [
 ];
 const [own] = both as [Right];
 
-async function setUp(...rights: readonly Right[]) {
+async function setUp(rights: readonly Right[], packageNames?: readonly string[]) {
   const ledger = new ScriptedLedger();
   play(ledger, completeElements(), { stakeholders: [parties.operator] });
   const offer = (id: string) => element("TransferOffer", id, payload.offer("alice", "bob", "USD", "locked"));
   play(ledger, [offer("others")], { stakeholders: [OTHER] });
   const tokens = new Tokens();
   const token = tokens.issue({ rights });
-  const participant = await Participant.start({ ledger, tokens, checkpointMs: 20 });
+  const participant = await Participant.start({
+    ledger,
+    tokens,
+    checkpointMs: 20,
+    ...(packageNames && { packageNames }),
+  });
   onTestFinished(() => participant.stop());
   const databaseUrl = await newDatabase();
   const client = new Client({ connectionString: databaseUrl });
@@ -66,7 +71,7 @@ const statusOf = async ({ url }: App, id: string): Promise<number> =>
   (await ask(url + transferChoice("v1", "reject")(id), {})).status;
 
 test("the next mirror resumes with the same parties, and with others takes a snapshot while the one before is served", async () => {
-  const { participant, start, state, append, change } = await setUp(own);
+  const { participant, start, state, append, change } = await setUp([own]);
   const first = await start(MIRROR);
   const replica = await start(REPLICA);
   await becomesReady(replica.url);
@@ -112,4 +117,26 @@ test("the next mirror resumes with the same parties, and with others takes a sna
   participant.faults.clear();
   await until("it has resumed", async () => (await statusOf(replica, "fourth")) === 200);
   expect((await state()).generation).toBe(before.generation);
+});
+
+test("the next mirror resumes although the participant lacks a package, until that has it", async () => {
+  const { participant, start, state, append } = await setUp([own], ["utility-registry-app-v0"]);
+  const first = await start(MIRROR);
+  const replica = await start(REPLICA);
+  await until("it is filled", async () => (await state()).generation !== "0");
+  append("second");
+  await until("an update is served", async () => (await statusOf(replica, "second")) === 200);
+  const filled = await state();
+  await first.close();
+
+  const second = await start(MIRROR);
+  await until("it leads", async () => (await state()).terms > filled.terms);
+  append("third");
+  await until("it has resumed", async () => (await statusOf(replica, "third")) === 200);
+  expect((await state()).generation).toBe(filled.generation);
+  await second.close();
+
+  participant.upload("utility-registry-holding-v0");
+  await start(MIRROR);
+  await until("a snapshot is taken", async () => (await state()).generation !== filled.generation);
 });
