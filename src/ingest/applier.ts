@@ -1,7 +1,13 @@
 import type { JsonValue } from "../util/json.js";
 import type { Decoder } from "../ledger/decode.js";
 import type { Ledger, UpdateStream } from "../ledger/participant/client.js";
-import { decodeUpdate, type Snapshot, type Unreadable, type Update } from "../ledger/participant/elements.js";
+import {
+  decodeUpdate,
+  showsContractOf,
+  type Snapshot,
+  type Unreadable,
+  type Update,
+} from "../ledger/participant/elements.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import type { Checkpoint, StoreWriter } from "../state/port.js";
 import { errorMessage, type Logger } from "../util/logger.js";
@@ -13,6 +19,8 @@ export interface ApplierOptions {
   readonly writer: StoreWriter;
   readonly lag: LagTracker;
   readonly log: Logger;
+  /** Called before an update with a contract of a package that was missing: it is there now, and older contracts of it may be. */
+  readonly findMissing: () => Promise<void>;
 }
 
 /** Why a stream is abandoned for another one. That is no failure. */
@@ -125,7 +133,12 @@ export class Applier {
    * abandoned. Returns whether it has applied any.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
-    return this.#enqueue(() => this.#apply(elements, followed));
+    return this.#enqueue(async () => {
+      const { ledger, findMissing } = this.#options;
+      const { missing } = ledger;
+      if (missing.length > 0 && elements.some((element) => showsContractOf(element, missing))) await findMissing();
+      return this.#apply(elements, followed);
+    });
   }
 
   async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {

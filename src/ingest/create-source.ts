@@ -148,8 +148,8 @@ export function connectParticipant(
         // Until the parties are known, no store is of this origin.
         const readAs = reading?.parties ?? source.fixed ?? [];
         const lacking = mirror?.lacking.toSorted().join(", ") ?? "";
-        const parties = [readAs].flat().toSorted().join(", ");
-        return `participant of ${parties}${lacking === "" ? "" : ` without ${lacking}`}`;
+        const names = [readAs].flat().toSorted().join(", ");
+        return `participant of ${names}${lacking === "" ? "" : ` without ${lacking}`}`;
       },
       reconnects,
       foreign: () => decoder.foreign,

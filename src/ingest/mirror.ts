@@ -9,7 +9,7 @@ import { Applier, type ApplierOptions, inBatches, Reopened } from "./applier.js"
 import { CatchUp } from "./catch-up.js";
 import { IncidentLog, retryDelay } from "./incidents.js";
 
-export interface MirrorOptions extends ApplierOptions, RetriesOptions {
+export interface MirrorOptions extends Omit<ApplierOptions, "findMissing">, RetriesOptions {
   readonly ledger: Ledger;
   /** Milliseconds since 1970, for the time of a snapshot. No age depends on it. */
   readonly now: () => number;
@@ -62,7 +62,7 @@ export class Mirror {
 
   constructor(options: MirrorOptions) {
     this.#options = options;
-    this.#applier = new Applier(options);
+    this.#applier = new Applier({ ...options, findMissing: () => this.#findMissing() });
     this.#incidentLog = new IncidentLog(options.log, options.clock, () => options.writer.checkpoint !== undefined);
     this.#retries = new Retries(options);
     this.#catchUp = new CatchUp(this.#applier, {

@@ -119,6 +119,17 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
   }
 }
 
+/** Whether an update shows a contract of one of the packages. An element that is not as documented shows none. */
+export function showsContractOf(element: JsonValue, packageNames: readonly string[]): boolean {
+  const [form] = Object.values(fieldsOf(fieldsOf(element).update));
+  const { events } = fieldsOf(fieldsOf(form).value);
+  return (Array.isArray(events) ? events : []).some((event) => {
+    const { CreatedEvent: created, JsAssignmentEvent: assigned } = fieldsOf(event);
+    const { packageName } = fieldsOf(created ?? fieldsOf(assigned).createdEvent);
+    return typeof packageName === "string" && packageNames.includes(packageName);
+  });
+}
+
 function decodeEvent(
   event: JsonValue,
   update: JsonObject,

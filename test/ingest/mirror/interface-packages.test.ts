@@ -40,6 +40,13 @@ const templates = [
   }).values(),
 ];
 
+const LATER = "later-token";
+/** With one of a package that is uploaded later, whose contracts implement no interface. */
+const withNamed = [
+  ...templates,
+  ...tableTemplates({ templates: { config: { package: LATER, name: "Later:Config", registrar: "admin" } } }).values(),
+];
+
 /** The mirror looks for packages so often. */
 const SEARCH_MS = 30_000;
 /** Until what a package brings is served. */
@@ -54,7 +61,7 @@ interface Store {
 /** None before the first snapshot. */
 function idsIn(reader: StoreReader): readonly string[] {
   try {
-    const held = reader.read((view) => templates.flatMap((template) => view.all(template)));
+    const held = reader.read((view) => withNamed.flatMap((template) => view.all(template)));
     return [...new Set(held.map(({ contractId }) => contractId))].toSorted();
   } catch (error) {
     if (error instanceof NotReady) return [];
@@ -80,7 +87,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
     const writer = await PostgresWriter.begin(schema.database, Number(state?.epoch), content, (error) => {
       throw error;
     });
-    const followed = followerOf(schema.database, { templates });
+    const followed = followerOf(schema.database, { templates: withNamed });
     return {
       writer,
       held: async () => {
@@ -97,10 +104,13 @@ interface Setup {
   readonly logged: readonly string[];
   /** How many snapshots were asked for. */
   snapshots(): number;
+  held(): Promise<readonly string[]>;
   /** Waits until the store has these contracts, without virtual time. */
   holds(creations: readonly Creation[]): Promise<void>;
   /** Within SERVED_MS the store has the contracts of `after`; until then those of `before`. */
   becomes(before: readonly Creation[], after: readonly Creation[]): Promise<void>;
+  /** Ends the pause before the next attempt, if there is one. */
+  retry(): Promise<void>;
   /** Until the mirror pauses before its next attempt; then that pause ends. */
   retries(): Promise<void>;
 }
@@ -113,6 +123,7 @@ async function mirrored(
   creations: readonly Creation[],
   packageNames: readonly string[],
   prepare: (participant: Participant) => void = () => undefined,
+  asked = templates,
 ): Promise<Setup> {
   const ledger = new ScriptedLedger();
   for (const create of creations) ledger.transact([{ create }]);
@@ -132,13 +143,13 @@ async function mirrored(
   const client = new ParticipantClient(
     { url: new URL(participant.url), ca: undefined, token: noToken, signal, timeouts: {} },
     namedParties([testTokenV2.admin]),
-    templates,
+    asked,
   );
   const logged: string[] = [];
   const now = () => clock.now;
   const options = { writer, readWait: 1_000, now, clock: now, random: () => 0.5, pause, signal };
   const limits = { unreadyAfter: 60_000, staleAfter: 300_000 };
-  const { running } = mirrorOn(client, templates, limits, options, (line) => void logged.push(line));
+  const { running } = mirrorOn(client, asked, limits, options, (line) => void logged.push(line));
   onTestFinished(async () => {
     end.abort();
     await running;
@@ -154,6 +165,7 @@ async function mirrored(
     ledger,
     logged,
     snapshots: () => participant.requests.filter(({ path }) => path.startsWith("/v2/state/active-contracts")).length,
+    held,
     holds,
     async becomes(before, after) {
       await until("the mirror waits for its next search", () => pauses.includes(SEARCH_MS));
@@ -169,6 +181,7 @@ async function mirrored(
       });
       expect(clock.now - begun).toBeLessThan(SERVED_MS);
     },
+    retry: () => advance(retry() ?? 0),
     async retries() {
       await until("the mirror pauses before its next attempt", () => retry() !== undefined);
       await advance(retry() ?? 0);
@@ -213,6 +226,28 @@ describe.each(Object.entries(stores))("in %s", (_name, makeStore) => {
     setup.ledger.transact([{ create: created }]);
     await setup.holds([...active, ...others, created]);
     expect(lines(setup, LEFT_OUT)).toEqual([]);
+  });
+
+  test("a contract of a package that was missing is served with all that the package has", async () => {
+    const [offer] = active;
+    const admin = { admin: testTokenV2.admin };
+    const changed = { contractId: "00config", templateId: "c0:Later:Config", packageName: LATER, payload: admin };
+    const config = { ...offer, ...changed, views: [] } as unknown as Creation;
+    const setup = await mirrored(makeStore, active, [TOKEN, ...INTERFACES], undefined, withNamed);
+    await setup.holds(active);
+    setup.participant.upload(LATER);
+    setup.ledger.transact([{ create: config }]);
+    const created = { ...offer, contractId: "00later", packageName: LATER } as Creation;
+    setup.ledger.transact([{ create: created }]);
+    const before = String(idsOf(active));
+    await until("they are served", async () => {
+      const ids = String(await setup.held());
+      await setup.retry();
+      if (ids === before) return false;
+      expect(ids).toBe(String(idsOf([...active, config, created])));
+      return true;
+    });
+    expect(lines(setup, "snapshot of the ledger loaded").length).toBe(2);
   });
 
   test("a package that is not vetted is asked for again once, then its contracts are left out until it is", async () => {

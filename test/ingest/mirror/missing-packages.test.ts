@@ -77,3 +77,21 @@ test("it is named once in the log, and a snapshot is taken once it is found", as
   expect(setup.client.missing).toEqual([]);
   expect(setup.snapshots).toHaveLength(taken + 1);
 });
+
+test("another process takes a snapshot where contracts are left out since the store was filled", async () => {
+  const { ledger, participant, store, client, advance } = mirrored([APP, HOLDING]);
+  const updateAfter = async (id: string) => {
+    ledger.transact([{ create: offer(id) }]);
+    await advance(5_000);
+    return store.checkpoint?.updateId;
+  };
+  await advance(5_000);
+  expect(await updateAfter("second")).toBeDefined();
+  participant.stop();
+  participant.packageNames.delete(HOLDING);
+  participant.start();
+  await advance(5_000);
+  expect(client.missing).toEqual([HOLDING]);
+  expect(await updateAfter("third")).toBeUndefined();
+  expect(store.read((view) => view.templateCounts()).map(({ count }) => count)).toEqual([3]);
+});

@@ -101,7 +101,14 @@ test("of a stream that is abandoned nothing is applied: it was asked for as othe
   const clock = () => 0;
   const lag = new LagTracker({ unreadyAfter: 1, staleAfter: 1 }, clock, () => Promise.resolve(1));
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const applier = new Applier({ ledger: { missing: [] }, decoder: new Decoder([]), writer, lag, log });
+  const applier = new Applier({
+    ledger: { missing: [] },
+    decoder: new Decoder([]),
+    writer,
+    lag,
+    log,
+    findMissing: () => Promise.resolve(),
+  });
   const stream = { hasEnded: false, close: () => undefined } as unknown as UpdateStream;
   const update = (offset: number) => ({
     update: { Transaction: { value: { offset, updateId: `u${offset}`, events: [] } } },
