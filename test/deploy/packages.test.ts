@@ -72,8 +72,15 @@ describe("package-lock.json", () => {
 
   test("has nothing else but the workspaces and links to them", () => {
     const others = Object.keys(packages).filter((path) => !locked.some(([other]) => other === path));
-    expect(others).toEqual(["", "node_modules/@offledger/client", "packages/client"]);
+    expect(others).toEqual([
+      "",
+      "node_modules/@offledger/client",
+      "node_modules/offledger-localnet",
+      "packages/client",
+      "packages/localnet",
+    ]);
     expect(packages["node_modules/@offledger/client"]).toEqual({ resolved: "packages/client", link: true });
+    expect(packages["node_modules/offledger-localnet"]).toEqual({ resolved: "packages/localnet", link: true });
   });
 });
 
@@ -83,8 +90,10 @@ describe("docs/licenses.md", () => {
 
   test("lists the installed packages: npm run licenses writes it", () => {
     const paths = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { encoding: "utf8" });
-    const workspaces = join("node_modules", "@offledger");
-    const folders = paths.split("\n").filter((path) => path.includes("node_modules") && !path.includes(workspaces));
+    const workspaces = Object.keys(packages).filter((path) => packages[path]?.link === true);
+    const folders = paths
+      .split("\n")
+      .filter((path) => path.includes("node_modules") && !workspaces.some((one) => path.endsWith(one)));
     expect(folders.length).toBeGreaterThan(20);
     const installed = folders.map((folder) => {
       const { name, version, license = "none" } = read(join(folder, "package.json")) as Manifest;
