@@ -16,7 +16,7 @@ import { displayUrl } from "../util/urls.js";
 import { type DatabaseOptions, databaseSource, type ProcessRoles } from "./database-source.js";
 import { fileIngestor } from "./file-ingestor.js";
 import { type LagLimits, LagTracker } from "./lag.js";
-import { Mirror } from "./mirror.js";
+import { Mirror, originOf } from "./mirror.js";
 import type { Ingestion, Ingestor, ParticipantConnection, Source } from "./source.js";
 
 export interface SourceOptions {
@@ -146,10 +146,7 @@ export function connectParticipant(
       name: displayUrl(url),
       get origin() {
         // Until the parties are known, no store is of this origin.
-        const readAs = reading?.parties ?? source.fixed ?? [];
-        const lacking = mirror?.lacking.toSorted().join(", ") ?? "";
-        const names = [readAs].flat().toSorted().join(", ");
-        return `participant of ${names}${lacking === "" ? "" : ` without ${lacking}`}`;
+        return originOf(reading?.parties ?? source.fixed ?? [], mirror?.lacking ?? []);
       },
       reconnects,
       foreign: () => decoder.foreign,

@@ -296,6 +296,12 @@ export class Mirror {
   }
 }
 
+/** See Ingestor: a store is gone on with by those who read as the same parties, from a participant that lacks the same packages. */
+export function originOf(readAs: ReadAs, lacking: readonly string[]): string {
+  const parties = [readAs].flat().toSorted().join(", ");
+  return `participant of ${parties}${lacking.length === 0 ? "" : ` without ${lacking.toSorted().join(", ")}`}`;
+}
+
 /** Those of the first that the second has not. */
 function lostOf(before: ReadAs, found: ReadAs): ReadAs {
   if (found === "any") return [];

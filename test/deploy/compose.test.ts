@@ -129,7 +129,7 @@ test("replicas take the client's address from a proxy on this machine, and from 
 });
 
 test("all services together stay below PostgreSQL's connection limit", () => {
-  // docs/postgres.md: plus 2 long-lived connections, and 3 during a snapshot.
+  // docs/configuration.md: plus 2 long-lived connections, and 3 during a snapshot.
   const max = Object.entries(ours).map(
     ([name, service]) =>
       (service.deploy.replicas ?? 1) * (configOf(name, environmentOf([service])).databaseConnections + 5),

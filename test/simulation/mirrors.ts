@@ -5,6 +5,7 @@ import type { Template } from "../../src/domain/template.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
 import type { StalenessLimits } from "../../src/ingest/lag.js";
 import { StoreUnavailable } from "../../src/state/port.js";
+import { originOf } from "../../src/ingest/mirror.js";
 import { mirrorOn } from "../ingest/mirror/run-mirror.js";
 import type { Random } from "../ingest/database/random.js";
 import type { ArrayLog } from "../state/array-log.js";
@@ -135,7 +136,7 @@ export class MirrorProcess {
     };
     let filled = 0;
     const writer = await this.link.call(async () =>
-      log.begin(undefined, {
+      log.begin(() => originOf([operator], term.following?.mirror.lacking ?? []), {
         filling: () => wait((filled = fillMs())),
         preparing: async () => {
           onFilled(this);

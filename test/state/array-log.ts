@@ -139,11 +139,15 @@ export class ArrayLog implements StateLog {
     return this.#content.commits;
   }
 
-  /** A writer of a new term. Those of earlier terms write nothing more, and what they have not served is given up. */
-  begin(origin = this.#options.origin, replacing = AT_ONCE): ArrayWriter {
+  /**
+   * A writer of a new term, whose origin may become another meanwhile. Those of earlier terms write nothing more, and what they
+   * have not served is given up.
+   */
+  begin(origin: string | (() => string) = this.#options.origin, replacing = AT_ONCE): ArrayWriter {
     if (this.#content.next !== undefined) this.givenUp++;
     this.#content = { ...this.#content, next: undefined };
-    return new ArrayWriter(this, origin, ++this.#epoch, replacing);
+    const current = typeof origin === "string" ? () => origin : origin;
+    return new ArrayWriter(this, current, ++this.#epoch, replacing);
   }
 
   backup(): Content {
@@ -312,13 +316,13 @@ export class LeaseLost extends Error {}
 /** Writes in one term. */
 class ArrayWriter implements StoreWriter {
   readonly #log: ArrayLog;
-  readonly #origin: string;
+  readonly #origin: () => string;
   readonly #epoch: number;
   readonly #replacing: Replacing;
   /** Of its latest snapshot. */
   generation: number | undefined;
 
-  constructor(log: ArrayLog, origin: string, epoch: number, replacing: Replacing) {
+  constructor(log: ArrayLog, origin: () => string, epoch: number, replacing: Replacing) {
     this.#log = log;
     this.#origin = origin;
     this.#epoch = epoch;
@@ -327,7 +331,7 @@ class ArrayWriter implements StoreWriter {
 
   get checkpoint(): Checkpoint | undefined {
     const { latest } = this.#log;
-    if (latest === undefined || latest.origin !== this.#origin) return undefined;
+    if (latest === undefined || latest.origin !== this.#origin()) return undefined;
     return { offset: latest.offset, updateId: latest.updateId };
   }
 
@@ -348,7 +352,7 @@ class ArrayWriter implements StoreWriter {
       generation,
       offset,
       updateId: undefined,
-      origin: this.#origin,
+      origin: this.#origin(),
       asOf,
       contracts,
       counted,
