@@ -1,6 +1,6 @@
 /**
- * `offledger-localnet up` against what a Canton 3.5.10 participant and this service have answered: `up.recording.json` has the runs,
- * call by call. A call that was not recorded is refused.
+ * `offledger-localnet up` against what a Canton 3.5.10 participant and this service have answered: `up.json.br` has the runs, call
+ * by call. A call that was not recorded is refused.
  */
 import { readFileSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { brotliDecompressSync } from "node:zlib";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Participant } from "../../packages/localnet/src/participant.js";
@@ -26,7 +27,8 @@ interface Exchange {
   readonly answer: JsonValue;
 }
 
-const recording = JSON.parse(readFileSync(join(import.meta.dirname, "up.recording.json"), "utf8")) as Readonly<
+const recorded = brotliDecompressSync(readFileSync(join(import.meta.dirname, "up.json.br"))).toString();
+const recording = JSON.parse(recorded) as Readonly<
   Record<"first" | "accepted" | "again" | "upload" | "registry", readonly Exchange[]>
 >;
 
@@ -103,7 +105,7 @@ describe("a token", () => {
     const { url, left, refused } = await replay(recording.first);
     const { lines, done } = await run(url);
     expect({ refused, left }).toEqual({ refused: [], left: [] });
-    expect(done).toMatchObject({ issuer, registry: "test-token-v2" });
+    expect(done).toMatchObject({ issuer, registry: "registries/test-token-v2.yaml" });
     expect(lines.filter((line) => line.startsWith("+"))).toEqual([
       `+ issuer: ${issuer}`,
       expect.stringMatching(/^\+ the token's rules: 00/),
