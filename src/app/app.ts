@@ -27,6 +27,7 @@ import { monitorWarnings, operatorServices, type RunningOperator, startOperator 
 import { openApiDocument, serverOptions, sourceOptions } from "./options.js";
 import { followPackageVersions, type VersionSync } from "./package-versions.js";
 import { configurationId, loadRegistry } from "./registry.js";
+import { rootRegistrarOf } from "./root-registrar.js";
 
 /** A running service. */
 export interface App {
@@ -164,6 +165,7 @@ async function start(
   // After the traces: metrics stay readable until the end.
   shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
+  const rootRegistrar = rootRegistrarOf(config, registry, source, now, clock);
   const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
   const { metrics, requests } = telemetry;
   const bindings = roles.answers
@@ -172,7 +174,8 @@ async function start(
   const guarded = [...bindings.map(({ service }) => service), ...(watch === undefined ? [] : [watch.service])];
   const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
-    const parts = { config, registry, executor, source, warnings, requests, now, log, limits: options.arguments };
+    const { arguments: limits } = options;
+    const parts = { config, registry, executor, source, warnings, requests, now, log, limits, rootRegistrar };
     const own = roles.answers
       ? await operatorServices({ ...parts, bindings: services(executor, serviceOptions) })
       : undefined;
@@ -182,6 +185,7 @@ async function start(
   }
   const server = await createServer(bindings, {
     ...options,
+    rootRegistrar,
     log,
     plugins,
     observers: telemetry.observers,

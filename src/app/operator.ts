@@ -37,7 +37,7 @@ export function monitorWarnings(
   return new WarningMonitor({ ...parts, checks, reader: source.reader, credentialDays, log });
 }
 
-interface OperatorOptions extends Pick<ExplainerOptions, "bindings" | "limits" | "now"> {
+interface OperatorOptions extends Pick<ExplainerOptions, "bindings" | "limits" | "now" | "rootRegistrar"> {
   readonly config: Config;
   readonly registry: Registry;
   readonly executor: QueryExecutor;
@@ -53,7 +53,7 @@ interface OperatorOptions extends Pick<ExplainerOptions, "bindings" | "limits" |
  * the CA file of the participant cannot be read.
  */
 export async function operatorServices(options: OperatorOptions) {
-  const { config, log, registry, executor, source, warnings, requests, bindings, limits, now } = options;
+  const { config, log, registry, executor, source, warnings, requests, bindings, limits, now, rootRegistrar } = options;
   const end = new AbortController();
   const preparer = await createPreparer(config, end.signal);
   const freshness = new FreshnessHistory(() => source.status());
@@ -85,7 +85,7 @@ export async function operatorServices(options: OperatorOptions) {
   });
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "explanation failed");
   const explaining = explain({
-    explainer: createExplainer({ bindings, limits, now, report, rootRegistrar: config.rootRegistrar }),
+    explainer: createExplainer({ bindings, limits, now, report, rootRegistrar }),
     refusals: requests.refusals,
     packageVersion: versionOf,
     preparer,

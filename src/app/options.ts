@@ -20,7 +20,8 @@ export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: 
     readonly info: { description: string } & JsonObject;
   };
   if (rootRegistrar !== undefined) {
-    const sentence = `The token-standard operations of ${rootRegistrar} are also served at /registry/…, without a registrar in the path.`;
+    const name = rootRegistrar === "user" ? "the registry's only registrar" : rootRegistrar;
+    const sentence = `The token-standard operations of ${name} are also served at /registry/…, without a registrar in the path.`;
     document.info.description += ` ${sentence}`;
   }
   return authJwksUrl === undefined ? document : securedDocument(document, authOperations);
@@ -35,7 +36,6 @@ export async function serverOptions(
   return {
     logLevel: config.logLevel,
     documentation: { openApi, version: packageVersion() },
-    rootRegistrar: config.rootRegistrar,
     maxBodyBytes: limits.maxBodyBytes,
     compresses: limits.compresses,
     connections: {
@@ -105,10 +105,10 @@ export const snapshotPath = ({ snapshot, registry }: Config): string =>
 
 /** Undefined without a participant. Throws the system's error if the CA file cannot be read. */
 export async function participantOptions(config: Config): Promise<ParticipantOptions | undefined> {
-  const { ledgerUrl, ledgerParties = [], ledgerCaFile } = config;
+  const { ledgerUrl, ledgerParties = [], ledgerCaFile, wait: waits } = config;
   if (ledgerUrl === undefined) return undefined;
   const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");
-  return { url: ledgerUrl, parties: ledgerParties, ca, credentials: ledgerCredentials(config) };
+  return { url: ledgerUrl, parties: ledgerParties, ca, waits, credentials: ledgerCredentials(config) };
 }
 
 function ledgerCredentials(config: Config): LedgerCredentials | undefined {

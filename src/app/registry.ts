@@ -7,7 +7,7 @@ import type { Config } from "../config/config.js";
 import { settlementLimits } from "../config/limits.js";
 import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
-import { settings } from "../config/settings.js";
+import { packagedRegistries, settings } from "../config/settings.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
 import { checkExtension } from "../registry/engine/extend.js";
 import { checkRegistryFile } from "../registry/engine/file.js";
@@ -79,12 +79,9 @@ export async function loadOperations(config: Config): Promise<Table["rows"]> {
   throw registryError("only a file, the Registry Utility, or a module that extends it, has a table of operations");
 }
 
-/** Registries that the package has, by their names. */
-const BUILT_IN: ReadonlySet<string> = new Set(["utility", "minimal", "standard"]);
-
 /** Undefined for the Registry Utility and for a module. */
 function registryFilePath({ registry }: Config): string | undefined {
-  if (registry === "minimal" || registry === "standard") return packageFile(`#registries/${registry}.yaml`);
+  if (packagedRegistries.includes(registry)) return packageFile(`#registries/${registry}.yaml`);
   return /\.ya?ml$/.test(registry) ? registry : undefined;
 }
 
@@ -247,7 +244,7 @@ async function readWithBases(path: string): Promise<readonly string[]> {
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
   const { registry, contexts, totalSupply, keepHoldings, registrars = [] } = config;
   const { maxLegs, unknownAllocations } = config;
-  const isOwn = !BUILT_IN.has(registry);
+  const isOwn = registry !== "utility" && !packagedRegistries.includes(registry);
   const parts = [
     packageVersion(),
     isOwn ? await readWithBases(registry) : registry,

@@ -114,6 +114,8 @@ export const listOf =
 const isParty = (given: string): boolean => /^[^\s,]+?::[^\s,]+$/.test(given);
 
 export const party: Parser<string> = (given) => (isParty(given) ? given : undefined);
+/** As whom a service reads: the text stands for those that its user of the participant may read as. */
+export const partyOrUser: Parser<string> = (given) => (given === "user" ? given : party(given));
 export const parties = listOf(isParty);
 export const partiesOrUser: Parser<readonly string[] | "user"> = (given) => (given === "user" ? given : parties(given));
 

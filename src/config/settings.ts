@@ -15,7 +15,7 @@ import {
   optional,
   parties,
   partiesOrUser,
-  party,
+  partyOrUser,
   seconds,
   type Setting,
   setting,
@@ -27,10 +27,13 @@ import { anonymousUrl, httpUrl, origins, postgresUrl } from "./urls.js";
 const url = (flag: string, description: string) =>
   optional(flag, httpUrl, { accepts: "an http or https URL", description, isSecret: true });
 
+/** The registries that are files of the package, by their names. */
+export const packagedRegistries: readonly string[] = ["standard", "minimal", "test-token-v2", "simple-token"];
+
 export const settings = {
   // What is served.
   registry: setting("registry", {
-    accepts: "utility, standard, minimal, or the path of a registry file or a JavaScript module",
+    accepts: `utility, ${packagedRegistries.join(", ")}, or the path of a registry file or a JavaScript module`,
     description: "registry to serve",
     default: "utility",
     parse: nonEmpty,
@@ -40,9 +43,10 @@ export const settings = {
     description: "contracts to serve",
     defaultLabel: "the demo registry",
   }),
-  rootRegistrar: optional("root-registrar", party, {
-    accepts: "a party id (hint::fingerprint)",
-    description: "registrar whose token-standard operations are also served at /registry/…",
+  rootRegistrar: optional("root-registrar", partyOrUser, {
+    accepts: "user, or a party id (hint::fingerprint)",
+    description:
+      "registrar whose token-standard operations are also served at /registry/…; user stands for the only one that is read",
   }),
   instruments: text(
     "instruments",
@@ -107,6 +111,11 @@ export const settings = {
     description:
       "parties whose contracts are read from the participant; user stands for those that the token's user may read as",
   }),
+  wait: boolean(
+    "wait",
+    false,
+    "whether participant, packages and parties may come later: until then it is asked each second, and failures are no warnings",
+  ),
   registrars: optional("registrars", parties, {
     accepts: "comma-separated party ids (hint::fingerprint)",
     description: "registrars that are not read as, for contracts that a registry file reads by interface",

@@ -110,6 +110,8 @@ export interface ParticipantOptions {
   readonly parties: readonly string[] | "user";
   /** Root certificates in PEM, for the participant and the issuer; undefined for those that Node.js trusts. */
   readonly ca: string | undefined;
+  /** As in MirrorOptions. */
+  readonly waits?: boolean;
   /** Undefined if the participant needs no token. */
   readonly credentials: LedgerCredentials | undefined;
 }
@@ -125,7 +127,7 @@ export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"
 }
 
 export function connectParticipant(
-  { url, parties, ca, credentials }: ParticipantOptions,
+  { url, parties, ca, waits = false, credentials }: ParticipantOptions,
   { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
 ): ParticipantConnection {
   const token = createTokenSource(credentials, ca, signal, clock);
@@ -160,7 +162,7 @@ export function connectParticipant(
         current = lag;
         const pause = abortablePause(end);
         const { readWait } = limits;
-        const parts = { ledger, decoder, writer, lag, readWait, log };
+        const parts = { ledger, decoder, writer, lag, readWait, waits, log };
         const started = new Mirror({ ...parts, now, clock, random: Math.random, pause, signal: end });
         mirror = started;
         return {

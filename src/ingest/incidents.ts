@@ -117,14 +117,19 @@ export class IncidentLog {
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #hasContracts: () => boolean;
+  readonly #waits: boolean;
   #open: { readonly message: string; readonly code: string | undefined; readonly since: number } | undefined;
   #reason = "";
 
-  /** `clock` is monotonic, in milliseconds. `hasContracts` is whether some were read before. */
-  constructor(log: Logger, clock: () => number, hasContracts: () => boolean) {
+  /**
+   * `clock` is monotonic, in milliseconds. `hasContracts` is whether some were read before. With `waits` a failure before that is
+   * expected.
+   */
+  constructor(log: Logger, clock: () => number, hasContracts: () => boolean, waits = false) {
     this.#log = log;
     this.#clock = clock;
     this.#hasContracts = hasContracts;
+    this.#waits = waits;
   }
 
   /** What goes on, with the reason of the latest failure; undefined without an incident. */
@@ -138,8 +143,9 @@ export class IncidentLog {
     this.#reason = reason;
     if (this.#open?.message === message && this.#open.code === code) return;
     this.#open = { message, code, since: this.#open?.since ?? this.#clock() };
-    const served = this.#hasContracts() ? "contracts read before are still served" : "no contracts were read yet";
-    this.#log[level]({ kind, code, reason, hint }, `${message}; ${served}`);
+    const hasContracts = this.#hasContracts();
+    const served = hasContracts ? "contracts read before are still served" : "no contracts were read yet";
+    this.#log[this.#waits && !hasContracts ? "info" : level]({ kind, code, reason, hint }, `${message}; ${served}`);
   }
 
   end(): void {

@@ -15,6 +15,8 @@ export interface MirrorOptions extends Omit<ApplierOptions, "findMissing">, Retr
   readonly now: () => number;
   /** How long a request waits for the store to catch up, in milliseconds. */
   readonly readWait: number;
+  /** Whether what is read may come after the start: until then failures are expected, and attempts are made each second. */
+  readonly waits?: boolean;
   /** A number in [0, 1). */
   readonly random: () => number;
 }
@@ -41,6 +43,8 @@ class OutdatedRequest extends Error {}
 const MAX_UNREADABLE = 3;
 /** How often packages are looked for that the participant lacked or had not vetted, and parties to read as. */
 const SEARCH_INTERVAL_MS = 30_000;
+/** Between attempts while what is read is waited for. */
+const WAIT_MS = 1_000;
 
 /**
  * The mirror of a ledger: attempts to follow it, one after the other. Each opens the stream of updates first: a restored
@@ -63,7 +67,12 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#applier = new Applier({ ...options, findMissing: () => this.#findMissing() });
-    this.#incidentLog = new IncidentLog(options.log, options.clock, () => options.writer.checkpoint !== undefined);
+    this.#incidentLog = new IncidentLog(
+      options.log,
+      options.clock,
+      () => options.writer.checkpoint !== undefined,
+      options.waits,
+    );
     this.#retries = new Retries(options);
     this.#catchUp = new CatchUp(this.#applier, {
       ...options,
@@ -172,7 +181,7 @@ export class Mirror {
 
   /** Decides on the next attempt. Returns when to make it; undefined for at once. */
   #ended(failures: number, end: End): number | undefined {
-    const { ledger, lag, random } = this.#options;
+    const { ledger, lag, random, waits = false, writer } = this.#options;
     lag.streamLost();
     if (end instanceof OutdatedRequest) return undefined;
     // One that goes on slows down.
@@ -191,7 +200,8 @@ export class Mirror {
       this.#applier.requireSnapshot();
       this.#unreadable = 0;
     }
-    return retryDelay(failure, failures, random);
+    const delay = retryDelay(failure, failures, random);
+    return waits && writer.checkpoint === undefined ? Math.min(delay, WAIT_MS) : delay;
   }
 
   /** Once for each set of them, although the participant names them one by one. */

@@ -22,7 +22,7 @@ export interface ExplainerOptions {
   readonly bindings: readonly ServiceBinding[];
   readonly limits: ArgumentLimits;
   /** As in ServerOptions. */
-  readonly rootRegistrar?: string | undefined;
+  readonly rootRegistrar?: (() => string) | undefined;
   readonly report: Report;
   /** Milliseconds since 1970. */
   readonly now: () => number;

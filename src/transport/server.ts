@@ -108,8 +108,8 @@ export interface ServerOptions {
   readonly certificate?: Certificate | undefined;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** The registrar whose token-standard operations REST serves at `/registry/…` too. */
-  readonly rootRegistrar?: string | undefined;
+  /** The registrar whose token-standard operations REST serves at `/registry/…` too. Throws ConnectError if there is none now. */
+  readonly rootRegistrar?: (() => string) | undefined;
   /** Without it `/` and `/docs` are not served. */
   readonly documentation?: Documentation;
   /** Adds further routes, as a plugin of Fastify. */

@@ -46,7 +46,7 @@ describe("exit code 2, before serving, for", () => {
       "a misspelt registry",
       "--registry minimum --snapshot a",
       {},
-      ["OFFLEDGER_REGISTRY", "utility, standard, minimal", "minimum"],
+      ["OFFLEDGER_REGISTRY", "utility, standard, minimal, test-token-v2, simple-token", "minimum"],
     ],
     ["a folder as a registry", "--registry /tmp --snapshot a", {}, ["OFFLEDGER_REGISTRY", "/tmp cannot be loaded"]],
     [

@@ -102,13 +102,13 @@ const valuesOf: Readonly<Record<string, Values>> = {
     good: webUrls.map((text) => [text, new URL(text)]),
     bad: [...notWebUrls, "https://ops:secret@a.example/keys", "https://ops@a.example/keys"],
   },
-  "utility, standard, minimal, or the path of a registry file or a JavaScript module": {
+  "utility, standard, minimal, test-token-v2, simple-token, or the path of a registry file or a JavaScript module": {
     // Others than these have no demo.
     good: same("minimal", "utility"),
     bad: [],
   },
-  "a party id (hint::fingerprint)": {
-    good: same("registrar::1220"),
+  "user, or a party id (hint::fingerprint)": {
+    good: same("registrar::1220", "user"),
     bad: [...malformedParties, "a::1220,b::1220"],
   },
   "comma-separated party ids (hint::fingerprint)": {

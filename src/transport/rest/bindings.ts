@@ -10,7 +10,7 @@ export interface Binding {
   /** The fields that the path names. They are texts. */
   readonly inPath: readonly DescField[];
   /** Values of fields in the path for which the route has no parameter, by proto name. */
-  readonly fixed: Readonly<Record<string, string>>;
+  readonly fixed: Readonly<Record<string, () => string>>;
   /** Whether fields that the path does not name are read from the body, rather than from the query. */
   readonly hasBody: boolean;
 }
@@ -48,7 +48,7 @@ const REGISTRAR_PREFIX = `/api/token-standard/v0/registrars/:${REGISTRAR}`;
  * The bindings that a service has. With a root registrar each token-standard operation is also served without its prefix,
  * at `/registry/…`, where clients expect the registry of a single token.
  */
-export function servedBindings(method: DescMethod, rootRegistrar: string | undefined): readonly Binding[] {
+export function servedBindings(method: DescMethod, rootRegistrar: (() => string) | undefined): readonly Binding[] {
   const binding = bindingOf(method);
   if (binding === undefined) return [];
   if (rootRegistrar === undefined || !binding.route.startsWith(`${REGISTRAR_PREFIX}/registry/`)) return [binding];

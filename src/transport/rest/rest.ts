@@ -18,7 +18,7 @@ interface RestOptions {
   readonly maxBodyBytes: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compresses: boolean;
-  readonly rootRegistrar: string | undefined;
+  readonly rootRegistrar: (() => string) | undefined;
   readonly report: (defect: unknown) => void;
   /** Adds the route of the stream of changes. */
   readonly addStream: ((scope: FastifyInstance) => void) | undefined;
@@ -61,7 +61,7 @@ export interface RestRoute {
 }
 
 /** What REST serves, and explanations run. */
-export const restRoutes = (rpcs: readonly Rpc[], rootRegistrar: string | undefined): RestRoute[] =>
+export const restRoutes = (rpcs: readonly Rpc[], rootRegistrar: (() => string) | undefined): RestRoute[] =>
   rpcs.flatMap((rpc) =>
     servedBindings(rpc.method, rootRegistrar).map((binding) => ({
       rpc,
@@ -97,7 +97,7 @@ export function requestReader(schema: DescMessage, { inPath, fixed, hasBody }: B
     for (const name of notOnRest) if (fields[name] !== undefined) delete fields[name];
     for (const { name, jsonName } of inPath) {
       if (fields[name] !== undefined) delete fields[name];
-      fields[jsonName] = fixed[name] ?? parameters[name] ?? "";
+      fields[jsonName] = fixed[name]?.() ?? parameters[name] ?? "";
     }
     return fromJsonValue(schema, fields);
   };

@@ -4,7 +4,7 @@ import { IncidentLog, retryDelay } from "../../../src/ingest/incidents.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Logger } from "../../../src/util/logger.js";
 
-function createLog(hasContracts = true) {
+function createLog(hasContracts = true, waits = false) {
   const lines: { readonly level: keyof Logger; readonly details: object; readonly message: string }[] = [];
   const clock = { now: 1_000 };
   const at = (level: keyof Logger) => (details: object, message: string) =>
@@ -17,6 +17,7 @@ function createLog(hasContracts = true) {
       log,
       () => clock.now,
       () => hasContracts,
+      waits,
     ),
   };
 }
@@ -29,6 +30,16 @@ test("an incident before the first contracts does not say that some are served",
   expect(lines.map(({ message }) => message)).toEqual([
     "the connection to the participant was lost; no contracts were read yet",
   ]);
+});
+
+test("what is awaited is information until the first contracts", () => {
+  const awaited = createLog(false, true);
+  awaited.incidentLog.begin(lost);
+  awaited.incidentLog.begin(new LedgerError("incomplete", "no packages"));
+  expect(awaited.lines.map(({ level }) => level)).toEqual(["info", "info"]);
+  const served = createLog(true, true);
+  served.incidentLog.begin(lost);
+  expect(served.lines.map(({ level }) => level)).toEqual(["warn"]);
 });
 
 test("an incident is logged once when it begins, and once when it ends, with its duration", () => {

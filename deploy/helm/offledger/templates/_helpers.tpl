@@ -48,7 +48,7 @@ postgres://{{ .user | urlquery }}@{{ .host }}:{{ .port }}/{{ .name | urlquery }}
 
 {{/* Whether the registry is the text of a file. */}}
 {{- define "offledger.isRegistryFile" -}}
-{{- if not (has .Values.registry (list "utility" "standard" "minimal")) }}true{{ end }}
+{{- if not (has .Values.registry (list "utility" "standard" "minimal" "test-token-v2" "simple-token")) }}true{{ end }}
 {{- end }}
 
 {{- define "offledger.hasFiles" -}}

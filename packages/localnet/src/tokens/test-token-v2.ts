@@ -7,8 +7,7 @@ const RULES = `#${PACKAGE}:${MODULE}:TokenRules`;
 
 export const testTokenV2: TokenKind = {
   packageName: PACKAGE,
-  // Of the folder of offledger.
-  registry: "registries/test-token-v2.yaml",
+  registry: "test-token-v2",
   contracts: (issuer) => [{ templateId: RULES, argument: { admin: issuer }, name: "the token's rules" }],
   offerMint: (issuer, contractId, { receiver, instrument, amount }) => {
     // Holdings of a party itself, not in an account of a provider.
