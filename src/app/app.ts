@@ -174,8 +174,8 @@ async function start(
   const guarded = [...bindings.map(({ service }) => service), ...(watch === undefined ? [] : [watch.service])];
   const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {
-    const { arguments: limits } = options;
-    const parts = { config, registry, executor, source, warnings, requests, now, log, limits, rootRegistrar };
+    const shared = { config, registry, executor, source, warnings, requests, now, log, rootRegistrar };
+    const parts = { ...shared, limits: options.arguments };
     const own = roles.answers
       ? await operatorServices({ ...parts, bindings: services(executor, serviceOptions) })
       : undefined;

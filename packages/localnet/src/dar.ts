@@ -1,7 +1,7 @@
 /** What a DAR says of its main package. */
 import { readFile } from "node:fs/promises";
 import { inflateRawSync } from "node:zlib";
-import { SetUpError } from "./token.js";
+import { SetUpError } from "./error.js";
 
 export interface Dar {
   readonly bytes: Uint8Array;

@@ -1,17 +1,11 @@
 /** The JSON Ledger API of a participant of a LocalNet, as far as setting up a token needs it. */
-import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Access } from "./access.js";
+import { requirePrivate } from "./address.js";
+import { SetUpError } from "./error.js";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
-
-/** How a participant lets a user in. */
-export interface Access {
-  /** The user of the participant that acts, such as `ledger-api-user`. */
-  readonly user: string;
-  /** A token of the user; undefined if the participant does not authenticate. */
-  readonly token: string | undefined;
-}
 
 export interface Party {
   readonly id: string;
@@ -21,6 +15,8 @@ export interface Party {
 
 export interface ActiveContract {
   readonly contractId: string;
+  readonly templateId: string;
+  readonly synchronizerId: string;
   readonly argument: JsonObject;
   /** The views of the interfaces that were asked for, by `Module:Interface`. */
   readonly views: Readonly<Record<string, JsonObject>>;
@@ -39,6 +35,12 @@ export type Command =
 export interface Created {
   readonly contractId: string;
   readonly templateId: string;
+}
+
+export interface Transaction {
+  readonly created: readonly Created[];
+  /** Of the choice that was exercised; null for a contract that was created. */
+  readonly result: Json;
 }
 
 /** A call that failed. `code` is Canton's, such as `PACKAGE_NAMES_NOT_FOUND`; undefined if there was no answer. */
@@ -61,24 +63,31 @@ export class Participant {
   readonly name: string;
   readonly url: string;
   readonly #access: Access;
+  readonly #allowsPublic: boolean;
+  #isChecked = false;
   #commands = 0;
 
-  /** `url` has no slash at its end. */
-  constructor(name: string, url: string, access: Access) {
+  /** `url` has no slash at its end. Calls of one at a public address throw SetUpError unless that is allowed. */
+  constructor(name: string, url: string, access: Access, allowsPublic = false) {
     this.name = name;
     this.url = url;
     this.#access = access;
+    this.#allowsPublic = allowsPublic;
   }
 
-  get user(): string {
-    return this.#access.user;
+  /** As whom it is called. */
+  user(): Promise<string> {
+    return this.#access.user();
   }
 
-  /** The synchronizers that it is connected to, by id. Waits for the first; `waiting` is called once if there is none yet. */
-  async synchronizers(waitMs: number, waiting: (why: string) => void): Promise<readonly string[]> {
+  /**
+   * The synchronizers that it is connected to, by id, in a fixed order. Waits for so many; `waiting` is called once if there are
+   * fewer yet.
+   */
+  async synchronizers(count: number, waitMs: number, waiting: (why: string) => void): Promise<readonly string[]> {
     const until = Date.now() + waitMs;
     for (let isFirst = true; ; isFirst = false) {
-      const why = await this.#connected();
+      const why = await this.#connected(count);
       if (typeof why !== "string") return why;
       if (Date.now() > until) throw new LedgerError(`${this.name}: ${why}`, undefined, undefined);
       if (isFirst) waiting(why);
@@ -87,11 +96,14 @@ export class Participant {
   }
 
   /** Why there is none yet; an answer that no wait mends is thrown. */
-  async #connected(): Promise<readonly string[] | string> {
+  async #connected(count: number): Promise<readonly string[] | string> {
     try {
       const { connectedSynchronizers } = await this.call("GET", "/v2/state/connected-synchronizers");
       const ids = listOf(connectedSynchronizers).map((one) => textOf(objectOf(one)["synchronizerId"]));
-      return ids.length > 0 ? ids : "it is connected to no synchronizer";
+      if (ids.length >= count) return ids.toSorted();
+      return ids.length === 0
+        ? "it is connected to no synchronizer"
+        : `it is connected to ${ids.length} of ${count} synchronizers`;
     } catch (error) {
       if (!(error instanceof LedgerError) || (error.status !== undefined && error.status < 500)) throw error;
       return error.message;
@@ -164,12 +176,12 @@ export class Participant {
     actAs: readonly string[],
     commands: readonly Command[],
     synchronizerId: string,
-    disclosedContracts: readonly JsonObject[] = [],
-  ): Promise<readonly Created[]> {
+    disclosedContracts: readonly Json[] = [],
+  ): Promise<Transaction> {
     const { transaction } = await this.call("POST", "/v2/commands/submit-and-wait-for-transaction", {
       commands: {
         commandId: `offledger-localnet-${process.pid}-${Date.now()}-${++this.#commands}`,
-        userId: this.user,
+        userId: await this.user(),
         actAs,
         readAs: [],
         synchronizerId,
@@ -182,12 +194,14 @@ export class Participant {
         transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS",
       },
     });
-    return listOf(objectOf(transaction ?? {})["events"]).flatMap((event) => {
-      const created = objectOf(event)["CreatedEvent"];
-      if (created === undefined) return [];
-      const { contractId, templateId } = objectOf(created);
+    const events = listOf(objectOf(transaction)["events"]).map(objectOf);
+    const [exercised] = events.flatMap(({ ExercisedEvent: event }) => (event === undefined ? [] : [objectOf(event)]));
+    const created = events.flatMap(({ CreatedEvent: event }) => {
+      if (event === undefined) return [];
+      const { contractId, templateId } = objectOf(event);
       return [{ contractId: textOf(contractId), templateId: textOf(templateId) }];
     });
+    return { created, result: exercised?.["exerciseResult"] ?? null };
   }
 
   /** The active contracts of a template, or an interface, that the party sees. */
@@ -206,11 +220,14 @@ export class Participant {
     return elements.flatMap((element) => {
       const entry = objectOf(objectOf(element)["contractEntry"] ?? {})["JsActiveContract"];
       if (entry === undefined) return [];
-      const { contractId, createArgument, interfaceViews } = objectOf(objectOf(entry)["createdEvent"] ?? {});
+      const { createdEvent, synchronizerId } = objectOf(entry);
+      const { contractId, templateId, createArgument, interfaceViews } = objectOf(createdEvent);
       const views = listOf(interfaceViews).map(objectOf);
       return [
         {
           contractId: textOf(contractId),
+          templateId: textOf(templateId),
+          synchronizerId: textOf(synchronizerId),
           argument: objectOf(createArgument ?? {}),
           views: Object.fromEntries(
             views.map(({ interfaceId, viewValue }) => [afterPackage(textOf(interfaceId)), objectOf(viewValue ?? {})]),
@@ -225,12 +242,23 @@ export class Participant {
     return objectOf(await this.#send(method, path, body));
   }
 
+  async #check(): Promise<void> {
+    try {
+      await requirePrivate(this.name, this.url);
+      this.#isChecked = true;
+    } catch (error) {
+      if (error instanceof SetUpError) throw error;
+      throw new LedgerError(`${this.url} cannot be reached: ${String(error)}`, undefined, undefined);
+    }
+  }
+
   async #list(path: string, body: JsonObject): Promise<readonly Json[]> {
     return listOf(await this.#send("POST", path, body));
   }
 
   async #send(method: "GET" | "POST", path: string, body?: Json | Uint8Array): Promise<Json> {
-    const { token } = this.#access;
+    if (!this.#isChecked && !this.#allowsPublic) await this.#check();
+    const token = await this.#access.token();
     const isBytes = body instanceof Uint8Array;
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(new Error(`no answer within ${CALL_MS / 1_000} s`)), CALL_MS);
@@ -294,11 +322,3 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
-const part = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-
-/** A token of a user, signed with the shared secret of a LocalNet (HS256). It does not expire. */
-export function signToken(secret: string, user: string, audience: string): string {
-  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: audience })}`;
-  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
-}

@@ -4,21 +4,24 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Command, Created, JsonObject } from "./participant.js";
+import { SetUpError } from "./error.js";
+import type { Command, JsonObject } from "./participant.js";
+import { simpleToken } from "./tokens/simple-token.js";
 import { testTokenV2 } from "./tokens/test-token-v2.js";
 
 /** A party by its whole id, or by its hint: `alice` is the party whose id begins with `alice::`. */
 const partyName = z.string().min(1);
-const amount = z.string().regex(/^\d{1,28}(\.\d{1,10})?$/, 'must be a decimal such as "100.0"');
+const hint = z.string().regex(/^[\w-]{1,185}$/, "must be letters, digits, - and _");
+const AMOUNT = /^\d{1,28}(\.\d{1,10})?$/;
+const amount = z.string().regex(AMOUNT, 'must be a decimal such as "100.0"');
 
 const tokenFile = z.strictObject({
   /** Of the packages that come with this one, or the path of a module. */
   token: z.string().min(1).default("test-token-v2"),
   /** The hint of the issuer's party. */
-  issuer: z
-    .string()
-    .regex(/^[\w-]{1,185}$/, "must be letters, digits, - and _")
-    .default("issuer"),
+  issuer: hint.default("issuer"),
+  /** Further parties to allocate, by hint, each with the name of its participant. */
+  parties: z.record(hint, z.string()).default({}),
   instruments: z
     .array(
       z.strictObject({
@@ -43,13 +46,24 @@ export interface TokenKind {
   readonly registry: string;
   /** The contracts without which it cannot be used; each is created where the issuer has none. */
   readonly contracts: (issuer: string, instruments: readonly InstrumentOfFile[]) => readonly OwnContract[];
-  /** The command that offers new holdings to a party, exercised by the issuer. `contractId` is of the first of `contracts`. */
-  readonly offerMint: (issuer: string, contractId: string, mint: Mint) => Command;
-  /** The offer among what that has created; its receiver accepts it with the registry's answer. */
-  readonly offerIn: (created: readonly Created[]) => string | undefined;
+  /** How new holdings come to a party. */
+  readonly mint: MintByOffer | MintByTransfer;
 }
 
-interface OwnContract {
+/** The issuer offers them by a choice of the token's own. */
+interface MintByOffer {
+  /** `contractId` is of the first of `contracts`. */
+  readonly offer: (issuer: string, contractId: string, mint: Mint) => Command;
+  /** The end of the template id of what that creates, which is a transfer instruction: `:TokenTransferOffer`. */
+  readonly offerTemplate: string;
+}
+
+/** The issuer makes holdings of its own, and transfers them. */
+interface MintByTransfer {
+  readonly hold: (issuer: string, mint: Mint) => Command;
+}
+
+export interface OwnContract {
   readonly templateId: string;
   readonly argument: JsonObject;
   /** What it is, for people. */
@@ -62,9 +76,10 @@ export interface Mint {
   readonly amount: string;
 }
 
-/** What is wrong with what the user has given; its message says what to do. */
-export class SetUpError extends Error {
-  override readonly name = "SetUpError";
+/** Throws SetUpError unless the text is an amount above zero. */
+export function checkAmount(text: string): string {
+  if (AMOUNT.test(text) && /[1-9]/.test(text)) return text;
+  throw new SetUpError(`the amount ${text} must be a decimal above zero, such as 100.0`);
 }
 
 /** Throws SetUpError. */
@@ -91,7 +106,7 @@ export function tokenOf(text: string, path: string): TokenFile {
   throw new SetUpError(`${path}: ${problems.join("; ")}`);
 }
 
-const KINDS: Readonly<Record<string, TokenKind>> = { "test-token-v2": testTokenV2 };
+const KINDS: Readonly<Record<string, TokenKind>> = { "test-token-v2": testTokenV2, "simple-token": simpleToken };
 
 /** By its name, or from a module with a path. Throws SetUpError. */
 export async function kindOf(name: string): Promise<TokenKind> {
@@ -103,7 +118,7 @@ export async function kindOf(name: string): Promise<TokenKind> {
     );
   try {
     const { default: own } = (await import(pathToFileURL(resolve(name)).href)) as { readonly default: TokenKind };
-    if (typeof own.offerMint === "function") return own;
+    if (typeof own.contracts === "function" && typeof own.mint === "object") return own;
   } catch (error) {
     throw new SetUpError(`the module ${name} of the token cannot be loaded: ${String(error)}`);
   }

@@ -2,33 +2,34 @@
 import type { TokenKind } from "../token.js";
 
 const PACKAGE = "splice-test-token-v2";
-const MODULE = "Splice.Testing.Tokens.TestTokenV2";
-const RULES = `#${PACKAGE}:${MODULE}:TokenRules`;
+const RULES = `#${PACKAGE}:Splice.Testing.Tokens.TestTokenV2:TokenRules`;
 
 export const testTokenV2: TokenKind = {
   packageName: PACKAGE,
   registry: "test-token-v2",
   contracts: (issuer) => [{ templateId: RULES, argument: { admin: issuer }, name: "the token's rules" }],
-  offerMint: (issuer, contractId, { receiver, instrument, amount }) => {
-    // Holdings of a party itself, not in an account of a provider.
-    const account = { owner: receiver, provider: null, id: "" };
-    return {
-      templateId: RULES,
-      contractId,
-      choice: "TokenRules_OfferMint",
-      argument: {
-        receiver: account,
-        amount,
-        instrumentId: { admin: issuer, id: instrument },
-        offeredAt: new Date().toISOString(),
-        receiverConfig: {
-          admin: issuer,
-          account,
-          ownerConfig: { canInitiate: true, mustApprove: true },
-          providerConfig: { canInitiate: false, mustApprove: false },
+  mint: {
+    offerTemplate: ":TokenTransferOffer",
+    offer: (issuer, contractId, { receiver, instrument, amount }) => {
+      // Holdings of a party itself, not in an account of a provider.
+      const account = { owner: receiver, provider: null, id: "" };
+      return {
+        templateId: RULES,
+        contractId,
+        choice: "TokenRules_OfferMint",
+        argument: {
+          receiver: account,
+          amount,
+          instrumentId: { admin: issuer, id: instrument },
+          offeredAt: new Date(Date.now() - 1_000).toISOString(),
+          receiverConfig: {
+            admin: issuer,
+            account,
+            ownerConfig: { canInitiate: true, mustApprove: true },
+            providerConfig: { canInitiate: false, mustApprove: false },
+          },
         },
-      },
-    };
+      };
+    },
   },
-  offerIn: (created) => created.find(({ templateId }) => templateId.endsWith(":TokenTransferOffer"))?.contractId,
 };

@@ -1,0 +1,87 @@
+/** As whom a participant is called: three ways in which LocalNets let their users in. */
+import { createHmac } from "node:crypto";
+import { SetUpError } from "./error.js";
+
+export interface Access {
+  /** The user of the participant that acts, such as `ledger-api-user`. */
+  user(): Promise<string>;
+  /** A token of the user; undefined if the participant does not authenticate. */
+  token(): Promise<string | undefined>;
+}
+
+/** Of a participant that does not authenticate. */
+export const openAccess = (user: string): Access => ({
+  user: () => Promise.resolve(user),
+  token: () => Promise.resolve(undefined),
+});
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A token of a user, signed with the shared secret of a LocalNet (HS256). It does not expire. */
+export function signToken(secret: string, user: string, audience: string): string {
+  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: audience })}`;
+  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+}
+
+export const secretAccess = (secret: string, user: string, audience: string): Access => ({
+  user: () => Promise.resolve(user),
+  token: () => Promise.resolve(signToken(secret, user, audience)),
+});
+
+export interface OAuth2Client {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const FETCH_MS = 30_000;
+/** A token is renewed this long before it expires, in milliseconds. */
+const MARGIN_MS = 30_000;
+
+/** By OAuth2 client credentials: the user is that of the client. */
+export function clientAccess(client: OAuth2Client): Access {
+  let known: { readonly token: string; readonly until: number } | undefined;
+  const token = async (): Promise<string> => {
+    if (known === undefined || Date.now() > known.until) known = await fetchToken(client);
+    return known.token;
+  };
+  return { token, user: async () => subjectOf(await token()) };
+}
+
+async function fetchToken({ tokenUrl, clientId, clientSecret }: OAuth2Client) {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new Error(`no answer within ${FETCH_MS / 1_000} s`)), FETCH_MS);
+  try {
+    const response = await fetch(tokenUrl, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: clientId,
+        client_secret: clientSecret,
+        scope: "openid",
+      }),
+      signal: end.signal,
+    });
+    const { access_token: token, expires_in: seconds = 60 } = (await response.json()) as {
+      readonly access_token?: string;
+      readonly expires_in?: number;
+    };
+    if (response.ok && typeof token === "string") return { token, until: Date.now() + seconds * 1_000 - MARGIN_MS };
+    throw new Error(`it answers ${response.status}`);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new SetUpError(`${tokenUrl} gives the client ${clientId} no token: ${String(cause)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function subjectOf(token: string): string {
+  try {
+    const { sub } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { sub?: unknown };
+    if (typeof sub === "string" && sub !== "") return sub;
+  } catch {
+    // Told below.
+  }
+  throw new SetUpError("the token of the client names no user (sub): participants need one");
+}
