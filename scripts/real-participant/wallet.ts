@@ -25,10 +25,10 @@ interface Exercise {
   readonly choiceArgument: JsonObject;
 }
 
-type Prepared = Promise<readonly [exercise: Exercise, disclosed: readonly object[]]>;
+export type Prepared = Promise<readonly [exercise: Exercise, disclosed: readonly object[]]>;
 
 /** What is used of the library. */
-interface TokenStandardService {
+export interface TokenStandardService {
   readonly transfer: {
     createTransfer(
       sender: string,
@@ -49,7 +49,12 @@ interface TokenStandardService {
       expectedAdmin: string,
       registryUrl: string,
       inputs: readonly string[],
+      requestedAt?: string,
     ): Prepared;
+    fetchExecuteTransferChoiceContext(
+      contractId: string,
+      registryUrl: string,
+    ): Promise<{ readonly choiceContextData: JsonObject; readonly disclosedContracts: readonly JsonObject[] }>;
     createExecuteTransferAllocation(contractId: string, registryUrl: string): Prepared;
     createWithdrawAllocation(contractId: string, registryUrl: string): Prepared;
     createCancelAllocation(contractId: string, registryUrl: string): Prepared;
@@ -60,10 +65,22 @@ interface TokenStandardService {
 type Create<T> = new (...args: readonly unknown[]) => T;
 
 export async function wallet(instruments: readonly Instrument[], report: Report): Promise<void> {
+  await withLibrary(async (load) => {
+    for (const instrument of instruments) {
+      const { ledger } = instrument;
+      await useWallet(instrument, await load(ledger.url, "participant_admin", ledger.token()), report);
+    }
+  });
+}
+
+/** Creates the library for a participant, a user of it and its token, if it authenticates. */
+type Load = (url: string, userId: string, token: string | undefined) => Promise<TokenStandardService>;
+
+export async function withLibrary(run: (load: Load) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "offledger-wallet-"));
   try {
     await install(folder);
-    for (const instrument of instruments) await useWallet(instrument, await load(folder, instrument), report);
+    await run((url, userId, token) => loadLibrary(folder, url, userId, token));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -76,7 +93,7 @@ async function install(folder: string): Promise<void> {
   await promisify(execFile)("npm", args, { cwd: folder, timeout: INSTALL_MS });
 }
 
-async function load(folder: string, { ledger }: Instrument): Promise<TokenStandardService> {
+async function loadLibrary(folder: string, url: string, userId: string, token = ""): Promise<TokenStandardService> {
   const modules = join(folder, "node_modules", "@canton-network");
   const imported = async (name: string): Promise<unknown> =>
     import(pathToFileURL(join(modules, name, "dist", "index.js")).href);
@@ -86,12 +103,12 @@ async function load(folder: string, { ledger }: Instrument): Promise<TokenStanda
   const { LedgerProvider } = (await imported("core-provider-ledger")) as {
     readonly LedgerProvider: Create<object>;
   };
-  const accessToken = async () => ledger.token() ?? "";
+  const accessToken = () => Promise.resolve(token);
   const accessTokenProvider = {
     getAccessToken: accessToken,
-    getAuthContext: async () => ({ userId: "participant_admin", accessToken: await accessToken() }),
+    getAuthContext: async () => ({ userId, accessToken: await accessToken() }),
   };
-  const provider = new LedgerProvider({ baseUrl: new URL(ledger.url), accessTokenProvider });
+  const provider = new LedgerProvider({ baseUrl: new URL(url), accessTokenProvider });
   return new Service(provider, silent, accessTokenProvider, false);
 }
 

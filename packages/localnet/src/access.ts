@@ -17,15 +17,26 @@ export const openAccess = (user: string): Access => ({
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token of a user, signed with the shared secret of a LocalNet (HS256). It does not expire. */
-export function signToken(secret: string, user: string, audience: string): string {
-  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: audience })}`;
+/**
+ * A token of a user, signed with the shared secret of a LocalNet (HS256). Without seconds it does not expire, which a LocalNet
+ * accepts, but no participant whose max-token-lifetime is not infinite.
+ */
+export function signToken(secret: string, user: string, audience: string, seconds?: number): string {
+  const claims = {
+    sub: user,
+    aud: audience,
+    ...(seconds !== undefined && { exp: Math.floor(Date.now() / 1_000) + seconds }),
+  };
+  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
+/** Of each call. Participants accept five minutes at most by default. */
+const TOKEN_SECONDS = 240;
+
 export const secretAccess = (secret: string, user: string, audience: string): Access => ({
   user: () => Promise.resolve(user),
-  token: () => Promise.resolve(signToken(secret, user, audience)),
+  token: () => Promise.resolve(signToken(secret, user, audience, TOKEN_SECONDS)),
 });
 
 export interface OAuth2Client {

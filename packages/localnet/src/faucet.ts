@@ -60,7 +60,7 @@ class Faucet {
 
   /** Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const isForm = /^application\/x-www-form-urlencoded/.test(request.headers["content-type"] ?? "");
+    const isForm = (request.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
     const [path] = (request.url ?? "").split("?");
     try {
       if (path !== "/" && path !== "/faucet") throw new RequestError(404, "there is only /faucet");

@@ -24,15 +24,20 @@ export class LocalNet {
   /** Of each participant, by id. */
   readonly synchronizers: ReadonlyMap<Participant, readonly string[]>;
 
+  /** The first on which all participants meet. */
+  readonly commonSynchronizer: string;
+
   private constructor(
     participants: readonly [Participant, ...Participant[]],
     synchronizers: ReadonlyMap<Participant, readonly string[]>,
+    commonSynchronizer: string,
   ) {
     this.participants = participants;
     this.synchronizers = synchronizers;
+    this.commonSynchronizer = commonSynchronizer;
   }
 
-  /** Waits for the participants. Throws SetUpError or LedgerError. */
+  /** Waits for the participants. Throws SetUpError or LedgerError, also if they do not meet on any synchronizer. */
   static async connect(
     participants: readonly [Participant, ...Participant[]],
     { waitMs, synchronizers: count, onWait }: ConnectOptions,
@@ -43,20 +48,15 @@ export class LocalNet {
         participant,
         await participant.synchronizers(count, waitMs, (why) => onWait?.(participant, why)),
       );
-    return new LocalNet(participants, synchronizers);
+    const all = [...synchronizers.values()];
+    const common = all[0]?.find((id) => all.every((ids) => ids.includes(id)));
+    if (common === undefined)
+      throw new SetUpError("the participants have no synchronizer in common: connect them to one");
+    return new LocalNet(participants, synchronizers, common);
   }
 
   get host(): Participant {
     return this.participants[0];
-  }
-
-  /** The first synchronizer on which all participants meet. Throws SetUpError if there is none. */
-  get commonSynchronizer(): string {
-    const all = [...this.synchronizers.values()];
-    const common = this.synchronizers.get(this.host)?.find((id) => all.every((ids) => ids.includes(id)));
-    if (common === undefined)
-      throw new SetUpError("the participants have no synchronizer in common: connect them to one");
-    return common;
   }
 
   /** By its id, or its hint. Its participant is undefined if it is not one of these. Throws SetUpError if nobody knows it. */

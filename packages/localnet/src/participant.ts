@@ -284,11 +284,30 @@ export class Participant {
     const answer = parse(text);
     if (response.ok) return answer;
     const { code, cause } = isObject(answer) ? answer : {};
-    const said = typeof cause === "string" ? cause : text;
-    const message = `${method} ${path.replace(/\?.*/, "")}: ${response.status} ${said.slice(0, MAX_MESSAGE)}`;
-    throw new LedgerError(message, response.status, typeof code === "string" ? code : undefined);
+    const said = (typeof cause === "string" ? cause : text).replaceAll(/\s+/g, " ");
+    const request = `${method} ${path.replace(/\?.*/, "")}: ${response.status}`;
+    const help = helps[response.status] ?? helps[textOf(code)];
+    const why = help === undefined ? "" : ` (${help(await this.user())})`;
+    throw new LedgerError(
+      `${this.name} refuses ${request} ${said.slice(0, MAX_MESSAGE)}${why}`,
+      response.status,
+      typeof code === "string" ? code : undefined,
+    );
   }
 }
+
+const UNVETTED = () =>
+  "a participant lacks a package: run up with its DAR, and with every participant that hosts a party";
+
+/** What helps where a participant refuses, by the status or by Canton's code. */
+const helps: Readonly<Record<string | number, (user: string) => string>> = {
+  401: (user) => `it does not accept the token of the user ${user}: check the secret and --audience`,
+  403: (user) => `the user ${user} may not do that: name one with the rights of an administrator, by --user`,
+  INVALID_PRESCRIBED_SYNCHRONIZER_ID: UNVETTED,
+  PACKAGE_NAMES_NOT_FOUND: UNVETTED,
+  PACKAGE_SELECTION_FAILED: UNVETTED,
+  TEMPLATES_OR_INTERFACES_NOT_FOUND: UNVETTED,
+};
 
 const ANYTHING = {
   cumulative: [{ identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob: false } } } }],

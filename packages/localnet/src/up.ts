@@ -184,7 +184,8 @@ async function balances(net: LocalNet, token: Token, { token: file, registryUrl,
       const step = `${amount} ${instrument} for ${name}`;
       const isOf = (one: { readonly admin: string; readonly instrument: string }) =>
         one.admin === admin && one.instrument === instrument;
-      if (participant !== undefined && (await holdingsOf({ participant, party })).some(isOf)) {
+      const actor = participant === undefined ? undefined : await net.actor(party);
+      if (actor !== undefined && (await holdingsOf(actor)).some(isOf)) {
         report(step, "it has some already", false);
         continue;
       }
@@ -196,11 +197,11 @@ async function balances(net: LocalNet, token: Token, { token: file, registryUrl,
       const offer = pending ?? (await wallet.mint({ receiver: party, instrument, amount }));
       if (offer === undefined) {
         report(step, "minted", true);
-      } else if (participant === undefined || registryUrl === undefined) {
-        const why = participant === undefined ? "its participant is not among those given" : "no registry is given";
+      } else if (actor === undefined || registryUrl === undefined) {
+        const why = actor === undefined ? "its participant is not among those given" : "no registry is given";
         report(step, `offered; ${why}, so it is not accepted`, pending === undefined);
       } else {
-        await wallet.accept(await net.actor(party), offer);
+        await wallet.accept(actor, offer);
         report(step, "minted and accepted", true);
       }
     }
