@@ -113,7 +113,7 @@ export const listOf =
 /** Daml's `hint::fingerprint`. The participant would refuse another text only when it is asked. */
 const isParty = (given: string): boolean => /^[^\s,]+?::[^\s,]+$/.test(given);
 
-export const party: Parser<string> = (given) => (isParty(given) ? given : undefined);
+const party: Parser<string> = (given) => (isParty(given) ? given : undefined);
 /** As whom a service reads: the text stands for those that its user of the participant may read as. */
 export const partyOrUser: Parser<string> = (given) => (given === "user" ? given : party(given));
 export const parties = listOf(isParty);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `offledger-localnet`: sets a token up on a LocalNet, and moves it about for scripts. */
 import { readFile } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Access, clientAccess, openAccess, secretAccess } from "./access.js";
 import { SetUpError } from "./error.js";
@@ -9,7 +10,7 @@ import { findToken, LocalNet, type Token } from "./localnet.js";
 import { LedgerError, Participant } from "./participant.js";
 import { checkAmount, kindOf, readToken, type TokenFile } from "./token.js";
 import { type Report, shortId, up } from "./up.js";
-import { amountOf, holdingsOf, offersTo, unitsOf, Wallet } from "./wallet.js";
+import { amountOf, holdingsOf, type Offer, offersTo, unitsOf, Wallet } from "./wallet.js";
 
 /** Each is also read from a variable: `--registry` from LOCALNET_REGISTRY. Several values are separated by commas there. */
 const options = {
@@ -103,6 +104,10 @@ function readOptions(args: readonly string[]) {
     values: { ...defaults, ...(Object.fromEntries(variables) as typeof values), ...values },
   };
 }
+
+/** How long an offer to accept is looked for. */
+const OFFER_MS = 10_000;
+const POLL_MS = 500;
 
 type Options = ReturnType<typeof readOptions>["values"];
 
@@ -222,9 +227,12 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
     const { net, token, wallet } = await opened(given, false);
     const receiver = await net.actor(required(given, "party"));
     const { offer: only } = given.values;
-    const offers = (await waiting(net, token, receiver.party)).filter(
-      ({ contractId }) => only === undefined || contractId === only,
-    );
+    let offers: readonly Offer[] = [];
+    // What another participant has just offered comes a moment later.
+    for (const until = Date.now() + OFFER_MS; offers.length === 0 && Date.now() < until; await pause(POLL_MS))
+      offers = (await waiting(net, token, receiver.party)).filter(
+        ({ contractId }) => only === undefined || contractId === only,
+      );
     if (offers.length === 0)
       throw new SetUpError(`no offer ${only === undefined ? "" : `${only} `}waits for ${receiver.party}`);
     for (const { contractId, amount, instrument, sender } of offers) {
