@@ -147,9 +147,9 @@ interface Given {
 
 const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   async up({ values, report, participants, file }) {
-    const secret = await secretOf(values);
-    const { "service-token": tokenFile, "service-user": user, instruments, audience } = values;
     const usesOAuth2 = values["oauth2-url"] !== undefined;
+    const secret = usesOAuth2 ? undefined : await secretOf(values);
+    const { "service-token": tokenFile, "service-user": user, instruments, audience } = values;
     const { issuer, kind } = await up({
       participants,
       token: file,
