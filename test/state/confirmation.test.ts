@@ -1,5 +1,5 @@
-/** The age of a replica: by its own monotonic clock and the mirror's, whatever becomes of the clocks that tell the time. */
-import { describe, expect, test } from "vitest";
+/** The age of a replica: by its own monotonic clock and the mirror's, whatever becomes of a log. test/simulation sets clocks. */
+import { expect, test } from "vitest";
 import { Confirmation } from "../../src/state/confirmation.js";
 
 const HOUR = 3_600_000;
@@ -60,17 +60,6 @@ class World {
   }
 }
 
-test("a heartbeat renews the age from the query before it, which did not see it", () => {
-  const world = new World();
-  world.live(3);
-  world.age = 700;
-  world.heartbeat();
-  world.pass(400);
-  world.look();
-  // The query before was made 900 ms ago.
-  expect(world.ageOfReplica).toBe(900 + 700);
-});
-
 test("the same heartbeat renews nothing, however often it is seen", () => {
   const world = new World();
   world.live(3);
@@ -80,41 +69,6 @@ test("the same heartbeat renews nothing, however often it is seen", () => {
     world.look();
   }
   expect(world.ageOfReplica).toBe(before + 100_000);
-});
-
-describe.each([HOUR, -HOUR])("a database's clock that is set by %d ms", (jump) => {
-  test("does not age what is current", () => {
-    const world = new World();
-    for (let count = 0; count < 20; count++) {
-      world.live(3);
-      world.database += count % 2 === 0 ? jump : -jump;
-      // Its first heartbeat after that may count as one of a restored database.
-      world.live(1);
-      expect(world.ageOfReplica).toBeLessThan(4_000);
-    }
-  });
-
-  test("does not renew what is old", () => {
-    const world = new World();
-    world.live(3);
-    const before = world.ageOfReplica;
-    for (let second = 0; second < 20; second++) {
-      if (second === 10) world.database += jump;
-      world.pass(1_000);
-      world.look();
-    }
-    expect(world.ageOfReplica).toBe(before + 20_000);
-    // The mirror lives, but does not reach the ledger.
-    for (let second = 0; second < 20; second++) {
-      world.age = before + 20_000 + 1_000 * second;
-      world.heartbeat();
-      world.pass(500);
-      world.look();
-      world.pass(500);
-      if (second === 10) world.database -= jump;
-    }
-    expect(world.ageOfReplica).toBeGreaterThanOrEqual(40_000);
-  });
 });
 
 test("a mirror that does not know its age renews nothing", () => {
@@ -129,15 +83,6 @@ test("a mirror that does not know its age renews nothing", () => {
   expect(world.ageOfReplica).toBeLessThan(3_000);
 });
 
-test("after an outage of the database its last heartbeat, which the replica has not seen, does not count as new", () => {
-  const world = new World();
-  world.live(3);
-  world.heartbeat();
-  world.pass(HOUR);
-  world.look();
-  expect(world.ageOfReplica).toBeGreaterThanOrEqual(HOUR);
-});
-
 test("a database that is restored from a backup renews nothing", () => {
   const world = new World();
   world.live(3);
@@ -150,32 +95,6 @@ test("a database that is restored from a backup renews nothing", () => {
   world.pass(1_000);
   world.look();
   expect(world.ageOfReplica).toBe(before + HOUR + 1_000);
-});
-
-describe("the first query", () => {
-  test("takes the age by the database's clock, since there is no other", () => {
-    const world = new World();
-    world.heartbeat();
-    world.pass(45_000);
-    world.look();
-    expect(world.ageOfReplica).toBe(45_000);
-  });
-
-  test("knows nothing if that clock was set back, or no heartbeat knew an age, until the next heartbeat", () => {
-    for (const spoil of [
-      (world: World) => void (world.database -= HOUR),
-      (world: World) => void (world.row = undefined),
-    ]) {
-      const world = new World();
-      world.heartbeat();
-      world.pass(45_000);
-      spoil(world);
-      world.look();
-      expect(world.ageOfReplica).toBe(Infinity);
-      world.live(3);
-      expect(world.ageOfReplica).toBeLessThan(3_000);
-    }
-  });
 });
 
 test("a result that arrives late neither renews the age nor makes a heartbeat new again", () => {
