@@ -1,6 +1,6 @@
-/** A follower of a database: polling, and sessions that end. test/state/follower.test.ts shows the rest without one. */
+/** A follower of a database: notifications, polling and catching up. test/state/follower.test.ts shows the rest without one. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { QueryResultRow } from "pg";
+import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import { Follower, type FollowerOptions } from "../../../src/state/follower.js";
@@ -81,7 +81,31 @@ const listeners = () =>
   );
 const listening = () => until("it listens", async () => (await listeners()).length === 1);
 
+/** Plays the mirror: replies to each catch-up request after `catchUp`. */
+async function mirror(catchUp: () => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: schema.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  client.on("notification", ({ payload = "" }) => {
+    void catchUp().then(() => client.query("SELECT pg_notify('offledger_caught_up', $1)", [payload]));
+  });
+  await client.query("LISTEN offledger_catch_up_requested");
+}
+
+const followWithoutPolling = () => follow({ polls: false });
+
 describe("a follower", () => {
+  test("follows notifications without polling", async () => {
+    const { follower } = await followWithoutPolling();
+    for (const offset of [11, 12, 13]) {
+      await writer.apply([{ active: fruit(`id-${offset}`) }], offset);
+      await at(follower, offset);
+    }
+    await writer.replace([], 5);
+    await at(follower, 5);
+    expect(follower.status.failure).toBeUndefined();
+  });
+
   test("follows by polling without notifications", async () => {
     const { follower } = await follow();
     // It looks when it begins and when it begins to listen: the first of these may be one of those.
@@ -93,7 +117,7 @@ describe("a follower", () => {
   });
 
   test("listens again after its session is terminated, and refreshes at once", async () => {
-    const { follower } = await follow({ polls: false });
+    const { follower } = await followWithoutPolling();
     const [session] = await listeners();
     // Without a notification.
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
@@ -143,3 +167,13 @@ async function all(progress: AsyncIterable<CatchUpProgress>): Promise<CatchUpPro
   for await (const one of progress) yielded.push(one);
   return yielded;
 }
+
+test("catchUp has reached the end when the mirror says so, and then the follower has what the mirror has written", async () => {
+  let offset = 10;
+  await mirror(() => writer.apply([{ active: fruit("b") }], ++offset));
+  const { follower } = await followWithoutPolling();
+  for (const expected of [11, 12]) {
+    const progress = await within(SOON_MS, "it is answered", all(follower.catchUp(60_000)));
+    expect([progress.at(-1), follower.status.offset]).toEqual(["reached", expected]);
+  }
+});
