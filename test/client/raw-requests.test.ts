@@ -41,7 +41,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** Sends over HTTP/2 only: conformance.slow.test.ts shows that HTTP/1.1 does not differ. */
+/** Over HTTP/2 only: transport/matrix.test.ts shows that HTTP/1.1 does not differ. */
 const send = ({ method = "POST", to = path, headers = {}, body }: Sent) =>
   sendHttp2(client, { method, path: to, headers, ...(body !== undefined && { body: Buffer.from(body) }) });
 

@@ -71,21 +71,6 @@ describe("the document", () => {
     expect(infoOf(ownDocument).description).toContain(`${name} (${infoOf(documentNamed(file)).version})`);
   });
 
-  test("says that an answer is for one choice, and that debug fields are not to be trusted blindly", () => {
-    expect(infoOf(ownDocument).description).toMatch(/for one exercise of one choice/);
-    const { schemas } = ownDocument.components;
-    for (const name of [
-      "FactoryWithChoiceContext",
-      "TransferFactoryWithChoiceContext",
-      "UtilityFactoryWithChoiceContext",
-    ])
-      expect(schemas[name]?.description).toMatch(/should not use one answer for several/);
-    const { properties = {} } = schemas["DisclosedContract"] ?? {};
-    const debug = Object.entries(properties).filter(([name]) => name.startsWith("debug"));
-    expect(debug).toHaveLength(3);
-    for (const [, { description }] of debug) expect(description).toMatch(/trusted only as far as the provider is/);
-  });
-
   test("declares that no credentials are required", () => {
     expect((ownDocument as unknown as JsonObject)["security"]).toEqual([]);
     expect(ownDocument.components).not.toHaveProperty("securitySchemes");
@@ -188,30 +173,8 @@ test("all operations of the published documents are compared", () => {
   expect(routes).toHaveLength(47 - 13);
 });
 
-describe("the paths", () => {
-  test("that are published are served", () => {
-    expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
-  });
-
-  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, health and the stream", () => {
-    const known = new Set(routes.map(({ route }) => route));
-    expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
-      "GET /api/offledger/v1/watch",
-      "GET /api/utilities/v0/contract/instrument-configuration/paginated",
-      "GET /livez",
-      "GET /readyz",
-      `POST ${R}/allocation-instruction/v2/allocation-factory`,
-      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/accept`,
-      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/withdraw`,
-      `POST ${R}/allocation/v2/settlement-factory`,
-      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/cancel`,
-      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/withdraw`,
-      `POST ${R}/transfer-instruction/v2/transfer-factory`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/accept`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/withdraw`,
-    ]);
-  });
+test("the paths that are published are served", () => {
+  expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
 });
 
 /** Published schemas that this document does not have, and why. */

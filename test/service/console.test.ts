@@ -2,17 +2,15 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
-import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
 import { partyMessage, refusalsMessage, registrarMessages } from "../../src/service/console.js";
 import { PartyResults } from "../../src/registry/party-search.js";
 import { element, payload } from "../fixtures/elements.js";
 import { contractsOf } from "../fixtures/in-memory.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { ownModule } from "../fixtures/own-registry.js";
-import { protocols } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { type ServedConsole, serveConsole } from "../console/console-in-browser.js";
 import { nameOf, protocolClients } from "../telemetry/protocol-clients.js";
@@ -241,34 +239,6 @@ interface Shown extends JsonObject {
 const eventOf = (one: JsonObject | undefined): Shown =>
   (one as unknown as { contractEntry: { JsActiveContract: { createdEvent: Shown } } }).contractEntry.JsActiveContract
     .createdEvent;
-
-test("every protocol answers the same", async () => {
-  await until("the warnings are found", isChecked);
-  const { getInventory, getParty: ofParty, listRefusals } = ConsoleService.method;
-  const calls = [
-    { method: getInventory, request: {}, path: "/inventory" },
-    { method: ofParty, request: { party: alice }, path: `/parties/${encodeURIComponent(alice)}` },
-    { method: listRefusals, request: {}, path: "/refusals" },
-  ];
-  for (const { method, path, request } of calls) {
-    const answers: JsonValue[] = [];
-    for (const name of ["REST", "Connect JSON", "Connect binary", "gRPC", "gRPC-Web"]) {
-      const call = { method, request, path: PATH + path, body: undefined };
-      const outcome = await protocols[name]?.(service.url, call);
-      if (outcome?.ok !== true) throw new Error(`${name}: ${JSON.stringify(outcome)}`);
-      // REST has fields without a value too.
-      answers.push(toJson(method.output, fromJson(method.output, outcome.answer)));
-    }
-    expect(JSON.stringify(answers[0]).length).toBeGreaterThan(100);
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-  }
-});
-
-test("neither the public port serves it, nor a mirror that answers nothing else", async () => {
-  const mirror = await start({ metricsPort: { host: "127.0.0.1", port: 0 } }, { mirrors: true, answers: false });
-  for (const url of [service.publicUrl, new URL(mirror.metricsUrl ?? "").origin])
-    expect((await fetch(`${url}${PATH}/inventory`)).status).toBe(404);
-});
 
 test("a registry without a lookup has its inventory and contracts", async () => {
   const own = await serveConsole({ registry: ownModule });

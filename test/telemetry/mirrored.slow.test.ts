@@ -164,21 +164,9 @@ describe("the warnings", () => {
     expect(await gauge(app)).toBe(0);
   });
 
-  test("are on the metrics port only", async () => {
-    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
-    await listWarnings(app.metricsUrl);
-    const response = await fetch(warningsUrl(app.metricsUrl));
-    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect((await fetch(warningsUrl(app.metricsUrl), { method: "POST" })).status).toBe(405);
-    expect((await fetch(`${app.url}/warnings`)).status).toBe(404);
-  });
-
-  test("are 503 before there is a snapshot", async () => {
+  test("are in no metric before there is a snapshot", async () => {
     const ledgerUrl = new URL("http://127.0.0.1:1");
     const app = await start({ ledgerUrl, ledgerParties: stakeholders, metricsPort: { host: "127.0.0.1", port: 0 } });
-    const response = await fetch(warningsUrl(app.metricsUrl));
-    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await response.json()).toEqual({ error: "the first check of the registry is not finished yet" });
     expect((await scrape(app.metricsUrl)).text).not.toMatch(/^offledger_registry_(?:warnings|checked)\S* \d/m);
   });
 

@@ -141,6 +141,11 @@ describe("JSON", () => {
     ["null for fields", "ok", object('"meta":null,"excludeDebugFields":null')],
     ["a number past the range of doubles", "ok", object('"meta":{"a":1e999}')],
   ];
+  const parties = {
+    sender: { owner: "alice" },
+    receiver: { owner: "bob" },
+    instrumentId: { admin: acme, id: "GOLD" },
+  };
   const outcomes = { ok: "ok", wrong: "invalid_argument", blank: "invalid_argument" };
 
   test.each(rows)("%s: %s", async (_what, outcome, body) => {
@@ -162,7 +167,18 @@ describe("JSON", () => {
       "transfer_v1.transfer.input_holding_cids[1]",
       "must be a string, but is 7",
     ],
-  ])("the type of a field in %j is named by its path", async (request, field, description) => {
+    [
+      { registrarParty: acme, choiceArguments: {}, transferV2: { transfer: { ...parties } } },
+      "transfer_v2",
+      "choiceArguments and transferV2 are set, but only one of them can be",
+    ],
+    [{ registrarParty: acme }, "choice_arguments", "value is required"],
+    [
+      { registrarParty: acme, transferV2: { transfer: { ...parties, sender: null } } },
+      "transfer_v2.transfer.sender",
+      "value is required",
+    ],
+  ])("what is wrong with %j is named by its path", async (request, field, description) => {
     for (const headers of [JSON_TYPE, { ...JSON_TYPE, "connect-timeout-ms": "50000" }]) {
       const { body } = await by1(`/${nameOf(cashTransfer.method)}`, headers, Buffer.from(JSON.stringify(request)));
       const violation = { type: "google.rpc.BadRequest", debug: { fieldViolations: [{ field, description }] } };
