@@ -1,5 +1,13 @@
 /** The fast path returns the same messages as the library, or leaves them to it. */
-import { create, fromBinary, fromJson, type JsonObject, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
+import {
+  create,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  type Message,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
@@ -75,7 +83,10 @@ test.each<[string, Uint8Array]>([
 
 test("no bytes are decoded differently from the library", () => {
   // The last value of a repeated field counts.
-  const repeated = Buffer.concat([written({ registrarParty: "a", excludeDebugFields: true }), Buffer.from([3 << 3, 0])]);
+  const repeated = Buffer.concat([
+    written({ registrarParty: "a", excludeDebugFields: true }),
+    Buffer.from([3 << 3, 0]),
+  ]);
   expect(read(repeated)).toEqual(fromBinary(schema, repeated));
   fc.assert(
     fc.property(fields, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), (given, changes) => {
