@@ -74,16 +74,6 @@ describe("the package", () => {
       expect(project.packed).toContain(String(path).replace(/^\.\//, ""));
   });
 
-  test("exports nothing else", async () => {
-    await project.write(
-      "inside.js",
-      `const results = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client"].map((name) => import(name)));
-       console.log(JSON.stringify(results.map(({ reason }) => reason?.code)));`,
-    );
-    const code = "ERR_PACKAGE_PATH_NOT_EXPORTED";
-    expect(await project.json("inside.js")).toEqual([code, code, code]);
-  });
-
   test("starts without settings, with the demo, the documentation and the console", async () => {
     const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: "0" };
     const program = new Program(process.execPath, [project.program, "serve"], { cwd: project.folder, env });

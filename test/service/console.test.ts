@@ -171,23 +171,6 @@ describe("a party", () => {
     const executes = { operation: "offledger.allocation.v1.AllocationService/GetAllocationTransferContext" };
     expect(byId("allocation bond leg")).toMatchObject({ completion: executes });
   });
-
-  test("every request of a completion is answered, or refused for the causes listed", async () => {
-    const { instructions } = await getParty(bob);
-    const listed = instructions as unknown as {
-      causes: { code: string }[];
-      completion: { operation: string; request: object };
-    }[];
-    const refused: [codes: string[], status: number][] = [];
-    for (const { causes, completion } of listed) {
-      const init = { method: "POST", headers: { "content-type": "application/json" } };
-      const body = JSON.stringify(completion.request);
-      const response = await fetch(`${service.publicUrl}/${completion.operation}`, { ...init, body });
-      await response.text();
-      if (causes.length > 0 || !response.ok) refused.push([causes.map(({ code }) => code), response.status]);
-    }
-    expect(refused).toEqual([[["instruction-moving"], 409]]);
-  });
 });
 
 test("a contract has its payload and the choices on it, if it is an instruction", async () => {

@@ -128,6 +128,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     await connection.send(`GET / HTTP/1.1\r\nHost: a\r\nOrigin: ${PAGE}\r\nA: ${"a".repeat(20_000)}\r\n\r\n`);
     const [response] = await connection.respond(1);
     expect(response?.status).toBe(431);
+    expect(response?.headers).toMatch(/^connection: close\r$/im);
     const [, origin] = /^access-control-allow-origin: (.*)\r$/im.exec(response?.headers ?? "") ?? [];
     expect(origin).toBe(corsOrigins === "any" ? "*" : undefined);
     expect(/^access-control-expose-headers: .*x-request-id/im.test(response?.headers ?? "")).toBe(
