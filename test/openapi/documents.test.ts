@@ -200,22 +200,6 @@ describe("the document of the service", () => {
   });
 });
 
-describe("a request", () => {
-  test.each(
-    Object.entries(successfulCalls).flatMap(([name, call]) =>
-      routes
-        .filter(({ route }) => route === routeOf(call.method))
-        .map(({ api, operation }) => ({ name, call, api, operation })),
-    ),
-  )("$name conforms to the published schema", (one) => {
-    const schema = bodyOf(one.operation);
-    const { components } = one.api.document;
-    const ajv = new Ajv({ strict: false, validateFormats: false });
-    expect(one.call.body === undefined).toBe(schema === undefined);
-    expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
-  });
-});
-
 /** A schema with its references and allOf merged. */
 interface Shape {
   readonly type: string | undefined;

@@ -131,19 +131,6 @@ describe("the descriptor set", () => {
     expect(file.filter(({ name }) => name.startsWith("grpc/"))).toEqual([]);
   });
 
-  test("names the published code of its imports", async () => {
-    const { file } = await readDefinitions(`${packageRoot}/gen/offledger.binpb`);
-    const options = (name: string) => file.find((one) => one.name === name)?.options;
-    expect(options("google/api/annotations.proto")).toMatchObject({
-      goPackage: "google.golang.org/genproto/googleapis/api/annotations;annotations",
-      javaPackage: "com.google.api",
-    });
-    expect(options("buf/validate/validate.proto")).toMatchObject({
-      goPackage: "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate",
-      javaPackage: "build.buf.validate",
-    });
-  });
-
   test("generates code of its own files only", async () => {
     const template = `${packageRoot}/clients/buf/buf.gen.typescript.yaml`;
     const paths = ["--path", "offledger", "--path", "google/api"];

@@ -120,6 +120,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     };
     const response = await sendHttp2(session as http2.ClientHttp2Session, request);
     expect(response.status).toBe(408);
+    expect(JSON.parse(response.body.toString())).toEqual({ error: "request not received within 0.3 seconds" });
     expectCors(response.headers);
   });
 
