@@ -8,9 +8,9 @@ import type { AppConfig } from "../../src/config/limits.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { ERROR_REASONS, type ErrorReason, rejection } from "../../src/transport/errors.js";
 import { createServer } from "../../src/transport/server.js";
-import { acme, nordic } from "../fixtures/calls/build.js";
+import { nordic } from "../fixtures/calls/build.js";
 import { calls, cashTransfer, failingCalls, successfulCalls } from "../fixtures/calls/index.js";
-import { info, instruments, onAllocation, onIssuance, transferFactory } from "../fixtures/calls/operations.js";
+import { info, onAllocation, onIssuance, transferFactory } from "../fixtures/calls/operations.js";
 import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { bindPartial } from "../fixtures/partial-service.js";
 import { type Call, protocols, sendRest } from "../fixtures/protocols.js";
@@ -77,15 +77,6 @@ describe("on the demo registry", () => {
     expect(await sendAll(url(), call)).toEqual(byAll({ ok: true, answer: JSON.parse(text) as JsonValue }));
     const connect = await sendForm(url(), "Connect JSON", requestForms["Connect JSON"](call));
     expect(connect.body.toString()).toBe(text);
-  });
-
-  test("a second page", async () => {
-    const first = (await (await sendRest(url(), instruments(acme, { pageSize: 1 }))).json()) as JsonObject;
-    const second = instruments(acme, { pageSize: 1, pageToken: first["nextPageToken"] as string });
-    const answer = (await (await sendRest(url(), second)).json()) as JsonValue;
-    expect(answer).toMatchObject({ instruments: [{ id: "ACME-EUR" }] });
-    expect(answer).not.toHaveProperty("nextPageToken");
-    expect(await sendAll(url(), second)).toEqual(byAll({ ok: true, answer }));
   });
 
   test.each(Object.entries(failingCalls))("%s: the same error", async (_name, call) => {
