@@ -75,7 +75,13 @@ describe("the unit", () => {
   });
 
   test("has few privileges, but may compile at run time as V8 does", () => {
-    const names = ["DynamicUser", "NoNewPrivileges", "CapabilityBoundingSet", "ProtectSystem", "MemoryDenyWriteExecute"];
+    const names = [
+      "DynamicUser",
+      "NoNewPrivileges",
+      "CapabilityBoundingSet",
+      "ProtectSystem",
+      "MemoryDenyWriteExecute",
+    ];
     expect(names.map(value)).toEqual(["yes", "yes", "", "strict", "no"]);
     expect(Service?.["SystemCallFilter"]).toContain("~@privileged @resources");
   });

@@ -1,13 +1,11 @@
 /** What the console shows of the demo registry, on the operator's port. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
 import { partyMessage, refusalsMessage, registrarMessages } from "../../src/service/console.js";
 import { PartyResults } from "../../src/registry/party-search.js";
 import { element, payload } from "../fixtures/elements.js";
+import { temporaryFile } from "../fixtures/files.js";
 import { contractsOf } from "../fixtures/in-memory.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { ownModule } from "../fixtures/own-registry.js";
@@ -199,9 +197,11 @@ test("of contracts that are read by interface it has the views, and how many no 
   const forged = structuredClone(others.slice(0, 2));
   for (const one of forged)
     Object.assign(eventOf(one), { contractId: `00${eventOf(one).contractId}`, signatories: ["mallory::1220"] });
-  const path = join(mkdtempSync(join(tmpdir(), "views-")), "contracts.ndjson");
-  writeFileSync(path, [rules, ...forged].map((one) => JSON.stringify(one)).join("\n"));
-  const app = await start({ registry: "standard", snapshot: path, metricsPort: { host: "127.0.0.1", port: 0 } });
+  const snapshot = await temporaryFile(
+    "contracts.ndjson",
+    [rules, ...forged].map((one) => JSON.stringify(one)).join("\n"),
+  );
+  const app = await start({ registry: "standard", snapshot, metricsPort: { host: "127.0.0.1", port: 0 } });
   const { origin } = new URL(app.metricsUrl ?? "");
   expect(await get("/inventory", origin)).toMatchObject({ foreignContracts: "2" });
   expect(valueOf((await scrape(app.metricsUrl)).samples, "offledger_foreign_contracts")).toBe(2);

@@ -2,9 +2,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
-import net from "node:net";
 import { tmpdir } from "node:os";
-import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { fromJson, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -89,18 +87,6 @@ const overHttp2: Exchange = async (
     session.destroy();
   }
 };
-
-/** Sends bytes over HTTP/1.1, and returns all that comes until the service closes the connection. */
-async function overSocket(url: string, bytes: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = net.connect(Number(port), hostname);
-  socket.write(bytes, "latin1");
-  try {
-    return await within(WAIT_MS, "the service closes the connection", text(socket));
-  } finally {
-    socket.destroy();
-  }
-}
 
 const list = callNamed("v1 instruments");
 const factory = callNamed("v2 allocation factory");
@@ -213,26 +199,6 @@ describe("a request id", () => {
     expect(await overHttp2(url, withId(late, "own"))).toEqual({ status: "408", id: "own" });
     const { id, status } = await overHttp2(url, late);
     expect([status, MADE.test(String(id))]).toEqual(["408", true]);
-  });
-
-  const own = "x-request-id: own\r\n";
-  test.each([
-    ["no request", "nothing\r\n\r\n", 400],
-    ["large headers", `GET / HTTP/1.1\r\nHost: a\r\n${own}X: ${"x".repeat(20_000)}\r\n\r\n`, 431],
-    // Node.js does not say which request it was.
-    [
-      "a late body",
-      `POST ${factory.path} HTTP/1.1\r\nHost: a\r\n${own}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
-      408,
-    ],
-    ["another header in it", "GET /livez HTTP/1.1\r\nHost: a\r\nx-request-id: a\nset-cookie: b=c\r\n\r\n", 400],
-    ["two of them", `GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`, 200],
-  ])("of HTTP/1.1 with %s is made for it", async (_what, bytes, status) => {
-    const { url } = await start({ requestSeconds: 1 });
-    const answer = await overSocket(url, bytes);
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(/^x-request-id: (.*)\r$/im.exec(answer)?.[1]).toMatch(MADE);
-    expect(answer).not.toMatch(/set-cookie/i);
   });
 });
 
