@@ -16,7 +16,6 @@ import {
   focused,
   goTo,
   isShown,
-  keepScreenshot,
   openConsole,
   overflow,
   press,
@@ -69,7 +68,6 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
     const found: Record<string, unknown> = {};
     for (const [name, route] of Object.entries(routes)) {
       await goTo(page, route);
-      await keepScreenshot(page, `${name}-${screen.width}-${screen.scheme}`);
       // What is folded counts too.
       await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true');
       found[name] = { overflow: await overflow(page), violations: await violations(page) };
@@ -273,7 +271,6 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
     await page.shows("#token");
     expect(await page.texts("h1")).toEqual(["Token required"]);
     expect(await focused(page)).toMatchObject({ tag: "input", label: "Token" });
-    await keepScreenshot(page, "token-1280-light");
     expect(await violations(page)).toEqual([]);
     await page.type("#token", "another-token");
     await page.click("form button");

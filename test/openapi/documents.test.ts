@@ -6,12 +6,9 @@ import { calls, successfulCalls } from "../fixtures/calls/index.js";
 import { matchesRoute, type OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import { rpcs } from "../fixtures/services.js";
 import { openApi30 } from "./openapi-3.0.js";
-import { additions, asBytes, documentNamed, operations, own, ownDocument, published, routes } from "./published.js";
+import { additions, asBytes, operations, own, ownDocument, published, routes } from "./published.js";
 
 const paths = operations.map(([route]) => route);
-const infoOf = (document: object) =>
-  (document as { readonly info: { readonly version: string; readonly description: string } }).info;
-
 describe("the document", () => {
   test("is valid OpenAPI 3.0 with a description for everything", () => {
     const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
@@ -56,19 +53,6 @@ describe("the document", () => {
     for (const { properties = {}, required = [] } of Object.values(ownDocument.components.schemas)) {
       expect(Object.keys(properties)).toEqual(expect.arrayContaining([...required]));
     }
-  });
-
-  test.each([
-    ["token metadata v1", "token-metadata-v1-1.2.0.yaml"],
-    ["transfer instruction v1", "transfer-instruction-v1.yaml"],
-    ["transfer instruction v2", "transfer-instruction-v2.yaml"],
-    ["allocation instruction v1", "allocation-instruction-v1.yaml"],
-    ["allocation instruction v2", "allocation-instruction-v2.yaml"],
-    ["allocation v1", "allocation-v1.yaml"],
-    ["allocation v2", "allocation-v2.yaml"],
-    ["Utilities API", "utilities.yaml"],
-  ])("names the version of the published document %s", (name, file) => {
-    expect(infoOf(ownDocument).description).toContain(`${name} (${infoOf(documentNamed(file)).version})`);
   });
 
   test("declares that no credentials are required", () => {
