@@ -89,15 +89,6 @@ describe("responses", () => {
     expect(missed).toEqual(isServed ? ["503"] : neverSucceeds);
   });
 
-  test("have error and error_description in utility operations, and only error in all others", () => {
-    for (const [call, found] of received) {
-      const names = call.path.startsWith("/api/utilities/") ? ["error", "error_description"] : ["error"];
-      for (const { status, body } of found) {
-        expect({ status, names: status === 200 ? names : Object.keys(body ?? {}) }).toEqual({ status, names });
-      }
-    }
-  });
-
   test("have every optional property of an instrument on a participant", () => {
     const body = getBody("v1 instrument", "on a participant") as JsonObject;
     const named = Object.keys(own.resolve({ $ref: "#/components/schemas/Instrument/properties" }) ?? {});
