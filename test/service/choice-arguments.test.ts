@@ -23,8 +23,8 @@ test.each([
   ["allocateV2", GetAllocationFactoryRequestSchema, "getAllocationFactoryV2"],
   ["settleBatchV2", GetSettlementFactoryRequestSchema, "getSettlementFactory"],
 ] as const)("%s: the example of the document, without what is null but a map", (form, schema, operation) => {
-  const { body } = exampleRequests(own).find(({ operationId }) => operationId === operation) ?? {};
-  const { extraArgs: _, ...given } = body?.["choiceArguments"] as JsonObject;
+  const { body = {} } = exampleRequests(own).find(({ operationId }) => operationId === operation) ?? {};
+  const { extraArgs: _, ...given } = body["choiceArguments"] as JsonObject;
   // Without ignoring unknown fields: a field that the message lacks would throw.
   const { typedArguments } = fromJson(schema, { [form]: given });
   expect(typedArguments.case).toBe(form);

@@ -211,6 +211,8 @@ describe("reflection", () => {
     expect(new Set(files.map(({ name }) => name)).size).toBe(files.length);
     for (const { name, dependency } of files)
       expect([name, dependency]).toEqual([name, image.file.find((file) => file.name === name)?.dependency]);
+    const imports = files.flatMap(({ dependency }) => dependency);
+    expect(imports.filter((name) => !namesOf(answer).includes(name))).toEqual([]);
     // A stream gets imports once.
     expect(namesOf(again)).toEqual(["offledger/burn/v0/burn_service.proto"]);
   });
