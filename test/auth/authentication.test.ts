@@ -34,16 +34,6 @@ function signWithPublicKey(): string {
   return `${signed}.${createHmac("sha256", first.pem).update(signed).digest("base64url")}`;
 }
 
-async function tampered(): Promise<string> {
-  const [head, , signature] = (await first.sign({ exp: at(-3600) })).split(".");
-  return `${head}.${part(validClaims)}.${signature}`;
-}
-
-async function signWithCriticalHeader(): Promise<string> {
-  const [, payload, signature] = (await first.sign()).split(".");
-  return `${part({ alg: "RS256", kid: "first", crit: ["secret-extension"], "secret-extension": 1 })}.${payload}.${signature}`;
-}
-
 /** Each with a part of the expected message. */
 const invalidTokens: readonly (readonly [title: string, message: string, token: () => string | Promise<string>])[] = [
   ["expired", "token expired", () => first.sign({ exp: at(-31) })],
@@ -58,11 +48,8 @@ const invalidTokens: readonly (readonly [title: string, message: string, token: 
   ["signed with an unknown key", "does not publish", async () => (await Key.make("third")).sign()],
   ["signed with another key of the same name", "signature", () => foreign.sign()],
   ["that names a key of another algorithm", "does not publish", () => first.sign({}, { kid: "second" })],
-  ["with altered claims", "signature", tampered],
-  ["with an unknown critical header", "signed JWT", signWithCriticalHeader],
   ["that is truncated", "signature", async () => (await first.sign()).slice(0, -20)],
   ["that is garbage", "signed JWT", () => "garbage"],
-  ["that is garbage in three parts", "signed JWT", () => "a.b.c"],
   ["that is too long", "8192", () => "x".repeat(8_193)],
   ["whose expiry is a string", "(exp)", () => first.sign({ exp: "2036" as unknown as number })],
 ];
@@ -105,7 +92,7 @@ test.each(invalidTokens)("a token is rejected: %s", async (_title, message, toke
   expect([response.status, body]).toMatchObject([401, { error: "unauthenticated" }]);
   expect(challenge).toMatch(/^Bearer realm="offledger", error="invalid_token", error_description="[^"\\]+"$/);
   for (const said of [challenge, body.error_description]) expect(said).toContain(message);
-  for (const one of [...text.split(".").filter((piece) => piece.length > 8), "secret-extension"])
+  for (const one of text.split(".").filter((piece) => piece.length > 8))
     expect(JSON.stringify([challenge, body])).not.toContain(one);
 });
 

@@ -3,7 +3,7 @@
  * capability from a key whose value is exactly 1, of version 2 where both are listed.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../src/util/json.js";
 import { elementOf, type ShortContract } from "../../src/testing/answer.js";
@@ -13,7 +13,7 @@ import { temporaryFile } from "../fixtures/files.js";
 import { registryOf } from "../fixtures/in-memory.js";
 import { formatModule, moduleFields } from "../fixtures/own-registry.js";
 import { serving } from "../fixtures/registries.js";
-import { registry as pathTo, type Running, serveFile } from "../fixtures/run-service.js";
+import { registry as pathTo, type Running } from "../fixtures/run-service.js";
 
 const NAMES = ["holding", "transfer-instruction", "allocation", "allocation-instruction", "allocation-request"];
 
@@ -112,17 +112,6 @@ describe("a wallet finds all five capabilities", () => {
   ])("of the Registry Utility whose factory is of version %s", async (version, expected) => {
     const contexts = { packages: version === undefined ? {} : { app: version } };
     await expectAll(await serving(utility("app"), { contexts }), parties.registrar, expected);
-  });
-
-  test("of the demo", async () => {
-    const running = await serveFile(undefined);
-    onTestFinished(() => running.close());
-    const { body } = await running.get("/api/utilities/v0/contract/instrument-configuration/all");
-    const { instrumentConfigurations } = body as unknown as {
-      readonly instrumentConfigurations: readonly { readonly payload: { readonly registrar: string } }[];
-    };
-    const registrar = instrumentConfigurations[0]?.payload.registrar ?? "";
-    await expectAll(running, registrar, "v1");
   });
 
   test("of version 1, where the operator hides version 2 of a registrar", async () => {

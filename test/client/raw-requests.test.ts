@@ -10,7 +10,6 @@ import { framed, sendHttp2 } from "../fixtures/requests-in-forms.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
-const unknownMethod = `/${MetadataService.typeName}/Nothing`;
 
 let server: Server;
 let url: string;
@@ -41,7 +40,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** Sends over HTTP/2 only: conformance.slow.test.ts shows that HTTP/1.1 does not differ. */
+/** Over HTTP/2 only: transport/matrix.test.ts shows that HTTP/1.1 does not differ. */
 const send = ({ method = "POST", to = path, headers = {}, body }: Sent) =>
   sendHttp2(client, { method, path: to, headers, ...(body !== undefined && { body: Buffer.from(body) }) });
 
@@ -99,19 +98,6 @@ describe("Connect rejects", () => {
     const response = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
     expect(response.status).toBe(status);
     expect(JSON.parse(response.body.toString())).toMatchObject({ code, message: expect.stringMatching(/./) as string });
-  });
-});
-
-describe("every protocol rejects", () => {
-  test.each<[string, Sent]>([
-    ["JSON", { headers: json, body: requestBody }],
-    ["truncated JSON", { headers: json, body: "{" }],
-    ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
-    ["no content type", { body: requestBody }],
-  ])("an unknown rpc with 404: %s", async (_what, sent) => {
-    const { status, body } = await send({ ...sent, to: unknownMethod });
-    expect(status).toBe(404);
-    expect(JSON.parse(body.toString())).toEqual({ error: `nothing is served at POST ${unknownMethod}` });
   });
 });
 

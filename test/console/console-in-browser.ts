@@ -1,6 +1,5 @@
 /** A service with refused requests, and what tests do with its console in a browser, as its user and as its observer. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { party } from "../../demo/element.js";
 import { startApp } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
@@ -25,8 +24,6 @@ export async function serveConsole(config: Partial<AppConfig> = {}): Promise<Ser
 }
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-/** Git ignores it. */
-const SCREENSHOTS = "test/console/screenshots";
 
 export interface Screen {
   readonly width: number;
@@ -42,7 +39,7 @@ export async function openConsole(browser: Browser, url: string, screen: Screen,
   const { width, height, scheme } = screen;
   await page.command("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
   await page.command("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
-  // Phones have none, and they would be part of the pictures.
+  // Phones have none.
   await page.command("Emulation.setScrollbarsHidden", { hidden: true });
   // Without it `focus` events of a page in the background are late.
   await page.command("Emulation.setFocusEmulationEnabled", { enabled: true });
@@ -92,13 +89,6 @@ export const titlesOf = async (page: Page, selector: string): Promise<string[]> 
 /** How many pixels the page is wider than the screen. */
 export const overflow = (page: Page): Promise<unknown> =>
   page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-
-/** Keeps a picture of the whole page. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  const { data } = await page.command("Page.captureScreenshot", { captureBeyondViewport: true });
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  writeFileSync(join(SCREENSHOTS, `${name}.png`), Buffer.from(data as string, "base64"));
-}
 
 const KEYS = {
   Tab: { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },

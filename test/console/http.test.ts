@@ -71,13 +71,6 @@ describe("the page", () => {
       expect(await response.json()).toEqual({ error: `nothing is served at GET ${path}` });
     },
   );
-
-  test("is not served on the public port", async () => {
-    for (const path of ["/console", "/console/", "/console/main.js", "/console/style.css"]) {
-      expect((await fetch(served.publicUrl + path)).status).toBe(404);
-    }
-    expect(await (await fetch(`${served.publicUrl}/`)).json()).toMatchObject({ service: "offledger" });
-  });
 });
 
 test("with a token, the page is open and what it reads is not", async () => {

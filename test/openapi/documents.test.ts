@@ -6,12 +6,9 @@ import { calls, successfulCalls } from "../fixtures/calls/index.js";
 import { matchesRoute, type OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import { rpcs } from "../fixtures/services.js";
 import { openApi30 } from "./openapi-3.0.js";
-import { additions, asBytes, documentNamed, operations, own, ownDocument, published, routes } from "./published.js";
+import { additions, asBytes, operations, own, ownDocument, published, routes } from "./published.js";
 
 const paths = operations.map(([route]) => route);
-const infoOf = (document: object) =>
-  (document as { readonly info: { readonly version: string; readonly description: string } }).info;
-
 describe("the document", () => {
   test("is valid OpenAPI 3.0 with a description for everything", () => {
     const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
@@ -56,34 +53,6 @@ describe("the document", () => {
     for (const { properties = {}, required = [] } of Object.values(ownDocument.components.schemas)) {
       expect(Object.keys(properties)).toEqual(expect.arrayContaining([...required]));
     }
-  });
-
-  test.each([
-    ["token metadata v1", "token-metadata-v1-1.2.0.yaml"],
-    ["transfer instruction v1", "transfer-instruction-v1.yaml"],
-    ["transfer instruction v2", "transfer-instruction-v2.yaml"],
-    ["allocation instruction v1", "allocation-instruction-v1.yaml"],
-    ["allocation instruction v2", "allocation-instruction-v2.yaml"],
-    ["allocation v1", "allocation-v1.yaml"],
-    ["allocation v2", "allocation-v2.yaml"],
-    ["Utilities API", "utilities.yaml"],
-  ])("names the version of the published document %s", (name, file) => {
-    expect(infoOf(ownDocument).description).toContain(`${name} (${infoOf(documentNamed(file)).version})`);
-  });
-
-  test("says that an answer is for one choice, and that debug fields are not to be trusted blindly", () => {
-    expect(infoOf(ownDocument).description).toMatch(/for one exercise of one choice/);
-    const { schemas } = ownDocument.components;
-    for (const name of [
-      "FactoryWithChoiceContext",
-      "TransferFactoryWithChoiceContext",
-      "UtilityFactoryWithChoiceContext",
-    ])
-      expect(schemas[name]?.description).toMatch(/should not use one answer for several/);
-    const { properties = {} } = schemas["DisclosedContract"] ?? {};
-    const debug = Object.entries(properties).filter(([name]) => name.startsWith("debug"));
-    expect(debug).toHaveLength(3);
-    for (const [, { description }] of debug) expect(description).toMatch(/trusted only as far as the provider is/);
   });
 
   test("declares that no credentials are required", () => {
@@ -136,51 +105,21 @@ describe("the requests of the calls", () => {
 });
 
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
-const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** They become names of generated clients. Those of version 1 and of the Utilities API are published. */
+/** They become names of generated clients; the published ones are compared below. V2 only where version 1 has the same name. */
 test.each([
-  [
-    `${R}/transfer-instruction/v1/transfer-factory`,
-    "getTransferFactory",
-    "GetTransferFactoryRequest",
-    "TransferArguments",
-  ],
-  [
-    `${R}/transfer-instruction/v2/transfer-factory`,
-    "getTransferFactoryV2",
-    "GetTransferFactoryRequestV2",
-    "TransferArgumentsV2",
-  ],
-  [
-    `${R}/allocation-instruction/v1/allocation-factory`,
-    "getAllocationFactory",
-    "GetAllocationFactoryRequest",
-    "AllocateArguments",
-  ],
-  [
-    `${R}/allocation-instruction/v2/allocation-factory`,
-    "getAllocationFactoryV2",
-    "GetAllocationFactoryRequestV2",
-    "AllocateArgumentsV2",
-  ],
-  // V2 only where version 1 has the same name.
-  [
-    `${R}/allocation/v2/settlement-factory`,
-    "getSettlementFactory",
-    "GetSettlementFactoryRequest",
-    "SettleBatchArguments",
-  ],
+  [`${R}/transfer-instruction/v2/transfer-factory`, "getTransferFactoryV2", "GetTransferFactoryRequestV2"],
+  [`${R}/allocation-instruction/v2/allocation-factory`, "getAllocationFactoryV2", "GetAllocationFactoryRequestV2"],
+  [`${R}/allocation/v2/settlement-factory`, "getSettlementFactory", "GetSettlementFactoryRequest"],
   [
     `${R}/allocations/v2/{allocationId}/choice-contexts/cancel`,
     "getAllocationCancelContextV2",
     "GetChoiceContextRequest",
   ],
-])("POST %s is %s and takes %s", (path: string, id: string, request: string, choiceArguments?: string) => {
+])("POST %s is %s and takes %s", (path, id, request) => {
   const { operationId, requestBody } = own.operation(`POST ${path}`);
-  expect([operationId, requestBody?.content["application/json"]?.schema]).toEqual([id, named(request)]);
-  const { properties = {} } = ownDocument.components.schemas[request] ?? {};
-  expect(properties["choiceArguments"]?.allOf).toEqual(choiceArguments && [named(choiceArguments)]);
+  const $ref = `#/components/schemas/${request}`;
+  expect([operationId, requestBody?.content["application/json"]?.schema]).toEqual([id, { $ref }]);
 });
 
 test("all operations of the published documents are compared", () => {
@@ -188,30 +127,8 @@ test("all operations of the published documents are compared", () => {
   expect(routes).toHaveLength(47 - 13);
 });
 
-describe("the paths", () => {
-  test("that are published are served", () => {
-    expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
-  });
-
-  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, health and the stream", () => {
-    const known = new Set(routes.map(({ route }) => route));
-    expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
-      "GET /api/offledger/v1/watch",
-      "GET /api/utilities/v0/contract/instrument-configuration/paginated",
-      "GET /livez",
-      "GET /readyz",
-      `POST ${R}/allocation-instruction/v2/allocation-factory`,
-      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/accept`,
-      `POST ${R}/allocation-instruction/v2/{allocationInstructionId}/choice-contexts/withdraw`,
-      `POST ${R}/allocation/v2/settlement-factory`,
-      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/cancel`,
-      `POST ${R}/allocations/v2/{allocationId}/choice-contexts/withdraw`,
-      `POST ${R}/transfer-instruction/v2/transfer-factory`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/accept`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`,
-      `POST ${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/withdraw`,
-    ]);
-  });
+test("the paths that are published are served", () => {
+  expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
 });
 
 /** Published schemas that this document does not have, and why. */
@@ -264,22 +181,6 @@ describe("the document of the service", () => {
       .filter(({ operationId }) => /getOpenApiSpec/i.test(operationId))
       .map(({ responses }) => Object.keys(responses["200"]?.content ?? {}));
     expect(types).toEqual([["application/octet-stream"], ["application/json"]]);
-  });
-});
-
-describe("a request", () => {
-  test.each(
-    Object.entries(successfulCalls).flatMap(([name, call]) =>
-      routes
-        .filter(({ route }) => route === routeOf(call.method))
-        .map(({ api, operation }) => ({ name, call, api, operation })),
-    ),
-  )("$name conforms to the published schema", (one) => {
-    const schema = bodyOf(one.operation);
-    const { components } = one.api.document;
-    const ajv = new Ajv({ strict: false, validateFormats: false });
-    expect(one.call.body === undefined).toBe(schema === undefined);
-    expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
   });
 });
 

@@ -3,10 +3,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { calls } from "../fixtures/calls/index.js";
 import { routeOf } from "../fixtures/openapi.js";
-import { type ExampleRequest, exampleRequests } from "../fixtures/openapi-examples.js";
 import type { Call } from "../fixtures/protocols.js";
-import { Connection } from "../fixtures/raw-connection.js";
-import { type Running, serveFile } from "../fixtures/run-service.js";
 import { callDuringShutdown, type ScenarioResponse, Scenarios } from "../fixtures/scenarios.js";
 import { additions, asBytes, operations, own, published, registrar, routes } from "./published.js";
 
@@ -39,7 +36,7 @@ function getBody(name: string, scenario = "on the demo registry"): JsonValue {
 const isBodyRejection = (route: string, { status }: ScenarioResponse): boolean =>
   own.operation(route).requestBody === undefined && (status === 413 || status === 415);
 
-/** Statuses that transport-statuses.slow.test.ts produces, and 304, which test/transport/validators.test.ts does. */
+/** Statuses that test/transport produces: early-answers.test.ts, and validators.test.ts for 304. */
 const ofTransport: ReadonlySet<string> = new Set(["304", "405", "408", "414", "429", "431"]);
 
 /** Health operations cannot fail unexpectedly. */
@@ -90,15 +87,6 @@ describe("responses", () => {
     // These need no contracts: only an overload makes them unavailable.
     const isServed = ["GET /livez", "GET /api/utilities/v0/openapi"].includes(route);
     expect(missed).toEqual(isServed ? ["503"] : neverSucceeds);
-  });
-
-  test("have error and error_description in utility operations, and only error in all others", () => {
-    for (const [call, found] of received) {
-      const names = call.path.startsWith("/api/utilities/") ? ["error", "error_description"] : ["error"];
-      for (const { status, body } of found) {
-        expect({ status, names: status === 200 ? names : Object.keys(body ?? {}) }).toEqual({ status, names });
-      }
-    }
   });
 
   test("have every optional property of an instrument on a participant", () => {
@@ -163,45 +151,9 @@ describe("a response", () => {
   });
 });
 
-/** No operation decides these. Their bodies differ by API. */
-describe("the statuses of the transport", () => {
-  const OF_ALL = ["405", "408", "414", "431"];
-  const requests = exampleRequests(own).filter(({ operationId }) =>
-    ["getTransferFactory", "getOperator", "getReadiness"].includes(operationId),
+test("the statuses of the transport are listed for every operation", () => {
+  const unlisted = operations.flatMap(([route, { responses }]) =>
+    ["405", "408", "414", "431"].filter((status) => !(status in responses)).map((status) => `${route}: ${status}`),
   );
-  let running: Running;
-  beforeAll(async () => {
-    running = await serveFile(undefined, { config: { requestSeconds: 1 } });
-  });
-  afterAll(() => running.close());
-
-  test("are listed for every operation", () => {
-    const unlisted = operations.flatMap(([route, { responses }]) =>
-      OF_ALL.filter((status) => !(status in responses)).map((status) => `${route}: ${status}`),
-    );
-    expect(unlisted).toEqual([]);
-    expect(requests).toHaveLength(3);
-  });
-
-  /** The beginning of a request for each. */
-  const heads: Readonly<Record<string, (request: ExampleRequest) => string>> = {
-    405: ({ path }) => `DELETE ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
-    408: ({ verb, path }) => `${verb} ${path} HTTP/1.1\r\nhost: a\r\nx: `,
-    414: ({ verb, path }) => `${verb} ${path}?${"a".repeat(12_288)} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`,
-    431: ({ verb, path }) => `${verb} ${path} HTTP/1.1\r\nhost: a\r\nx: ${"a".repeat(20_000)}\r\n\r\n`,
-  };
-
-  test.each(requests.flatMap((request) => OF_ALL.map((status) => ({ status, route: request.route, request }))))(
-    "$status of $route conforms to the document, with its headers",
-    async ({ status, route, request }) => {
-      const connection = await Connection.to(running.url);
-      await connection.send(heads[status]?.(request) ?? "");
-      const response = (await connection.respond(1)).at(-1);
-      connection.end();
-      expect(response?.status).toBe(Number(status));
-      expect(own.validate(route, Number(status), JSON.parse(response?.body ?? "") as JsonValue)).toEqual([]);
-      for (const name of Object.keys(own.response(route, Number(status))?.headers ?? {}))
-        expect(response?.headers.toLowerCase()).toContain(`\r\n${name.toLowerCase()}: `);
-    },
-  );
+  expect(unlisted).toEqual([]);
 });

@@ -74,16 +74,6 @@ describe("the package", () => {
       expect(project.packed).toContain(String(path).replace(/^\.\//, ""));
   });
 
-  test("exports nothing else", async () => {
-    await project.write(
-      "inside.js",
-      `const results = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client"].map((name) => import(name)));
-       console.log(JSON.stringify(results.map(({ reason }) => reason?.code)));`,
-    );
-    const code = "ERR_PACKAGE_PATH_NOT_EXPORTED";
-    expect(await project.json("inside.js")).toEqual([code, code, code]);
-  });
-
   test("starts without settings, with the demo, the documentation and the console", async () => {
     const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: "0" };
     const program = new Program(process.execPath, [project.program, "serve"], { cwd: project.folder, env });
@@ -139,19 +129,6 @@ describe("the descriptor set", () => {
     );
     expect(commented).toEqual(own);
     expect(file.filter(({ name }) => name.startsWith("grpc/"))).toEqual([]);
-  });
-
-  test("names the published code of its imports", async () => {
-    const { file } = await readDefinitions(`${packageRoot}/gen/offledger.binpb`);
-    const options = (name: string) => file.find((one) => one.name === name)?.options;
-    expect(options("google/api/annotations.proto")).toMatchObject({
-      goPackage: "google.golang.org/genproto/googleapis/api/annotations;annotations",
-      javaPackage: "com.google.api",
-    });
-    expect(options("buf/validate/validate.proto")).toMatchObject({
-      goPackage: "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate",
-      javaPackage: "build.buf.validate",
-    });
   });
 
   test("generates code of its own files only", async () => {

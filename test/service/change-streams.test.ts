@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChangeStreams, type ChangeStreamsOptions } from "../../src/service/change-streams.js";
 import type { WatchEvent } from "../../src/service/released-changes.js";
 import { ChangeLog } from "../../src/state/change-log.js";
-import { registrarHash } from "../../src/state/lookup-hash.js";
 import { MAX_WAIT_MS, within } from "../fixtures/wait.js";
 
 /** Streams over a log at offset 10, until the test ends. */
@@ -156,17 +155,6 @@ describe("resuming", () => {
       await expect(open(setUp(), { resumeToken }).next()).rejects.toMatchObject({ reason: "invalid" });
     },
   );
-});
-
-test("a filter selects by tag and by registrar", async () => {
-  const setup = setUp();
-  const ofRegistrar = registrarHash("r").slice(0, 8);
-  const stream = await opened(setup, { registrars: ["r"], tags: ["a"] });
-  append(setup, 11, "b");
-  append(setup, 12, "a", "x");
-  expect(await stream.next()).toMatchObject({ offset: 12, tags: ["a", "x"] });
-  append(setup, 13, ofRegistrar, "y");
-  expect(await stream.next()).toMatchObject({ offset: 13, tags: [ofRegistrar, "y"] });
 });
 
 test("a stream for which nothing changes is not reset when the log no longer reaches back to its last event", async () => {

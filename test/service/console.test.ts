@@ -1,18 +1,14 @@
 /** What the console shows of the demo registry, on the operator's port. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
-import { ConsoleService } from "../../gen/offledger/console/v1/console_service_pb.js";
 import { partyMessage, refusalsMessage, registrarMessages } from "../../src/service/console.js";
 import { PartyResults } from "../../src/registry/party-search.js";
 import { element, payload } from "../fixtures/elements.js";
+import { temporaryFile } from "../fixtures/files.js";
 import { contractsOf } from "../fixtures/in-memory.js";
 import { callNamed } from "../fixtures/calls/index.js";
 import { ownModule } from "../fixtures/own-registry.js";
-import { protocols } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { type ServedConsole, serveConsole } from "../console/console-in-browser.js";
 import { nameOf, protocolClients } from "../telemetry/protocol-clients.js";
@@ -173,23 +169,6 @@ describe("a party", () => {
     const executes = { operation: "offledger.allocation.v1.AllocationService/GetAllocationTransferContext" };
     expect(byId("allocation bond leg")).toMatchObject({ completion: executes });
   });
-
-  test("every request of a completion is answered, or refused for the causes listed", async () => {
-    const { instructions } = await getParty(bob);
-    const listed = instructions as unknown as {
-      causes: { code: string }[];
-      completion: { operation: string; request: object };
-    }[];
-    const refused: [codes: string[], status: number][] = [];
-    for (const { causes, completion } of listed) {
-      const init = { method: "POST", headers: { "content-type": "application/json" } };
-      const body = JSON.stringify(completion.request);
-      const response = await fetch(`${service.publicUrl}/${completion.operation}`, { ...init, body });
-      await response.text();
-      if (causes.length > 0 || !response.ok) refused.push([causes.map(({ code }) => code), response.status]);
-    }
-    expect(refused).toEqual([[["instruction-moving"], 409]]);
-  });
 });
 
 test("a contract has its payload and the choices on it, if it is an instruction", async () => {
@@ -218,9 +197,11 @@ test("of contracts that are read by interface it has the views, and how many no 
   const forged = structuredClone(others.slice(0, 2));
   for (const one of forged)
     Object.assign(eventOf(one), { contractId: `00${eventOf(one).contractId}`, signatories: ["mallory::1220"] });
-  const path = join(mkdtempSync(join(tmpdir(), "views-")), "contracts.ndjson");
-  writeFileSync(path, [rules, ...forged].map((one) => JSON.stringify(one)).join("\n"));
-  const app = await start({ registry: "standard", snapshot: path, metricsPort: { host: "127.0.0.1", port: 0 } });
+  const snapshot = await temporaryFile(
+    "contracts.ndjson",
+    [rules, ...forged].map((one) => JSON.stringify(one)).join("\n"),
+  );
+  const app = await start({ registry: "standard", snapshot, metricsPort: { host: "127.0.0.1", port: 0 } });
   const { origin } = new URL(app.metricsUrl ?? "");
   expect(await get("/inventory", origin)).toMatchObject({ foreignContracts: "2" });
   expect(valueOf((await scrape(app.metricsUrl)).samples, "offledger_foreign_contracts")).toBe(2);
@@ -241,34 +222,6 @@ interface Shown extends JsonObject {
 const eventOf = (one: JsonObject | undefined): Shown =>
   (one as unknown as { contractEntry: { JsActiveContract: { createdEvent: Shown } } }).contractEntry.JsActiveContract
     .createdEvent;
-
-test("every protocol answers the same", async () => {
-  await until("the warnings are found", isChecked);
-  const { getInventory, getParty: ofParty, listRefusals } = ConsoleService.method;
-  const calls = [
-    { method: getInventory, request: {}, path: "/inventory" },
-    { method: ofParty, request: { party: alice }, path: `/parties/${encodeURIComponent(alice)}` },
-    { method: listRefusals, request: {}, path: "/refusals" },
-  ];
-  for (const { method, path, request } of calls) {
-    const answers: JsonValue[] = [];
-    for (const name of ["REST", "Connect JSON", "Connect binary", "gRPC", "gRPC-Web"]) {
-      const call = { method, request, path: PATH + path, body: undefined };
-      const outcome = await protocols[name]?.(service.url, call);
-      if (outcome?.ok !== true) throw new Error(`${name}: ${JSON.stringify(outcome)}`);
-      // REST has fields without a value too.
-      answers.push(toJson(method.output, fromJson(method.output, outcome.answer)));
-    }
-    expect(JSON.stringify(answers[0]).length).toBeGreaterThan(100);
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-  }
-});
-
-test("neither the public port serves it, nor a mirror that answers nothing else", async () => {
-  const mirror = await start({ metricsPort: { host: "127.0.0.1", port: 0 } }, { mirrors: true, answers: false });
-  for (const url of [service.publicUrl, new URL(mirror.metricsUrl ?? "").origin])
-    expect((await fetch(`${url}${PATH}/inventory`)).status).toBe(404);
-});
 
 test("a registry without a lookup has its inventory and contracts", async () => {
   const own = await serveConsole({ registry: ownModule });

@@ -1,16 +1,13 @@
 /** What a registry is asked: metadata, version of the token standard and executors, as they came. */
 import { fromJson } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
-import { AllocationService } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
+import { expect, test } from "vitest";
 import { invalid } from "../../src/domain/errors.js";
 import type { JsonObject } from "../../src/util/json.js";
 import type { ChoiceQuery, FactoryQuery } from "../../src/registry/sdk/registry.js";
 import { services } from "../../src/service/services.js";
 import { rpcs } from "../../src/transport/rpcs.js";
-import { createServer } from "../../src/transport/server.js";
 import { executorOn, storeOf } from "../fixtures/in-memory.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
-import { protocols } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
 /** The services of a registry that refuses each query after it has kept it. */
@@ -82,31 +79,4 @@ test("typed arguments have a name", async () => {
   const settleBatchV2 = { settlement: { executors: ["eve"], id: "s" }, transferLegs, actors: ["eve"] };
   const query = { argumentsName: "settleBatchV2", apiVersion: "v2" };
   expect(await asked(settles, { settleBatchV2 })).toMatchObject([query]);
-});
-
-test.each(["REST", "gRPC", "Connect JSON"])("%s asks the same", async (protocol) => {
-  const { queries, bindings } = await asking();
-  const server = await createServer(bindings, TEST_SERVER_OPTIONS);
-  onTestFinished(() => server.close(1_000));
-  const url = await server.listen("127.0.0.1", 0);
-  const root = "/api/token-standard/v0/registrars/acme/registry";
-  const choiceArguments = { settlement: { executors }, extraArgs };
-  const { getSettlementFactory, getAllocationWithdrawContext } = AllocationService.method;
-  const calls = [
-    { method: getSettlementFactory, path: "/allocation/v2/settlement-factory", body: { choiceArguments }, ids: {} },
-    {
-      method: getAllocationWithdrawContext,
-      path: "/allocations/v2/00/choice-contexts/withdraw",
-      body: { meta },
-      ids: { allocationId: "00" },
-    },
-  ];
-  for (const { method, path, body, ids } of calls) {
-    const call = { method, path: root + path, body, request: { registrarParty: "acme", ...ids, ...body } };
-    expect(await protocols[protocol]?.(url, call)).toMatchObject({ ok: false, message: "asked" });
-  }
-  expect(queries).toEqual([
-    { registrar: "acme", choiceArguments, meta, apiVersion: "v2" },
-    { registrar: "acme", contractId: "00", meta, apiVersion: "v2" },
-  ]);
 });

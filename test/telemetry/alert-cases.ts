@@ -34,9 +34,16 @@ const healthy: Series = {
 };
 
 const labelsOf = (group: string): string => `${api},group="${group}",operation="offledger.of.${group}",protocol="rest"`;
-/** A counter of requests, with the increase of each minute in values such as `0+60x30`. */
-const requests = (group: string, status: string): string =>
-  `offledger_requests_total{${labelsOf(group)},status="${status}"}`;
+/** Requests by group and status: so many a minute, or the values of a counter. */
+const traffic = (groups: Readonly<Record<string, Readonly<Record<string, number | string>>>>): Series =>
+  Object.fromEntries(
+    Object.entries(groups).flatMap(([group, byStatus]) =>
+      Object.entries(byStatus).map(([status, of]) => [
+        `offledger_requests_total{${labelsOf(group)},status="${status}"}`,
+        typeof of === "number" ? `0+${of}${always}` : of,
+      ]),
+    ),
+  );
 /** Requests a minute, and those below a quarter of a second. */
 const durations = (group: string, all: number, quick: number): Series => ({
   [`offledger_request_duration_seconds_bucket{${labelsOf(group)},le="0.25"}`]: `0+${quick}${always}`,
@@ -56,73 +63,60 @@ const rows: readonly Row[] = [
   [
     "every request for metadata fails, beside frequent probes and many other requests",
     HOURS,
-    {
-      [requests("metadata", "unavailable")]: `0+1${always}`,
-      [requests("factories", "ok")]: `0+6000${always}`,
-      [requests("probes", "ok")]: `0+600${always}`,
-    },
+    traffic({ metadata: { unavailable: 1 }, factories: { ok: 6000 }, probes: { ok: 600 } }),
     "OffledgerFailing",
     "OffledgerFailingSlowly",
   ],
   [
     "one request of a hundred fails for six hours",
     6 * HOURS,
-    { [requests("contexts", "ok")]: `0+99${always}`, [requests("contexts", "deadline_exceeded")]: `0+1${always}` },
+    traffic({ contexts: { ok: 99, deadline_exceeded: 1 } }),
     "OffledgerFailing",
     "OffledgerFailingSlowly",
   ],
   [
     "a probed replica is not ready, and streams end with it",
     12 * HOURS,
-    {
-      [requests("factories", "ok")]: `0+60${always}`,
-      [requests("factories", "unavailable")]: `0${always}`,
-      [requests("probes", "unavailable")]: `0+60${always}`,
-      [requests("streams", "unavailable")]: `0+60${always}`,
-    },
+    traffic({
+      factories: { ok: 60, unavailable: `0${always}` },
+      probes: { unavailable: 60 },
+      streams: { unavailable: 60 },
+    }),
   ],
   [
     "callers send wrong requests",
     12 * HOURS,
-    {
-      [requests("factories", "invalid_argument")]: `0+60${always}`,
-      [requests("factories", "failed_precondition")]: `0+60${always}`,
-      [requests("factories", "canceled")]: `0+60${always}`,
-    },
+    traffic({ factories: { invalid_argument: 60, failed_precondition: 60, canceled: 60 } }),
   ],
   [
     "two requests of a thousand fail for six hours",
     6 * HOURS,
-    { [requests("contexts", "ok")]: `0+998${always}`, [requests("contexts", "unavailable")]: `0+2${always}` },
+    traffic({ contexts: { ok: 998, unavailable: 2 } }),
     "OffledgerFailingSlowly",
   ],
-  [
-    "one request of two thousand fails for six hours",
-    6 * HOURS,
-    { [requests("contexts", "ok")]: `0+1999${always}`, [requests("contexts", "unavailable")]: `0+1${always}` },
-  ],
+  ["one request of two thousand fails for six hours", 6 * HOURS, traffic({ contexts: { ok: 1999, unavailable: 1 } })],
   [
     "one request of ten failed for twenty minutes, until ten minutes ago",
     12 * HOURS,
-    { [requests("contexts", "ok")]: `0+60${always}`, [requests("contexts", "unavailable")]: "0x689 0+6x20 120x10" },
+    traffic({ contexts: { ok: 60, unavailable: "0x689 0+6x20 120x10" } }),
     "OffledgerFailingSlowly",
   ],
   [
     "one request of a hundred fails for an hour of a day",
     24 * HOURS,
-    { [requests("contexts", "ok")]: `0+99${always}`, [requests("contexts", "unavailable")]: "0x1379 0+1x60" },
+    traffic({ contexts: { ok: 99, unavailable: "0x1379 0+1x60" } }),
   ],
 
   [
     "one of few requests fails",
     HOURS,
-    { [requests("factories", "ok")]: `0+1${always}`, [requests("factories", "unavailable")]: `0x54 1${always}` },
+    traffic({ factories: { ok: 1, unavailable: `0x54 1${always}` } }),
     "OffledgerFailingSlowly",
   ],
   [
     "every request of few fails: two an hour, for half a day",
     12 * HOURS + 3,
-    { [requests("factories", "unavailable")]: Array.from({ length: 26 }, (_, half) => `${half}x29`).join(" ") },
+    traffic({ factories: { unavailable: Array.from({ length: 26 }, (_, half) => `${half}x29`).join(" ") } }),
     "OffledgerFailing",
     "OffledgerFailingSlowly",
   ],
@@ -142,7 +136,7 @@ const rows: readonly Row[] = [
       ...durations("factories", 60, 60),
       ...durations("probes", 600, 0),
       ...durations("none", 600, 0),
-      [requests("streams", "ok")]: `0+600${always}`,
+      ...traffic({ streams: { ok: 600 } }),
     },
   ],
   ["two requests of a hundred are slow for six hours", 6 * HOURS, durations("factories", 100, 98), "OffledgerSlowly"],
@@ -216,51 +210,31 @@ const rows: readonly Row[] = [
   [
     "one request of many fails because of a defect",
     30,
-    { [requests("contexts", "ok")]: `0+6000${always}`, [requests("contexts", "internal")]: "0x20 1x20" },
+    traffic({ contexts: { ok: 6000, internal: "0x20 1x20" } }),
     "OffledgerDefect",
   ],
-  [
-    "a request fails without a defect",
-    30,
-    { [requests("contexts", "ok")]: `0+6000${always}`, [requests("contexts", "unavailable")]: "0x20 1x20" },
-  ],
+  ["a request fails without a defect", 30, traffic({ contexts: { ok: 6000, unavailable: "0x20 1x20" } })],
 
   [
     "one request of a hundred is rejected by a limit, and every probe",
     20,
-    {
-      [requests("factories", "ok")]: `0+99${always}`,
-      [requests("factories", "resource_exhausted")]: `0+1${always}`,
-      [requests("probes", "resource_exhausted")]: `0+600${always}`,
-    },
+    traffic({ factories: { ok: 99, resource_exhausted: 1 }, probes: { resource_exhausted: 600 } }),
   ],
   [
     "one request of ten is refused unread, beside frequent probes",
     20,
-    {
-      [requests("factories", "ok")]: `0+54${always}`,
-      [requests("none", "unavailable")]: `0+6${always}`,
-      [requests("probes", "ok")]: `0+6000${always}`,
-    },
+    traffic({ factories: { ok: 54 }, none: { unavailable: 6 }, probes: { ok: 6000 } }),
     "OffledgerFlooded",
   ],
   [
     "one request of a hundred is refused unread, and unknown paths are asked for",
     20,
-    {
-      [requests("factories", "ok")]: `0+99${always}`,
-      [requests("none", "unavailable")]: `0+1${always}`,
-      [requests("none", "not_found")]: `0+600${always}`,
-    },
+    traffic({ factories: { ok: 99 }, none: { unavailable: 1, not_found: 600 } }),
   ],
   [
     "one request of ten is rejected by a limit, beside frequent probes",
     20,
-    {
-      [requests("factories", "ok")]: `0+54${always}`,
-      [requests("factories", "resource_exhausted")]: `0+6${always}`,
-      [requests("probes", "ok")]: `0+6000${always}`,
-    },
+    traffic({ factories: { ok: 54, resource_exhausted: 6 }, probes: { ok: 6000 } }),
     "OffledgerTurningAway",
   ],
 

@@ -1,7 +1,7 @@
-/** The metrics of docs/observability.md, of a running service, and the port that serves them. */
+/** The metrics of docs/observability.md, of a running service. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import { Registry } from "prom-client";
@@ -11,11 +11,8 @@ import { FreshnessHistory } from "../../src/telemetry/freshness.js";
 import { RequestMetrics, TransferMetrics } from "../../src/telemetry/request-metrics.js";
 import type { CompletedRequest } from "../../src/telemetry/request-record.js";
 import { callNamed } from "../fixtures/calls/index.js";
-import { element, payload } from "../fixtures/elements.js";
 import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { sendRest } from "../fixtures/protocols.js";
-import { registryOf, serving } from "../fixtures/registries.js";
-import * as requests from "../fixtures/requests.js";
 import { until } from "../fixtures/wait.js";
 import { listWarnings } from "../fixtures/warnings.js";
 import { nameOf, protocolClients } from "./protocol-clients.js";
@@ -211,25 +208,6 @@ describe("transfers", () => {
     expect(countsOf(samples, "offledger_transfer_factories_total")).toEqual([`${acme.party} ACME-EUR direct 3`]);
   });
 
-  test("have any registrar and any instrument as labels", async () => {
-    const [registrar, id] = ['o"dd\\ party\n{a="b"}::1220', 'E"U\\R\n'];
-    const running = await serving(
-      registryOf({
-        factory: element("AllocationFactory", "factory", payload.service({ registrar })),
-        rule: element("TransferRule", "rule", payload.service({ registrar })),
-        configuration: element("InstrumentConfiguration", "usd", payload.configuration(id, { registrar })),
-      }),
-    );
-    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 }, snapshot: running.path });
-    const transfer = { sender: "alice", receiver: "bob", instrumentId: { admin: registrar, id } };
-    const path = requests.transferFactory().replace(/registrars\/[^/]+/, `registrars/${encodeURIComponent(registrar)}`);
-    const body = JSON.stringify({ choiceArguments: { transfer } });
-    expect((await fetch(app.url + path, { method: "POST", headers: json, body })).status).toBe(200);
-    expect((await scrape(app.metricsUrl)).text).toContain(
-      String.raw`{registrar="o\"dd\\ party\n{a=\"b\"}::1220",instrument="E\"U\\R\n",transfer_kind="offer"} 1`,
-    );
-  });
-
   test("past 1,000 series are counted as other, with their kind", async () => {
     const series = await seriesOf((metrics) => {
       for (let index = 0; index < 1_500; index++) metrics.count("acme", `I${index}`, "offer");
@@ -258,42 +236,15 @@ describe("transfers", () => {
   });
 });
 
-describe("the metrics port", () => {
-  test("serves metrics only, as long as the service runs, and only if it is configured", async () => {
-    expect((await start({})).metricsUrl).toBeUndefined();
-    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
-    const url = app.metricsUrl ?? "";
-    expect((await fetch(new URL("/docs", url))).status).toBe(404);
-    expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(405);
-    expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
-    expect((await fetch(`${url}?a=b`)).headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    await app.close();
-    await expect(fetch(url)).rejects.toThrow("fetch failed");
-  });
-
-  test("stops the start if it is in use, and the error names the setting", async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    onTestFinished(() => void taken.close());
-    const { port } = taken.address() as AddressInfo;
-    await expect(start({ metricsPort: { host: "127.0.0.1", port } })).rejects.toThrow(
-      /^OFFLEDGER_METRICS_PORT.* EADDRINUSE/,
-    );
-  });
-
-  test("has 16 connections", async () => {
-    const { metricsUrl = "" } = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
-    const { hostname, port } = new URL(metricsUrl);
-    let closed = 0;
-    const open = () => connect(Number(port), hostname).on("error", () => undefined);
-    const sockets = Array.from({ length: 24 }, () => open().on("close", () => closed++));
-    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-    await until("connections over the limit are closed", () => closed >= 8);
-    expect(closed).toBe(8);
-    sockets.forEach((socket) => socket.destroy());
-    const isOpen = async () => (await fetch(metricsUrl).catch(() => undefined))?.ok === true;
-    await until("a new connection is accepted", isOpen);
-  });
+test("a metrics port that is in use stops the start, and the error names the setting", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  expect((await start({})).metricsUrl).toBeUndefined();
+  await expect(start({ metricsPort: { host: "127.0.0.1", port } })).rejects.toThrow(
+    /^OFFLEDGER_METRICS_PORT.* EADDRINUSE/,
+  );
 });
 
 test("the history has the points of an hour, at most 720, oldest first; the last is of now", async () => {

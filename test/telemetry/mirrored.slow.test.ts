@@ -3,13 +3,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
 import { migrateDatabase } from "../../src/cli/migrate.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import { element, parties, payload } from "../fixtures/elements.js";
+import { parties } from "../fixtures/elements.js";
 import { completeElements } from "../fixtures/operation-calls.js";
 import { ownModule } from "../fixtures/own-registry.js";
 import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { until } from "../fixtures/wait.js";
-import { listWarnings, warningsUrl } from "../fixtures/warnings.js";
-import { creationsOf, play } from "../scripted-participant/elements.js";
+import { warningsUrl } from "../fixtures/warnings.js";
+import { play } from "../scripted-participant/elements.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
 import { Participant } from "../scripted-participant/participant.js";
 import { scrape, start, valueOf } from "./starting.js";
@@ -25,8 +25,7 @@ async function onDatabase(): Promise<Partial<AppConfig>> {
 
 /** A ledger with a complete registry, and the settings of a service that follows it. */
 async function participating() {
-  const clock = { now: Date.parse("2026-06-01T00:00:00Z") };
-  const ledger = new ScriptedLedger({ synchronizerId: "sync-A", clock: () => new Date(clock.now) });
+  const ledger = new ScriptedLedger({ synchronizerId: "sync-A" });
   play(ledger, completeElements(), { stakeholders });
   const participant = await Participant.start({ ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
@@ -37,7 +36,7 @@ async function participating() {
     metricsPort: { host: "127.0.0.1", port: 0 },
     graceSeconds: 2,
   };
-  return { clock, ledger, participant, settings };
+  return { ledger, participant, settings };
 }
 
 /** The current value of a metric without labels; undefined if it has no sample. */
@@ -106,79 +105,9 @@ describe("the metrics", () => {
 
 describe("the warnings", () => {
   const GAUGE = "offledger_registry_warnings";
-  const gauge = async ({ metricsUrl }: App) =>
-    valueOf((await scrape(metricsUrl)).samples, GAUGE, { kind: "rule-missing" });
-
-  test.each([
-    ["in memory", async () => ({})],
-    ["on PostgreSQL", onDatabase],
-  ])("%s appear, and go away, as contracts change", async (_name, store) => {
-    const { ledger, clock, settings } = await participating();
-    const fresh = { staleSeconds: 86_400, unreadySeconds: 86_400 };
-    const time = () => clock.now;
-    const app = await start({ ...(await store()), ...settings, ...fresh }, undefined, time, time);
-    await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
-    /** The list once the service has an update, a minute later. */
-    const listAfter = async (update: number) => {
-      await until("the service has the update", async () => ((await now(app, "ledger_offset")) ?? 0) >= update);
-      const { checkedAt } = await listWarnings(app.metricsUrl);
-      // Not again within the minute.
-      expect(Date.parse(checkedAt)).toBe(clock.now);
-      clock.now += 60_000;
-      let list = await listWarnings(app.metricsUrl);
-      await until("the registry is checked again", async () => {
-        list = await listWarnings(app.metricsUrl);
-        return list.checkedAt === new Date(clock.now).toISOString();
-      });
-      return list;
-    };
-    const first = await listWarnings(app.metricsUrl);
-    expect(first).toMatchObject({ total: 0, warnings: [], checkedAt: "2026-06-01T00:00:00.000Z" });
-    expect(first.counts).toEqual({});
-    expect(await gauge(app)).toBe(0);
-    expect(await now(app, "registry_checked_timestamp_seconds")).toBe(clock.now / 1_000);
-
-    const archived = ledger.transact([{ archive: "rule" }]);
-    expect(await listAfter(archived)).toMatchObject({
-      total: 1,
-      offset: archived,
-      counts: { "rule-missing": 1 },
-      warnings: [
-        {
-          kind: "rule-missing",
-          registrar: "registrar::1220",
-          operations: expect.arrayContaining(["settlement-factory", "transfer-instruction/accept"]) as string[],
-          status: 404,
-          message: expect.stringMatching(
-            /^the TransferRule of registrar registrar::1220 does not exist\. Answered 404: .*settlement-factory.*\. Create a TransferRule/,
-          ) as string,
-        },
-      ],
-    });
-    expect(await gauge(app)).toBe(1);
-
-    const [rule] = creationsOf([element("TransferRule", "rule-2", payload.service())]);
-    if (rule === undefined) throw new Error("an element gives a contract");
-    const created = ledger.transact([{ create: { ...rule, signatories: stakeholders } }]);
-    expect((await listAfter(created)).warnings).toEqual([]);
-    expect(await gauge(app)).toBe(0);
-  });
-
-  test("are on the metrics port only", async () => {
-    const app = await start({ metricsPort: { host: "127.0.0.1", port: 0 } });
-    await listWarnings(app.metricsUrl);
-    const response = await fetch(warningsUrl(app.metricsUrl));
-    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect((await fetch(warningsUrl(app.metricsUrl), { method: "POST" })).status).toBe(405);
-    expect((await fetch(`${app.url}/warnings`)).status).toBe(404);
-  });
-
-  test("are 503 before there is a snapshot", async () => {
+  test("are in no metric before there is a snapshot", async () => {
     const ledgerUrl = new URL("http://127.0.0.1:1");
     const app = await start({ ledgerUrl, ledgerParties: stakeholders, metricsPort: { host: "127.0.0.1", port: 0 } });
-    const response = await fetch(warningsUrl(app.metricsUrl));
-    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await response.json()).toEqual({ error: "the first check of the registry is not finished yet" });
     expect((await scrape(app.metricsUrl)).text).not.toMatch(/^offledger_registry_(?:warnings|checked)\S* \d/m);
   });
 

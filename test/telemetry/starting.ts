@@ -11,14 +11,13 @@ import { quiet } from "../fixtures/run-service.js";
 /** A time at which the credentials of the demo registry are valid. */
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 
-/** Without load shedding and request log, unless configured. `clock` is that of ages and waits. */
+/** Without load shedding and request log, unless configured. */
 export async function start(
   config: Partial<AppConfig>,
   roles?: ProcessRoles,
   now: () => number = () => NOW,
-  clock?: () => number,
 ): Promise<App> {
-  const app = await startApp({ ...quiet(), logRequests: "none", ...config }, now, roles, clock);
+  const app = await startApp({ ...quiet(), logRequests: "none", ...config }, now, roles);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close());
   onTestFinished(close);

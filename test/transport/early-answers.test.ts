@@ -120,6 +120,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     };
     const response = await sendHttp2(session as http2.ClientHttp2Session, request);
     expect(response.status).toBe(408);
+    expect(JSON.parse(response.body.toString())).toEqual({ error: "request not received within 0.3 seconds" });
     expectCors(response.headers);
   });
 
@@ -128,6 +129,8 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     await connection.send(`GET / HTTP/1.1\r\nHost: a\r\nOrigin: ${PAGE}\r\nA: ${"a".repeat(20_000)}\r\n\r\n`);
     const [response] = await connection.respond(1);
     expect(response?.status).toBe(431);
+    expect(response?.headers).toMatch(/^connection: close\r$/im);
+    expect(response?.headers).toMatch(/^x-request-id: [0-9a-f]{16}-\d+/im);
     const [, origin] = /^access-control-allow-origin: (.*)\r$/im.exec(response?.headers ?? "") ?? [];
     expect(origin).toBe(corsOrigins === "any" ? "*" : undefined);
     expect(/^access-control-expose-headers: .*x-request-id/im.test(response?.headers ?? "")).toBe(

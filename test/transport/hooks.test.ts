@@ -4,10 +4,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { onIssuance } from "../fixtures/calls/operations.js";
-import { requestHttp1 } from "../fixtures/http-requests.js";
 import { bindPartial } from "../fixtures/partial-service.js";
 import { type Form, forms, requestForms, sendForm } from "../fixtures/requests-in-forms.js";
-import { serveFile } from "../fixtures/run-service.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { until } from "../fixtures/wait.js";
 
@@ -55,16 +53,4 @@ describe("a plugin that a guard registers takes part in the lifecycle of every r
     const { headers } = await sendForm(base, form, requestForms[form](call));
     expect(headers["x-sent"]).toBe("yes");
   });
-});
-
-test.each([
-  "/api/utilities/v0/contract/instrument-configuration/",
-  "//api/utilities/v0//contract/instrument-configuration",
-  "/%61pi/utilities/v0/contract/instrument-configuration",
-])("%s reaches the same operation, with its form of errors", async (path) => {
-  const running = await serveFile(undefined);
-  onTestFinished(() => running.close());
-  const response = await requestHttp1(running.url, path, { "content-type": "application/json" }, "{}");
-  const error_description = "registrar: must be at least 1 characters; instrumentIdentifier: value is required";
-  expect([response.status, JSON.parse(response.body)]).toEqual([400, { error: "invalid_argument", error_description }]);
 });

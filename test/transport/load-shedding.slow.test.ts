@@ -25,7 +25,8 @@ async function startService(maxDelayMs: number) {
   return running.url;
 }
 
-test.each(Object.entries(clients))(
+// matrix.test.ts has the form of the rejection in the others.
+test.each(Object.entries(clients).filter(([name]) => name === "REST" || name === "gRPC"))(
   "%s: rejected with Retry-After while the loop is late, but not health",
   async (_, send) => {
     const url = await startService(50);

@@ -236,8 +236,10 @@ test("requests: no answer is a fault of the server, and each is answered", { tim
   for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(INPUTS / 100);
 });
 
+const LINGER_MS = 10;
+
 /** Sends bytes on a connection of their own. Returns what came until it closed, or some time later. */
-async function exchange(bytes: Buffer, cuts: readonly number[], lingerMs: number): Promise<Buffer> {
+async function exchange(bytes: Buffer, cuts: readonly number[]): Promise<Buffer> {
   const { hostname, port } = new URL(service.url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
   const received: Buffer[] = [];
@@ -250,76 +252,11 @@ async function exchange(bytes: Buffer, cuts: readonly number[], lingerMs: number
     if (!socket.destroyed) socket.write(bytes.subarray(from, at[index + 1]));
     await new Promise(setImmediate);
   }
-  // In HTTP/1.1 the end of the input ends the connection. In HTTP/2 it may not.
-  if (lingerMs === 0) {
-    socket.end();
-    await within(30_000, "the service closes a connection whose client has ended it", closed);
-  } else await Promise.race([closed, pause(lingerMs)]);
+  await Promise.race([closed, pause(LINGER_MS)]);
   socket.destroy();
   return Buffer.concat(received);
 }
 const cuts = fc.array(fc.nat(), { maxLength: 3 });
-
-const LINES = [
-  ...`Content-Length: 5 | Content-Length: -1 | Content-Length: 99999999999999999999 | Content-Length: 1, 1 | Host: | No colon | : no name
-    | Transfer-Encoding: chunked | Transfer-Encoding: gzip, chunked | Transfer-Encoding:\u000bchunked | Connection: close | Upgrade: h2c
-    | Upgrade: websocket | HTTP2-Settings: AAMAAABkAAQAAP__ | Expect: 100-continue | Name : blank before the colon | A: \u0000 | A: \u00e9
-    | __proto__: a | Trailer: a | Keep-Alive: timeout=0, max=0`.split(/\s+\| /),
-  " folded",
-  `A: ${"a".repeat(20_000)}`,
-];
-const FIRST_LINES = "GET * HTTP/1.1|CONNECT a:1 HTTP/1.1|GET / HTTP/0.9|GET / HTTP/9.9|GET a|\u0016\u0003\u0001".split(
-  "|",
-);
-
-const http1 = fc.record({
-  bytes: fc
-    .tuple(
-      fc.array(
-        fc.record({
-          call: anyCall,
-          first: fc.option(fc.constantFrom(...FIRST_LINES), { freq: 6, nil: undefined }),
-          lines: fc.array(fc.constantFrom(...LINES), { maxLength: 2 }),
-          size: fc.oneof(
-            { weight: 4, arbitrary: fc.constant(undefined) },
-            fc.constantFrom("chunked", "0", "1", "99999999"),
-          ),
-        }),
-        { minLength: 1, maxLength: 4 },
-      ),
-      edits(2),
-    )
-    .map(([requests, list]) => {
-      const texts = requests.map(({ call, first, lines, size }) => {
-        const { method, path, body = Buffer.alloc(0) } = requestForms.REST(call);
-        const isChunked = size === "chunked";
-        const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${size ?? body.length}`;
-        const content = isChunked ? `${body.length.toString(16)}\r\n${body.toString()}\r\n0\r\n\r\n` : body.toString();
-        const head = [
-          first ?? `${method} ${path} HTTP/1.1`,
-          "Host: a",
-          "Content-Type: application/json",
-          length,
-          ...lines,
-        ];
-        return `${head.join("\r\n")}\r\n\r\n${content}`;
-      });
-      return edited(Buffer.from(texts.join(""), "latin1"), list);
-    }),
-  cuts,
-});
-
-test(
-  "bytes of HTTP/1.1: every answer is one, below 500, and the connection ends with its client",
-  { timeout: 400_000 },
-  async () => {
-    await expectNoFault(http1, async ({ bytes, cuts: at }) => {
-      const text = (await exchange(bytes, at, 0)).toString("latin1");
-      const [fault] = /^HTTP\/1\.1 5\d\d[^]{0,500}/m.exec(text) ?? [];
-      return text === "" || text.startsWith("HTTP/1.1 ") ? fault : `not HTTP: ${text.slice(0, 300)}`;
-    });
-  },
-);
 
 const stream = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(1, 3, 5) }, fc.constantFrom(0, 2, 101, 2 ** 31 - 1));
 const bytes = fc.uint8Array({ maxLength: 40 }).map((list) => Buffer.from(list));
@@ -381,7 +318,7 @@ function isFault(block: Buffer): boolean {
 
 test("frames of HTTP/2: every status is below 500", { timeout: 400_000 }, async () => {
   await expectNoFault(http2Bytes, async ({ bytes: input, cuts: at }) => {
-    const output = await exchange(input, at, 10);
+    const output = await exchange(input, at);
     for (let from = 0; from + 9 <= output.length; from += 9 + output.readUIntBE(from, 3)) {
       const payload = output.subarray(from + 9, from + 9 + output.readUIntBE(from, 3));
       if (output[from + 3] === Type.headers && isFault(payload)) return payload.toString("hex");

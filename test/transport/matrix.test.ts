@@ -8,9 +8,9 @@ import type { AppConfig } from "../../src/config/limits.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { ERROR_REASONS, type ErrorReason, rejection } from "../../src/transport/errors.js";
 import { createServer } from "../../src/transport/server.js";
-import { acme, alice, bob, nordic } from "../fixtures/calls/build.js";
-import { calls, cashTransfer, failingCalls, successfulCalls, transferV1 } from "../fixtures/calls/index.js";
-import { info, instruments, onAllocation, onIssuance, transferFactory } from "../fixtures/calls/operations.js";
+import { nordic } from "../fixtures/calls/build.js";
+import { calls, cashTransfer, failingCalls, successfulCalls } from "../fixtures/calls/index.js";
+import { info, onAllocation, onIssuance, transferFactory } from "../fixtures/calls/operations.js";
 import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { bindPartial } from "../fixtures/partial-service.js";
 import { type Call, protocols, sendRest } from "../fixtures/protocols.js";
@@ -79,34 +79,11 @@ describe("on the demo registry", () => {
     expect(connect.body.toString()).toBe(text);
   });
 
-  test("a second page", async () => {
-    const first = (await (await sendRest(url(), instruments(acme, { pageSize: 1 }))).json()) as JsonObject;
-    const second = instruments(acme, { pageSize: 1, pageToken: first["nextPageToken"] as string });
-    const answer = (await (await sendRest(url(), second)).json()) as JsonValue;
-    expect(answer).toMatchObject({ instruments: [{ id: "ACME-EUR" }] });
-    expect(answer).not.toHaveProperty("nextPageToken");
-    expect(await sendAll(url(), second)).toEqual(byAll({ ok: true, answer }));
-  });
-
   test.each(Object.entries(failingCalls))("%s: the same error", async (_name, call) => {
     const found = await sendAll(url(), call);
     expect(found["REST"]).toMatchObject({ ok: false });
     expect(found).toEqual(byAll(found["REST"]));
   });
-
-  const large = { ...transferV1(alice, bob, "ACME-EUR"), padding: "x".repeat(1024 * 1024) };
-  // A GET is in the URL, which HTTP limits by itself.
-  const withBody = everyProtocol.filter(([name]) => name !== "Connect GET");
-  test.each(withBody)(
-    "a request of more than 1 MiB over %s is rejected, and its connection serves",
-    async (_, send) => {
-      for (let round = 0; round < 3; round++) {
-        const outcome = await send(url(), transferFactory("v1", { choiceArguments: large }, acme));
-        expect(outcome).toMatchObject({ ok: false, code: Code.ResourceExhausted });
-      }
-      expect(await send(url(), cashTransfer)).toMatchObject({ ok: true });
-    },
-  );
 });
 
 describe("during reassignment of every contract", () => {

@@ -1,24 +1,19 @@
 /** JSON with choice arguments: nesting, size, and decimals as numbers, by each protocol. */
-import { gzipSync } from "node:zlib";
-import { type DescMethodUnary, type Message, toJson } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
+import { type DescMethodUnary, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v2/allocation_service_pb.js";
 import { BurnMintInstructionService } from "../../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import { TransferService } from "../../../gen/offledger/transfer/v0/transfer_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { invalid } from "../../../src/domain/errors.js";
 import { type JsonValue, scanJson } from "../../../src/util/json.js";
-import { parseJson } from "../../../src/transport/decoding/decode.js";
-import { createServer, type Server } from "../../../src/transport/server.js";
-import { acme, alice, bob, call } from "../../fixtures/calls/build.js";
+import { fromJsonBytes, parseJson } from "../../../src/transport/decoding/decode.js";
+import { acme, alice, bob } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/index.js";
 import { transferFactory } from "../../fixtures/calls/operations.js";
 import { expectAlive } from "../../fixtures/http-requests.js";
-import { bindPartial } from "../../fixtures/partial-service.js";
 import { protocols } from "../../fixtures/protocols.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { nameOf } from "../../fixtures/services.js";
 
 test.for([
@@ -184,93 +179,39 @@ const numbers: readonly (readonly [written: string, read: string])[] = [
   ["12345678901234567.0000000001", "12345678901234567.0000000001"],
   ['"0.50"', "0.50"],
 ];
+const instrument = '{"admin":"a::1","id":"I"}';
 
-interface Place {
-  readonly method: DescMethodUnary;
-  /** Undefined for a message that REST does not have. */
-  readonly path?: string;
-  /** JSON with # for the decimal. */
-  readonly json: string;
-  /** Where the decimal is in the message, in JSON. */
-  readonly at: readonly (string | number)[];
-}
-const instrument = `{"admin":"a::1","id":"I"}`;
-const places: Readonly<Record<string, Place>> = {
-  "an output of burn-mint": {
-    method: BurnMintInstructionService.method.getBurnMintFactory,
-    path: call(BurnMintInstructionService.method.getBurnMintFactory).path,
-    json: `{"instrumentId":${instrument},"outputs":[{"owner":"b::1","amount":"1.0"},{"owner":"c::1","amount":#}]}`,
-    at: ["outputs", 1, "amount"],
-  },
-  "the transfer of a proof": {
-    method: TransferService.method.verifyTransferProof,
-    path: call(TransferService.method.verifyTransferProof).path,
-    json:
-      `{"updateId":"u","transfer":{"sender":"a::1","receiver":"b::1","amount":#,"instrument_id":${instrument},` +
-      `"requestedAt":"2026-01-01T00:00:00Z","executeBefore":"2026-01-02T00:00:00Z","inputHoldingCids":[],"meta":{"values":{"note":"1e-7"}}}}`,
-    at: ["transfer", "amount"],
-  },
-  "a typed transfer": {
-    method: TransferInstructionService.method.getTransferFactory,
-    json: `{"registrarParty":"a::1","transferV1":{"transfer":{"sender":"a::1","receiver":"b::1","amount":#,"instrumentId":${instrument}}}}`,
-    at: ["transferV1", "transfer", "amount"],
-  },
-  "a leg of a typed settlement": {
-    method: AllocationService.method.getSettlementFactory,
-    json: `{"registrarParty":"a::1","settleBatchV2":{"transferLegs":[{"sender":{"owner":"a::1"},"receiver":{"owner":"b::1"},"amount":#,"instrumentId":"I"}]}}`,
-    at: ["settleBatchV2", "transferLegs", 0, "amount"],
-  },
-};
-
-const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}) =>
-  fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
-const ways: Readonly<Record<string, (url: string, place: Place, json: string) => Promise<Response>>> = {
-  REST: (url, { path = "" }, json) => post(url + path, json),
-  Connect: (url, { method }, json) => post(`${url}/${nameOf(method)}`, json),
-  "Connect with a deadline": (url, { method }, json) =>
-    post(`${url}/${nameOf(method)}`, json, { "connect-timeout-ms": "20000" }),
-  "Connect, compressed": (url, { method }, json) =>
-    post(`${url}/${nameOf(method)}`, gzipSync(json), { "content-encoding": "gzip" }),
-  "Connect by GET": (url, { method }, json) =>
-    fetch(`${url}/${nameOf(method)}?encoding=json&message=${encodeURIComponent(json)}`),
-};
-
-describe("a decimal that is a number is read as it is written", () => {
-  let server: Server;
-  let url: string;
-  let received: Message[] = [];
-  const take = (request: Message): never => {
-    received.push(request);
-    throw invalid("seen");
-  };
-  beforeAll(async () => {
-    const bindings = [
-      bindPartial(BurnMintInstructionService, { getBurnMintFactory: take }),
-      bindPartial(TransferService, { verifyTransferProof: take }),
-      bindPartial(TransferInstructionService, { getTransferFactory: take }),
-      bindPartial(AllocationService, { getSettlementFactory: take }),
-    ];
-    server = await createServer(bindings, TEST_SERVER_OPTIONS);
-    url = await server.listen("127.0.0.1", 0);
-  });
-  afterAll(() => server.close(1_000));
-
-  const cases = Object.entries(places).flatMap(([what, place]) =>
-    Object.entries(ways)
-      .filter(([name]) => place.path !== undefined || name !== "REST")
-      .map(([way, send]) => ({ what, way, place, send })),
-  );
-  test.each(cases)("in $what over $way", async ({ place, send }) => {
-    for (const [written, read] of numbers) {
-      received = [];
-      expect(await (await send(url, place, place.json.replace("#", written))).text()).toContain("seen");
-      const json: unknown = toJson(place.method.input, received[0] as Message);
-      expect(place.at.reduce((value, key) => (value as never)[key], json)).toBe(read);
-    }
-    for (const wrong of ["true", "[1]", "1e400"]) {
-      received = [];
-      expect((await send(url, place, place.json.replace("#", wrong))).status).toBe(400);
-      expect(received).toEqual([]);
-    }
-  });
+/** JSON with # for the decimal, and where it is in the message, in JSON. */
+test.each<[string, DescMethodUnary, json: string, at: readonly (string | number)[]]>([
+  [
+    "an output of burn-mint",
+    BurnMintInstructionService.method.getBurnMintFactory,
+    `{"instrumentId":${instrument},"outputs":[{"owner":"b::1","amount":"1.0"},{"owner":"c::1","amount":#}]}`,
+    ["outputs", 1, "amount"],
+  ],
+  [
+    "the transfer of a proof",
+    TransferService.method.verifyTransferProof,
+    `{"transfer":{"amount":#,"instrument_id":${instrument},"meta":{"values":{"note":"1e-7"}}}}`,
+    ["transfer", "amount"],
+  ],
+  [
+    "a typed transfer",
+    TransferInstructionService.method.getTransferFactory,
+    `{"transferV1":{"transfer":{"sender":"a::1","amount":#,"instrumentId":${instrument}}}}`,
+    ["transferV1", "transfer", "amount"],
+  ],
+  [
+    "a leg of a typed settlement",
+    AllocationService.method.getSettlementFactory,
+    '{"settleBatchV2":{"transferLegs":[{"sender":{"owner":"a::1"},"amount":#,"instrumentId":"I"}]}}',
+    ["settleBatchV2", "transferLegs", 0, "amount"],
+  ],
+])("a decimal that is a number is read as it is written, in %s", (_what, { input }, text, at) => {
+  const readAs = (written: string) => fromJsonBytes(input, Buffer.from(text.replace("#", written)));
+  for (const [written, read] of numbers) {
+    const json: unknown = toJson(input, readAs(written));
+    expect(at.reduce((value, key) => (value as never)[key], json)).toBe(read);
+  }
+  for (const wrong of ["true", "[1]", "1e400"]) expect(() => readAs(wrong)).toThrow(ConnectError);
 });

@@ -1,6 +1,6 @@
 /**
  * Families of attacks under a memory limit, directly on the service: it lives, answers right, and its health answers.
- * OFFLEDGER_ATTACK_SECONDS is how long each takes, 30 by default; docs/security.md has the figures of 60.
+ * OFFLEDGER_ATTACK_SECONDS is how long each takes, 15 by default; docs/security.md has the figures of 60.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js
 import { until, within } from "../../fixtures/wait.js";
 import { BEGUN_CONNECTIONS, FAMILIES, type FamilyName, type Tally, TRANSFER_FACTORY } from "./families.js";
 
-const SECONDS = Number(process.env["OFFLEDGER_ATTACK_SECONDS"] ?? 30);
+const SECONDS = Number(process.env["OFFLEDGER_ATTACK_SECONDS"] ?? 15);
 const MIB = 1024 * 1024;
 const MEMORY_BYTES = 512 * MIB;
 const PROBE_MS = 250;

@@ -1,5 +1,5 @@
 /** The attacks by name, what they count, and what an honest caller asks meanwhile. */
-import { party } from "../../../demo/element.js";
+import { cashTransfer } from "../../fixtures/calls/index.js";
 
 export const FAMILIES = [
   "connections",
@@ -18,29 +18,8 @@ export type FamilyName = (typeof FAMILIES)[number];
 /** An attack has begun, and says so, once it has opened as many. */
 export const BEGUN_CONNECTIONS = 10;
 
-const registrar = party("nordic-registrar");
-
 /** To the demo registry. */
-export const TRANSFER_FACTORY = {
-  path: `/api/token-standard/v0/registrars/${registrar}/registry/transfer-instruction/v1/transfer-factory`,
-  body: JSON.stringify({
-    choiceArguments: {
-      expectedAdmin: registrar,
-      transfer: {
-        sender: party("bob"),
-        receiver: party("carol"),
-        amount: "10.0",
-        instrumentId: { admin: registrar, id: "NOK-CASH" },
-        requestedAt: "2026-06-01T00:00:00Z",
-        executeBefore: "2036-06-01T00:00:00Z",
-        inputHoldingCids: [],
-        meta: { values: {} },
-      },
-      extraArgs: { context: {}, meta: {} },
-    },
-    excludeDebugFields: true,
-  }),
-} as const;
+export const TRANSFER_FACTORY = { path: cashTransfer.path, body: JSON.stringify(cashTransfer.body) };
 
 /** Evidence that the attack took place. */
 export class Tally {

@@ -99,19 +99,6 @@ test.each(Object.entries(versions))("the path with its query over %s", async (_v
     expect([path, length, (await ask(long(length, path), json, "{}")).status]).toEqual([path, length, status]);
 });
 
-test("an HTTP/1.1 header, which closes only its own connection", async () => {
-  const ask = (length: number) =>
-    requestHttp1(running.url, transferFactory(), { ...json, large: "a".repeat(length) }, "{}");
-  // The request line and the other headers count too.
-  expect(await ask(MAX_HEADER - 1_024)).toMatchObject({ status: 400 });
-  for (const length of [MAX_HEADER, 20 * MAX_HEADER]) {
-    const rejected = await ask(length);
-    expect([rejected.status, rejected.headers["connection"]]).toEqual([431, "close"]);
-    expect(JSON.parse(rejected.body)).toEqual({ error: "request header is too large" });
-  }
-  await expectAlive(running.url);
-});
-
 test("an HTTP/2 header, which resets its stream, and the connection stays", async () => {
   const connection = await FrameConnection.to(running.url);
   await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);

@@ -1,11 +1,9 @@
 /** The operator's server on a real port, with the health service as one for operators, and a page. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { type OperatorServerOptions, startOperatorServer } from "../../../src/transport/operator/server.js";
+import { temporaryFile } from "../../fixtures/files.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 export const TOKEN = "0123456789abcdef";
@@ -44,10 +42,4 @@ export async function serveOperator(options: Partial<OperatorServerOptions> = {}
 }
 
 /** A file with a token; removed when the test ends. */
-export async function fileOf(content: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "offledger-operator-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, "token");
-  await writeFile(path, content);
-  return path;
-}
+export const fileOf = (content: string): Promise<string> => temporaryFile("token", content);

@@ -3,10 +3,9 @@
  * registrar at the root, `/registry/…`, each of which answers as the long form does.
  */
 import http from "node:http";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
-import { RequestLog } from "../../../src/telemetry/request-record.js";
-import { acme, nordic } from "../../fixtures/calls/build.js";
+import { acme } from "../../fixtures/calls/build.js";
 import { calls, successfulCalls } from "../../fixtures/calls/index.js";
 import { sendHttp1 } from "../../fixtures/http-requests.js";
 import { type Call, verbOf } from "../../fixtures/protocols.js";
@@ -14,24 +13,12 @@ import { quiet, registry } from "../../fixtures/run-service.js";
 import { nameOf } from "../../fixtures/services.js";
 
 let app: App;
-/** With another registrar at its root. */
-let other: App;
-const logged: string[] = [];
-const now = () => Date.parse("2026-06-01T00:00:00Z");
 
 beforeAll(async () => {
-  vi.spyOn(RequestLog.prototype, "isLogged").mockReturnValue(true);
-  vi.spyOn(RequestLog.prototype, "write").mockImplementation(({ operation, protocol, outcome }) => {
-    logged.push(`${operation} ${protocol} ${outcome}`);
-  });
+  const now = () => Date.parse("2026-06-01T00:00:00Z");
   app = await startApp({ ...quiet(), rootRegistrar: acme, metricsPort: { host: "127.0.0.1", port: 0 } }, now);
-  other = await startApp({ ...quiet(), rootRegistrar: nordic, metricsPort: { host: "127.0.0.1", port: 0 } }, now);
 });
-afterAll(async () => {
-  vi.restoreAllMocks();
-  await app.close();
-  await other.close();
-});
+afterAll(() => app.close());
 
 interface Sent {
   readonly path?: string;
@@ -41,13 +28,13 @@ interface Sent {
 const json = { "content-type": "application/json" };
 
 /** Sends a path as it is: fetch would normalise it. */
-async function send(call: Call, { path = call.path, headers = {}, body }: Sent, to = app) {
+async function send(call: Call, { path = call.path, headers = {}, body }: Sent) {
   const sent = { method: verbOf(call.method), path, headers, body: body === undefined ? body : Buffer.from(body) };
-  const response = await sendHttp1(to.url, sent);
+  const response = await sendHttp1(app.url, sent);
   return { status: response.status, text: response.body.toString(), headers: response.headers };
 }
-const plainly = (call: Call, to = app) =>
-  send(call, call.body === undefined ? {} : { headers: json, body: JSON.stringify(call.body) }, to);
+const plainly = (call: Call) =>
+  send(call, call.body === undefined ? {} : { headers: json, body: JSON.stringify(call.body) });
 
 const restCalls = Object.entries(successfulCalls).filter(([, { path }]) => path.startsWith("/api/"));
 const choices = restCalls.filter(([, { path }]) => path.includes("/choice-contexts/"));
@@ -171,17 +158,5 @@ describe("at the root", () => {
       readonly info: { readonly description: string };
     };
     expect(info.description).toContain(`operations of ${acme} are also served at /registry/…`);
-  });
-
-  test("both forms count as one operation, in log and metrics", async () => {
-    const statuses: number[] = [];
-    logged.length = 0;
-    const paths = ["/registry/metadata/v1/instruments", `${registry(nordic)}/metadata/v1/instruments`];
-    for (let index = 0; index < 12; index++) statuses.push((await fetch(other.url + (paths[index % 2] ?? ""))).status);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    const operation = "offledger.metadata.v1.MetadataService/ListInstruments";
-    const metrics = await (await fetch(other.metricsUrl ?? "")).text();
-    expect(metrics).toContain(`operation="${operation}"`);
-    expect(logged.filter((line) => line === `${operation} rest 0`)).toHaveLength(12);
   });
 });

@@ -83,6 +83,14 @@ describe("405 names the methods of the path", () => {
     expect(await send("PUT", operator, large)).toMatchObject({ status: 405 });
     expect(await send("POST", operator, "{")).toMatchObject({ status: 405 });
     expect(await send("POST", operator, "{}", guarded)).toMatchObject({ status: 405 });
+    // A content type that an rpc does not serve comes after the token.
+    const rpc = { method: "POST", path: "/offledger.operator.v0.OperatorService/GetOperator", body: Buffer.from("x") };
+    const typed = { ...rpc, headers: { "content-type": "text/plain" } };
+    for (const [to, status] of [
+      [guarded, 401],
+      [running, 415],
+    ] as const)
+      expect(await sendHttp1(to.url, typed)).toMatchObject({ status });
     const session = http2.connect(running.url);
     onTestFinished(() => session.destroy());
     const response = await sendHttp2(session, { method: "DELETE", path: operator, headers: {} });

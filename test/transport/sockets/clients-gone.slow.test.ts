@@ -93,9 +93,10 @@ test("GOAWAY followed by a malformed frame in the same bytes ends only its conne
   ]);
   const attack = async () => {
     const socket = net.connect(Number(port), "127.0.0.1");
-    socket.on("error", () => undefined).resume();
-    socket.write(bytes);
-    await once(socket, "close");
+    socket.on("error", () => undefined).write(bytes);
+    // The service has read them. It would keep the connection for as long as an idle one.
+    await once(socket, "data");
+    socket.destroy();
   };
   await Promise.all(Array.from({ length: 10 }, attack));
   expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);

@@ -1,11 +1,10 @@
-/** A page of another origin in a real browser: EventSource, which resumes by itself, and the headers of responses. */
+/** A page of another origin in a real browser: EventSource, which resumes by itself. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Browser, chromium, type Page } from "../../docs-page/chromium.js";
-import { acme } from "../../fixtures/calls/build.js";
 import { type CuttableProxy, startCuttableProxy } from "../../fixtures/cuttable-proxy.js";
-import { registry, type Running, serveFile } from "../../fixtures/run-service.js";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
 
 const skipped = chromium === undefined ? " (skipped: no chromium on the PATH)" : "";
@@ -54,21 +53,5 @@ describe.skipIf(chromium === undefined)(`a browser${skipped}`, () => {
     proxy.restore();
     await until("the stream has resumed", async () => (await events()).length === 2);
     expect((await events())[1]).toMatchObject({ type: "heartbeat", lastEventId: first?.lastEventId });
-  });
-
-  test("reads what a response rests on, and asks whether it still holds", async () => {
-    const url = JSON.stringify(`${running.url}${registry(acme)}/metadata/v1/info`);
-    const seen = (await page.evaluate(`(async () => {
-      const ask = (etag) => fetch(${url}, { cache: "no-store", headers: { "offledger-if-none-match": etag } });
-      const { headers } = await ask("");
-      const etag = headers.get("etag");
-      const again = await ask(etag);
-      return JSON.stringify({ etag, tags: headers.get("offledger-tags"), again: await again.json() });
-    })()`)) as string;
-    expect(JSON.parse(seen)).toEqual({
-      etag: expect.stringMatching(/^W\/"/) as string,
-      tags: expect.stringMatching(/^[\da-f]{8}/) as string,
-      again: {},
-    });
   });
 });
