@@ -40,6 +40,15 @@ describe("the text for a file", () => {
     expect(text.match(/^ {2}the locked holding gone-/gm)).toHaveLength(10);
     expect(text).toContain("\n  … and 1190 more\n");
   });
+
+  test.each([
+    [29, ["warning: credential-expires (1)"]],
+    [31, []],
+  ])("of a credential that ends in %i days", async (days, expected) => {
+    const validUntil = new Date(NOW + days * 86_400_000).toISOString();
+    const bob = element("Credential", "bob-holds", payload.credential("bob", ["holds=USD"], { validUntil }));
+    expect(headersIn(await textFor(completeElements({ registry: { bob } })))).toEqual(expected);
+  });
 });
 
 describe("the text of a start", () => {

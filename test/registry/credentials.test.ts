@@ -57,6 +57,41 @@ function choose(requirements: readonly Requirement[], drafts: readonly Draft[], 
   const { chosen, lacking } = chooseCredentials("party", requirements, drafts.map(contractOf), now);
   return { chosen: chosen.map(({ contractId }) => contractId), lacking: lacking.map(namesOf) };
 }
+test("a claim is met with its value", () => {
+  const other = { issuer: "issuer", requiredClaims: [{ property: "a", value: "other" }] };
+  expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
+});
+
+const soon = (ahead: number): Partial<Draft> => ({ until: NOW + ahead });
+
+/** Each line: of two sets that meet as much, the first is preferred. */
+describe("of the sets that meet most requirements", () => {
+  const [a, both] = [[requirement("a")], [requirement("a"), requirement("b")]];
+  const [ofIssuer, twoDays] = [{ holder: "issuer" }, soon(2 * DAY)];
+  const [minute, minutes] = [soon(MINUTE), soon(2 * MINUTE)];
+  const singly = (all: string) => all.split("").map((letter) => requirement(letter));
+  const held34 = [held("3", "a", soon(3 * DAY)), held("4", "bc")];
+  const two = (first = {}, second = {}) => [held("2", "a", first), held("3", "b", second)];
+  test.each<[string, readonly Requirement[], readonly Draft[], string]>([
+    ["more requirements before all else", both, [held("1", "a"), held("2", "b", { ...soon(1), ...ofIssuer })], "12"],
+    ["ends a day ahead before fewer", both, [held("1", "ab", soon(DAY - 1)), ...two()], "23"],
+    ["a day ahead is enough", both, [held("1", "ab", soon(DAY)), ...two()], "1"],
+    ["ends a minute ahead before fewer", both, [held("1", "ab", soon(MINUTE - 1)), ...two(minute, minute)], "23"],
+    ["a minute ahead is enough", both, [held("1", "ab", minute), ...two(minutes, minutes)], "1"],
+    ["one short end leaves the whole set short", both, [held("1", "ab", minutes), ...two({}, minutes)], "1"],
+    ["fewer than with the widest one", singly("abcdef"), [held("1", "abcd"), held("2", "abe"), held("3", "cdf")], "23"],
+    ["a later first end", singly("abc"), [held("1", "ab", twoDays), held("2", "c"), ...held34], "34"],
+    ["fewer before held by the party", both, [held("1", "ab", ofIssuer), ...two()], "1"],
+    ["held by the party before a later end", a, [held("1", "a", ofIssuer), held("2", "a", twoDays)], "2"],
+    ["a later end", a, [held("1", "a", twoDays), held("2", "a", soon(3 * DAY))], "2"],
+    ["no end at all", a, [held("1", "a", soon(9_000 * DAY)), held("2", "a")], "2"],
+    ["the lower contract id", a, [held("2", "a"), held("1", "a")], "1"],
+  ])("%s", (_rule, requirements, drafts, expected) => {
+    for (const order of [drafts, drafts.toReversed()])
+      expect(choose(requirements, order).chosen.toSorted().join("")).toBe(expected);
+  });
+});
+
 /** What the specification prefers, in order; higher is better. */
 type Score = readonly [met: number, margin: number, fewness: number, own: number, end: number];
 
