@@ -35,6 +35,8 @@ const exercisesOf = ({ transactionTrees }: Recording, choice: string) =>
 const offersOf = ({ contracts }: Recording): string[] =>
   contracts.filter((element) => templateOf(element) === "TransferOffer").map(contractIdOf);
 
+const RESULT_CONTRACTS = "utility.digitalasset.com/enable-result-contracts";
+
 describe("transfers on MainNet", () => {
   test("the accept of each offer has the recorded context", async () => {
     const recorded = recording();
@@ -44,6 +46,25 @@ describe("transfers on MainNet", () => {
     for (const offer of offers) {
       const body = await rules.body(onTransfer("v1", "accept", offer, recorded.registrar));
       expect(readContext(body).values).toEqual(recorded.acceptContext);
+    }
+  });
+
+  test("each recorded accept was exercised with that context", () => {
+    const recorded = recording();
+    const accepts = exercisesOf(recorded, "TransferInstruction_Accept");
+    expect(accepts).toHaveLength(8);
+    for (const { choiceArgument } of accepts)
+      expect(choiceArgument).toMatchObject({ extraArgs: { context: { values: recorded.acceptContext } } });
+  });
+
+  test("without a RegistrarService the entry enable-result-contracts is left out", async () => {
+    const recorded = recording();
+    const rules = rulesOn(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
+    const { [RESULT_CONTRACTS]: flag, ...others } = recorded.acceptContext;
+    expect(flag).toEqual({ tag: "AV_Bool", value: false });
+    for (const offer of offersOf(recorded)) {
+      const body = await rules.body(onTransfer("v1", "accept", offer, recorded.registrar));
+      expect(readContext(body).values).toEqual(others);
     }
   });
 
@@ -62,6 +83,21 @@ describe("transfers on MainNet", () => {
       expect(transferKind).toBe("offer");
       expect(Object.keys(values)).toHaveLength(2);
       expect(values).toEqual(payload.extraArgs.context.values);
+    }
+  });
+
+  test("a withdrawal has an empty context, as the recorded one had, and discloses the locked holding alone", async () => {
+    const recorded = recording();
+    const rules = rulesOn(recorded.contracts);
+    const withdrawals = exercisesOf(recorded, "TransferInstruction_Withdraw");
+    expect(withdrawals.map(({ choiceArgument }) => choiceArgument)).toEqual([
+      { extraArgs: { context: { values: {} }, meta: { values: {} } } },
+    ]);
+    for (const offer of offersOf(recorded)) {
+      const body = await rules.body(onTransfer("v1", "withdraw", offer, recorded.registrar));
+      const { values, disclosed } = readContext(body);
+      expect(values).toEqual({});
+      expect(disclosed.map(({ templateId }) => templateId.split(":").at(-1))).toEqual(["Holding"]);
     }
   });
 });

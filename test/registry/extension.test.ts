@@ -29,6 +29,7 @@ const FIELDS = "templates, entries, changes, allocations";
 const OTHER = "must be another template: there is one of the name";
 const NAME = "must be a name of lower-case letters, digits and hyphens that begins with a letter";
 const TAKEN = "must have another name: there is an entry of this name already";
+const RULE = { on: ["settlement-factory"], add: [{ entry: "transfer-rule" }] };
 
 test.each<[unknown, path: string, reason: string]>([
   [null, "", "must be a map, but has no value"],
@@ -53,11 +54,24 @@ test.each<[unknown, path: string, reason: string]>([
   [named("Licence"), ".entries.Licence", NAME],
   [named("transfer-rule"), ".entries.transfer-rule", TAKEN],
   [{ changes: {} }, ".changes", "must be a list, but is a map"],
+  [change("rewards"), ".changes[0]", 'must be a map, but is "rewards"'],
+  [
+    change({ on: ["settlement"], remove: ["factory"] }),
+    ".changes[0].on[0]",
+    'must be an operation, but is "settlement"',
+  ],
+  [change({ add: [{ entry: "a" }] }), ".changes[0].add[0].entry", "entry a is not defined here: there are service, "],
   [
     change({ add: [{ disclosure: "lisence" }] }, licence(value)),
     ".changes[0].add[0].disclosure",
     "entry lisence is not defined here: there are service, ",
   ],
+  [
+    change(RULE),
+    ".changes[0].add[0]",
+    "must not add the key utility.digitalasset.com/transfer-rule to settlement-factory",
+  ],
+  [change({ ...RULE, if: null }), ".changes[0].if", "must be a name, or a map with a package, but has no value"],
   [change({ set: { missing: 1n } }), ".changes[0].set.missing", "must be one of refuse, omit, allow, but is a bigint"],
 ])("refused is %o%s: %s", (extension, path, reason) => {
   const expected = `module${path}: ${reason}`;
