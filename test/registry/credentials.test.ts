@@ -57,48 +57,9 @@ function choose(requirements: readonly Requirement[], drafts: readonly Draft[], 
   const { chosen, lacking } = chooseCredentials("party", requirements, drafts.map(contractOf), now);
   return { chosen: chosen.map(({ contractId }) => contractId), lacking: lacking.map(namesOf) };
 }
-describe("one credential meets a requirement", () => {
-  const any = { claims: [["other", "a"]] } as const;
-  test.each<[string, requirements: string, readonly Draft[], chosen: string]>([
-    ["with every claim of it: several do not add up", "ab", [held("1", "a"), held("2", "b")], ""],
-    ["with more claims, too", "ab", [held("1", "a"), held("2", "b"), held("3", "cba")], "3"],
-    ["and may meet several", "a b", [held("1", "a"), held("2", "b"), held("3", "ab")], "3"],
-    ["of its issuer alone", "a", [held("1", "a", { issuer: "another" })], ""],
-    ["with claims on the party, not on others", "a", [held("1", "", any)], ""],
-    ["that the party holds", "a", [held("1", "a", { holder: "party" })], "1"],
-    ["that the issuer holds", "a", [held("1", "a", { holder: "issuer" })], "1"],
-    ["that no third party holds", "a", [held("1", "a", { holder: "other" })], ""],
-    ["that nothing more is listed than is needed", "a", [held("1", "a"), held("2", "b"), held("3", "a")], "1"],
-    ["from now", "a", [held("1", "a", { from: NOW })], "1"],
-    ["not from the next microsecond", "a", [held("1", "a", { from: NOW + 1 })], ""],
-    ["until the next microsecond", "a", [held("1", "a", { until: NOW + 1 })], "1"],
-    ["not until now", "a", [held("1", "a", { until: NOW })], ""],
-  ])("%s", (_what, requirements, drafts, expected) => {
-    const lacking = expected === "" ? [`issuer:${requirements}`] : [];
-    const { chosen, ...found } = choose(
-      requirements.split(" ").map((letters) => requirement(letters)),
-      drafts,
-    );
-    expect({ ...found, chosen: chosen.join("") }).toEqual({ chosen: expected, lacking });
-  });
-
-  test("with the value of each claim", () => {
-    const other = { issuer: "issuer", requiredClaims: [{ property: "a", value: "other" }] };
-    expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
-  });
-
-  test.each<[string, readonly Draft[], string[]]>([
-    ["of the party", [held("1", "")], ["1"]],
-    ["of the issuer, with claims on others", [held("1", "", { holder: "issuer", ...any })], ["1"]],
-    ["of a third party", [held("1", "", { holder: "other" })], []],
-    ["none", [], []],
-  ])("without claims by any credential of the issuer: %s", (_what, drafts, chosen) => {
-    expect(choose([requirement("")], drafts)).toEqual({ chosen, lacking: chosen.length === 0 ? ["issuer:"] : [] });
-  });
-
-  test("and nothing is listed without requirements", () => {
-    expect(choose([], [held("1", "a")])).toEqual({ chosen: [], lacking: [] });
-  });
+test("a claim is met with its value", () => {
+  const other = { issuer: "issuer", requiredClaims: [{ property: "a", value: "other" }] };
+  expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
 });
 
 const soon = (ahead: number): Partial<Draft> => ({ until: NOW + ahead });

@@ -93,24 +93,6 @@ describe("a small token", () => {
     ["a registrar without a factory", "instruments", { registrar: "b" }, { status: 404, code: "registrar-not-served" }],
     ["a factory that has ended", "instruments", { at: "2026-03-01T00:00:00Z" }, { status: 404 }],
     [
-      "an instrument that is not listed",
-      "transfer-factory",
-      { choiceArguments: { transfer: { ...transferOf("ann", "bob"), instrumentId: { admin: "a", id: "CUP" } } } },
-      { status: 404, code: "instrument-unknown" },
-    ],
-    [
-      "an unknown instruction",
-      "transfer-instruction/accept",
-      { contractId: "x" },
-      { status: 404, code: "instruction-unknown" },
-    ],
-    [
-      "an instruction of another registrar",
-      "transfer-instruction/accept",
-      { contractId: "offer", registrar: "b" },
-      { status: 404 },
-    ],
-    [
       "a choice that no template names",
       "allocation/withdraw",
       { contractId: "offer" },

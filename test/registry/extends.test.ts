@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { configurationId, loadRegistry } from "../../src/app/registry.js";
 import type { JsonObject } from "../../src/util/json.js";
-import { parseRegistryFile } from "../../src/registry/engine/file.js";
 import { tableRegistry } from "../../src/registry/engine/table-registry.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
 import { ask, asServed, type ShortContract, type TestRequest } from "../../src/testing/answer.js";
@@ -305,15 +304,4 @@ test("answers depend on the file that a file extends", async () => {
   const idOf = (tea: string) =>
     configurationId({ ...quiet(), registry: filesOf({ "a.yaml": "extends: tea.yaml", "tea.yaml": tea }) }, new Map());
   expect(await idOf(TEA)).not.toBe(await idOf(TEA.replace("key: rules", "key: other")));
-});
-
-test.each([
-  ['"*/reject":', '"*/reject":\n    missing: refuse\n    lines:'],
-  ["{ entry: rules, key: rules }", "{ entry: rules, key: rules, missing: refuse }"],
-  ["{ disclosure: rules }", "{ disclosure: rules, missing: refuse }"],
-])("reject, withdraw and cancel must not refuse: %j", (good, bad) => {
-  const file = `${TEA}  "*/reject":\n    - { disclosure: rules }\n`;
-  expect(parseRegistryFile(file).problems).toBeUndefined();
-  const { problems = [] } = parseRegistryFile(file.replace(good, bad));
-  expect(problems.join("\n")).toContain("must not be refuse: reject, withdraw and cancel must be possible without it");
 });

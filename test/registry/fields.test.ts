@@ -5,7 +5,6 @@ import { z } from "zod";
 import { decimalText, parseDecimal } from "../../src/domain/decimal.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
-import { accountForm, accountIn, accountOf } from "../../src/registry/account.js";
 import { allocationArguments, targetSynchronizerOf } from "../../src/registry/factory-arguments.js";
 import { decimal, mapKeys, nonEmpty, readFields, time } from "../../src/registry/fields.js";
 
@@ -147,80 +146,6 @@ describe("a Daml Decimal", () => {
         expect(decimalText(parseDecimal(`${sign}${integer}.${decimals}`) ?? -1n)).toBe(written);
       }),
     );
-  });
-});
-
-/** Of version 2 of the token standard. */
-describe("an account", () => {
-  const ADMIN = "registrar::1220";
-  const read = (account: JsonObject) =>
-    accountOf(readFields(accountForm, account, "transfer.sender"), ADMIN, "transfer.sender");
-  const special = (id: string) => ({ owner: undefined, provider: undefined, id, party: ADMIN, isSpecial: true });
-
-  test.each<[string, JsonObject, string]>([
-    ["its owner", { owner: "alice", provider: null, id: "" }, "alice"],
-    ["its owner, if it has a provider too", { owner: "alice", provider: "bank", id: "1" }, "alice"],
-    ["its provider, if the owner is null", { owner: null, provider: "bank", id: "1" }, "bank"],
-    ["its provider, if the owner is absent", { provider: "bank" }, "bank"],
-    ["its owner, even with a special id", { owner: "alice", id: "cip-112/mint" }, "alice"],
-    ["its provider, even with a special id", { provider: "bank", id: "cip-112/burn" }, "bank"],
-  ])("has as its party %s", (_, account, party) => {
-    expect(read(account)).toMatchObject({ party, isSpecial: false });
-  });
-
-  test.each(["cip-112/mint", "cip-112/burn"])("without owner and provider is special by the id %s", (id) => {
-    expect(read({ owner: null, provider: null, id })).toEqual(special(id));
-    expect(read({ id })).toEqual(special(id));
-  });
-
-  test.each([{ id: "" }, {}, { owner: null, id: "savings" }, { id: "cip-112/transfer" }, { id: "CIP-112/mint" }])(
-    "without owner and provider is refused: %j",
-    (account) => {
-      const message = refusal(() => read(account));
-      expect(message).toContain("transfer.sender.owner must name an owner or a provider");
-      expect(message).toContain("cip-112/mint or cip-112/burn");
-      expect(message).toContain(JSON.stringify("id" in account ? account.id : ""));
-    },
-  );
-
-  const readIn = (transfer: JsonObject) => accountIn(transfer, "sender", ADMIN, "transfer");
-  const withMeta = (sender: string, values: JsonObject): JsonObject => ({ sender, meta: { values } });
-  const NO_OWNER = `cip-112_no-owner::1220${"0".repeat(60)}abcd`;
-  const [id, provider, receiver] = ["cip-112/sender.id", "cip-112/sender.provider", "cip-112/receiver.id"] as const;
-  const alice = { owner: "alice", provider: undefined, id: "", party: "alice", isSpecial: false };
-  const ofBank = { owner: undefined, provider: "bank", party: "bank", isSpecial: false };
-
-  test.each<[string, JsonObject, object]>([
-    ["a party", { sender: "alice" }, alice],
-    ["a party with an empty id", withMeta("alice", { [id]: "" }), alice],
-    [
-      "a party with an id",
-      withMeta("alice", { [id]: "savings", [provider]: "bank" }),
-      { ...alice, id: "savings", provider: "bank" },
-    ],
-    ["a party with a special id", withMeta("alice", { [id]: "cip-112/mint" }), { ...alice, id: "cip-112/mint" }],
-    ["a party, the other side has an id", withMeta("alice", { [receiver]: "savings" }), alice],
-    ["an account", { sender: { owner: "alice", provider: "bank", id: "1" } }, { ...alice, provider: "bank", id: "1" }],
-    ["a special account", { sender: { id: "cip-112/burn" } }, special("cip-112/burn")],
-    ["no owner, without meta", { sender: NO_OWNER }, special("cip-112/mint")],
-    ["no owner, with a meta without values", { sender: NO_OWNER, meta: {} }, special("cip-112/mint")],
-    ["no owner, the other side has an id", withMeta(NO_OWNER, { [receiver]: "savings" }), special("cip-112/mint")],
-    ["no owner, with the id to mint", withMeta(NO_OWNER, { [id]: "cip-112/mint" }), special("cip-112/mint")],
-    ["no owner, with the id to burn", withMeta(NO_OWNER, { [id]: "cip-112/burn" }), special("cip-112/burn")],
-    ["no owner but a provider", withMeta(NO_OWNER, { [id]: "7", [provider]: "bank" }), { ...ofBank, id: "7" }],
-    ["no owner, with an empty provider", withMeta(NO_OWNER, { [provider]: "" }), special("cip-112/mint")],
-    ["no owner but a provider without id", withMeta(NO_OWNER, { [provider]: "bank" }), { ...ofBank, id: "" }],
-  ])("of a field of version 1 or 2: %s", (_what, transfer, expected) => {
-    expect(readIn(transfer)).toEqual(expected);
-  });
-
-  test.each<[string, JsonObject, string[]]>([
-    ["another id without owner", withMeta(NO_OWNER, { [id]: "savings" }), [`transfer.meta.values.${id}`, '"savings"']],
-    ["missing", {}, ["transfer.sender"]],
-    ["empty", { sender: "" }, ["transfer.sender"]],
-    ["a number", { sender: 5 }, ["transfer.sender"]],
-  ])("of such a field is refused: %s", (_what, transfer, parts) => {
-    for (const part of parts) expect(refusal(() => readIn(transfer))).toContain(part);
   });
 });
 

@@ -1,7 +1,6 @@
 /** Allocations: the factory in both versions, and the choices on an allocation instruction. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
-import { Recording } from "../../src/service/recorder.js";
 import { allocationFactory, onAllocationInstruction } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
@@ -214,19 +213,4 @@ describe.each(["accept", "withdraw"] as const)("to %s an allocation instruction"
   test.each(["00ff", "allocation", "offer"])("is a bad request for any contract id (%s)", async (id) => {
     expect(await rules.ask(onAllocationInstruction(choice, id))).toEqual(refused(400, "allocation instruction"));
   });
-
-  test("is not found for a registrar that is not served", async () => {
-    for (const registrar of ["nobody::1220", parties.provider])
-      expect(await rules.ask(onAllocationInstruction(choice, "00ff", registrar))).toEqual(refused(404, registrar));
-  });
-});
-
-test("the explanation of an allocation of a paused instrument says so", async () => {
-  const paused = payload.configuration("USD", { isPaused: "Paused" });
-  const of = rulesOn(registryOf({ configuration: element("InstrumentConfiguration", "usd", paused) }));
-  const { choiceArguments } = v1 as { choiceArguments: JsonObject };
-  const query = { registrar: parties.registrar, choiceArguments, apiVersion: "v1" } as const;
-  const recording = new Recording(true);
-  await (await of.executor()).execute((registry, context) => registry.allocationFactory(context, query), recording);
-  expect(JSON.stringify(recording.last?.explanation?.notes)).toContain("paused");
 });

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json.js";
 import type { ContractSource, OnLedger } from "../../src/domain/ledger.js";
-import { Recording } from "../../src/service/recorder.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import { settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { holdingOnLedger } from "../fixtures/in-memory.js";
@@ -192,18 +191,4 @@ test("allocations of two groups cannot be settled together", async () => {
   ) as JsonObject;
   const call = { ...row.call, body: both, request: { ...(row.call.request as JsonObject), ...both } };
   expect(await ask(elements, call)).toEqual(refused(400, "allocation", "allocation-2", "provider-2::1220"));
-});
-
-test("an explanation says that another group may be meant, and why others are passed over", async () => {
-  const rules = rulesOn([...complete(), ...groupElements("-2", { provider: "provider-2::1220" }, {}, newer)]);
-  const { choiceArguments } = transferV1("alice", "bob") as { choiceArguments: JsonObject };
-  const query = { registrar: parties.registrar, choiceArguments, apiVersion: "v1" } as const;
-  const recording = new Recording(true);
-  await (await rules.executor()).execute((registry, context) => registry.transferFactory(context, query), recording);
-  const { notes = [], searches = [] } = recording.last?.explanation ?? {};
-  expect(JSON.stringify(notes)).toContain("Several providers have instrument");
-  const others = searches
-    .flatMap(({ candidates }) => candidates)
-    .filter(({ contract }) => contract.contractId === "factory");
-  expect(others).toMatchObject([{ reason: expect.stringContaining("provider::1220") as unknown }]);
 });

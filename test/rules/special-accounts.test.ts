@@ -90,6 +90,7 @@ describe("a special account", () => {
     ["sends under the other id", v2(burn, bob)],
     ["mints, in version 1", v1(NO_OWNER, "bob")],
     ["mints, in version 1, with its id", v1(NO_OWNER, "bob", { "cip-112/sender.id": "cip-112/mint" })],
+    ["mints, in version 1, with an empty provider", v1(NO_OWNER, "bob", { "cip-112/sender.provider": "" })],
     ["sends, in version 1, under the other id", v1(NO_OWNER, "bob", { "cip-112/sender.id": "cip-112/burn" })],
     [
       "mints, whatever the data of the other side",
@@ -173,7 +174,9 @@ describe("an account with another id needs an owner or a provider", () => {
     ["transferLegs[0].receiver", (wrong) => settlementFactory(settlement([leg(alice, wrong, "USD")], ["allocation"]))],
   ])("as %s", async (name, callWith) => {
     for (const wrong of [account(null), account(null, null, "savings"), account(null, null, "cip-112/other"), {}])
-      expect(await rules.ask(callWith(wrong))).toEqual(refused(400, name, "owner or a provider", "cip-112/mint"));
+      expect(await rules.ask(callWith(wrong))).toEqual(
+        refused(400, `${name}.owner`, "owner or a provider", "cip-112/mint"),
+      );
   });
 });
 

@@ -1,13 +1,12 @@
 /**
  * A group whose only factories are known to be older than utility-registry-app-v0 0.9.0 has no version 2 of the token
- * standard: the factories of version 2 and the settlement factory are not found, and /info does not list version 2. One of
- * unknown version is served with version 2 as well, and does not list it.
+ * standard: the factories of version 2 and the settlement factory are not found. One of unknown version is served with version
+ * 2 as well. What /info lists: test/registry/utility.test.ts.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json.js";
-import { info, instrument } from "../fixtures/calls/operations.js";
-import { element, parties, payload } from "../fixtures/elements.js";
-import { refused, type Rules, type RulesOptions, rulesOn } from "../fixtures/rules.js";
+import { element, payload } from "../fixtures/elements.js";
+import { refused, type RulesOptions, rulesOn } from "../fixtures/rules.js";
 import { groupElements, partyElements, type Row, rowsOf, without } from "./table.js";
 
 /** The published packages of utility-registry-app-v0. */
@@ -27,39 +26,19 @@ const elementsOf = (packageId: string, ofPreapproval = packageId): JsonObject[] 
   element("TransferPreapproval", "carol-approves", payload.preapproval("carol", ["USD"]), { packageId: ofPreapproval }),
 ];
 
-const apis = (version: string, names: string): string[] =>
-  names.split(" ").map((name) => `splice-api-token-${name}-${version}`);
-const VERSION_1 = apis(
-  "v1",
-  "allocation-instruction allocation-request allocation holding metadata transfer-instruction",
-);
-const VERSION_2 = apis(
-  "v2",
-  "allocation-instruction allocation-request allocation holding transfer-events transfer-instruction",
-);
-const BOTH = [...VERSION_1, ...VERSION_2].toSorted();
-
-/** The APIs of the registrar, and those of its instrument. */
-async function supportedApis(rules: Rules): Promise<readonly string[][]> {
-  const calls = [info(parties.registrar), instrument(parties.registrar, "USD")];
-  const answers = await Promise.all(calls.map((call) => rules.body(call)));
-  return answers.map((answer) => Object.keys(answer["supportedApis"] as JsonObject).toSorted());
-}
-
-describe.each<[string, string, RulesOptions, boolean, boolean]>([
-  ["0.7.0", APP_0_7_0, {}, false, false],
-  ["0.1.0", APP_0_1_0, {}, false, false],
-  ["0.8.9, as the contexts file says", UNKNOWN, { contexts: { packages: { [UNKNOWN]: "0.8.9" } } }, false, false],
-  ["unknown", UNKNOWN, {}, true, false],
-  ["0.9.0, as the contexts file says", UNKNOWN, { contexts: { packages: { [UNKNOWN]: "0.9.0" } } }, true, true],
+describe.each<[string, string, RulesOptions, boolean]>([
+  ["0.7.0", APP_0_7_0, {}, false],
+  ["0.1.0", APP_0_1_0, {}, false],
+  ["0.8.9, as the contexts file says", UNKNOWN, { contexts: { packages: { [UNKNOWN]: "0.8.9" } } }, false],
+  ["unknown", UNKNOWN, {}, true],
+  ["0.9.0, as the contexts file says", UNKNOWN, { contexts: { packages: { [UNKNOWN]: "0.9.0" } } }, true],
   [
     "0.7.0, which the contexts file calls 0.10.0",
     APP_0_7_0,
     { contexts: { packages: { [APP_0_7_0]: "0.10.0" } } },
     true,
-    true,
   ],
-])("a group of version %s", (_version, packageId, options, hasVersion2, listsVersion2) => {
+])("a group of version %s", (_version, packageId, options, hasVersion2) => {
   const rules = rulesOn(elementsOf(packageId), options);
 
   test.each([...ofVersion2, ...others])("$name", async (row) => {
@@ -68,11 +47,6 @@ describe.each<[string, string, RulesOptions, boolean, boolean]>([
     expect(await rules.ask(row.call)).toMatchObject(
       isThere ? expected : refused(404, "version 2", "0.9.0", "version 1"),
     );
-  });
-
-  test("lists its versions, with the packages that have no HTTP side", async () => {
-    const expected = listsVersion2 ? BOTH : VERSION_1;
-    expect(await supportedApis(rules)).toEqual([expected, expected]);
   });
 });
 
