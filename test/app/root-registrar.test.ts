@@ -23,7 +23,9 @@ test("a registry of one registrar is served at the root", async () => {
 test("with two registrars the root says which there are", async () => {
   const response = await info(await start({}));
   expect(response.status).toBe(404);
-  expect(await response.text()).toMatch(/needs one registrar, but 2 registrars are read: acme-registrar::.*, nordic-registrar::/);
+  expect(await response.text()).toMatch(
+    /needs one registrar, but 2 registrars are read: acme-registrar::.*, nordic-registrar::/,
+  );
 });
 
 function follow() {
