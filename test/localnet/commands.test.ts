@@ -11,7 +11,7 @@ import { kindOf, type Mint, tokenOf } from "../../packages/localnet/src/token.js
 import { up } from "../../packages/localnet/src/up.js";
 import { amountOf, holdingsOf, offersTo, unitsOf, Wallet } from "../../packages/localnet/src/wallet.js";
 import { temporaryFile } from "../fixtures/files.js";
-import { dar, recordedId, recording, replay } from "./replay.js";
+import { dar, type Exchange, recordedId, recording, replay } from "./replay.js";
 
 const GOLD = "issuer: coffee\ninstruments: [{ id: GOLD }, { id: SILVER }]";
 const access = openAccess("participant_admin");
@@ -70,6 +70,21 @@ test("a token that is minted by a transfer of its issuer: set up, minted, transf
   const { offer } = await wallet.transfer(bob, { receiver: alice.party, instrument: "PLATE", amount: "2.5" });
   await wallet.accept(alice, offer ?? "");
   await wallet.burn(alice, "PLATE", "1.0");
+  expect([recorded.refused, recorded.left]).toEqual([[], []]);
+});
+
+test("an offer that the receiver's participant does not see yet is accepted when it does", async () => {
+  const { moves } = recording;
+  const isSubmit = ({ path }: Exchange) => path.includes("submit-and-wait");
+  const [, accept] = moves.flatMap((one, index) => (isSubmit(one) ? [index] : []));
+  const late = { status: 404, answer: { code: "CONTRACT_NOT_FOUND", cause: "Contract could not be found" } };
+  const accepted = moves[accept ?? 0];
+  if (accepted === undefined) throw new Error("no accept is recorded");
+  const before = moves.slice(0, accept);
+  const recorded = await replay([...before, { ...accepted, ...late }, accepted]);
+  const { wallet, bob } = await opened(recorded, GOLD);
+  const offer = await wallet.mint({ receiver: bob.party, instrument: "SILVER", amount: "2.5" });
+  expect(await wallet.accept(bob, offer ?? "")).toMatchObject({ holdings: [{}] });
   expect([recorded.refused, recorded.left]).toEqual([[], []]);
 });
 

@@ -37,6 +37,7 @@ const options = {
   instrument: { type: "string" },
   amount: { type: "string" },
   offer: { type: "string" },
+  accept: { type: "boolean" },
   host: { type: "string" },
   port: { type: "string" },
   max: { type: "string" },
@@ -60,7 +61,7 @@ A token and its registry on a LocalNet. For development only: it acts as the use
 
   up         packages, issuer, the token's rules, the user of offledger, initial balances; run again it changes nothing
   mint       --to PARTY --instrument ID --amount N
-  transfer   --from PARTY --to PARTY --instrument ID --amount N
+  transfer   --from PARTY --to PARTY --instrument ID --amount N [--accept]: by an offer, which is accepted at once or later
   burn       --from PARTY --instrument ID --amount N
   holdings   --party PARTY
   offers     --party PARTY
@@ -189,8 +190,11 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
     const sender = await net.actor(required(given, "from"));
     const { party: receiver } = await net.findParty(required(given, "to"));
     const { offer } = await wallet.transfer(sender, { receiver, instrument, amount });
-    const did = offer === undefined ? "transferred" : `offered as ${offer}`;
-    given.report(`${amount} ${instrument} to ${shortId(receiver)}`, did, true);
+    const step = `${amount} ${instrument} to ${shortId(receiver)}`;
+    given.report(step, offer === undefined ? "transferred" : `offered as ${offer}`, true);
+    if (offer === undefined || given.values.accept !== true) return;
+    await wallet.accept(await net.actor(receiver), offer);
+    given.report(step, "accepted", true);
   },
 
   async burn(given) {

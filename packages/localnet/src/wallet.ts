@@ -101,7 +101,15 @@ export class Wallet {
     const argument = { extraArgs: { context: objectOf(choiceContextData), meta: EMPTY } };
     const command = { templateId: INSTRUCTION, contractId, choice: "TransferInstruction_Accept", argument };
     const { synchronizerId } = this.#token;
-    return transferred(await participant.submit([party], [command], synchronizerId, listOf(disclosedContracts)));
+    for (const until = Date.now() + SEEN_MS; ; await pause(PAUSE_MS)) {
+      try {
+        return transferred(await participant.submit([party], [command], synchronizerId, listOf(disclosedContracts)));
+      } catch (error) {
+        // The receiver's participant sees an offer of another one a moment later.
+        const isNew = error instanceof LedgerError && error.code === "CONTRACT_NOT_FOUND" && Date.now() < until;
+        if (!isNew) throw error;
+      }
+    }
   }
 
   /** Transfers what the sender has and is not locked, or the `inputs`. Throws SetUpError if that is not enough. */
@@ -213,6 +221,8 @@ function transferred({ created, result }: Transaction): Transferred {
 /** A service that was started a moment ago has to read the ledger first, and a new offer comes to it a moment later. */
 const WAIT_MS = 60_000;
 const PAUSE_MS = 500;
+/** How long a participant may take to see what another one has made. */
+const SEEN_MS = 10_000;
 
 /** Asks until there is an answer. */
 async function ask(registryUrl: string, path: string, body: JsonObject): Promise<JsonObject> {
