@@ -140,7 +140,7 @@ test(
   "with OAuth2 the participants' clients act, and the service gets its client's secret",
   { timeout: 60_000 },
   async () => {
-    const services = servicesOf("quickstart.yaml");
+    const services = servicesOf("splice.yaml", "quickstart.yaml", "quickstart-oauth2.yaml");
     const { root, start } = await containers({ "token/token.yaml": TOKEN });
     const asked: string[] = [];
     const issuer = createServer((request, response) => {
@@ -161,7 +161,6 @@ test(
       services["offledger-setup"],
       {
         OFFLEDGER_LOCALNET_DARS: await dars(),
-        AUTH_MODE: "oauth2",
         AUTH_APP_PROVIDER_TOKEN_URL: `${url}/provider`,
         AUTH_APP_USER_TOKEN_URL: `${url}/user`,
       },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 export const FOLDER = "deploy/localnet";
-export const fileNames = ["splice.yaml", "quickstart.yaml", "postgres.yaml"] as const;
+export const fileNames = ["splice.yaml", "quickstart.yaml", "quickstart-oauth2.yaml", "postgres.yaml"] as const;
 type FileName = (typeof fileNames)[number];
 
 export type Variables = Readonly<Record<string, string>>;
@@ -14,37 +14,33 @@ export interface Service {
   readonly command?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly environment?: Variables;
-  readonly env_file?: readonly (string | { readonly path: string })[];
+  readonly env_file?: readonly string[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly profiles?: readonly string[];
-  readonly extends?: { readonly file: FileName; readonly service: string };
 }
 
 const textOf = (name: FileName): string => readFileSync(join(FOLDER, name), "utf8");
 
-const parsed = (name: FileName) =>
-  (parse(textOf(name), { merge: true }) as { readonly services: Readonly<Record<string, Service>> }).services;
-
-/** With what they extend. */
-export const servicesOf = (name: FileName): Readonly<Record<string, Service>> =>
-  Object.fromEntries(
-    Object.entries(parsed(name)).map(([service, own]): [string, Service] => {
-      if (own.extends === undefined) return [service, own];
-      const base = parsed(own.extends.file)[own.extends.service] ?? {};
-      return [
-        service,
-        {
-          ...base,
-          ...own,
-          environment: { ...base.environment, ...own.environment },
-          env_file: [...(base.env_file ?? []), ...(own.env_file ?? [])],
-          depends_on: { ...base.depends_on, ...own.depends_on },
-        },
-      ];
-    }),
-  );
+/** Of files that are given to Compose in this order. */
+export function servicesOf(...names: readonly FileName[]): Readonly<Record<string, Service>> {
+  const services: Record<string, Service> = {};
+  for (const name of names) {
+    const file = parse(textOf(name), { merge: true }) as { readonly services: Readonly<Record<string, Service>> };
+    for (const [service, own] of Object.entries(file.services)) {
+      const base = services[service] ?? {};
+      services[service] = {
+        ...base,
+        ...own,
+        environment: { ...base.environment, ...own.environment },
+        env_file: [...(base.env_file ?? []), ...(own.env_file ?? [])],
+        depends_on: { ...base.depends_on, ...own.depends_on },
+      };
+    }
+  }
+  return services;
+}
 
 /** The names of the variables of a file. */
 export const variablesIn = (name: FileName): readonly string[] =>
@@ -69,16 +65,6 @@ export function interpolated(text: string, given: Variables): string {
   return result.replaceAll("\0", "$");
 }
 
-/** What a container has: its env_files, those beside the file only, then its environment. */
-export function environmentOf(service: Service, given: Variables): Variables {
-  const files = (service.env_file ?? []).flatMap((file) => {
-    const path = interpolated(typeof file === "string" ? file : file.path, given);
-    return path.startsWith("env/") ? [readFileSync(join(FOLDER, path), "utf8")] : [];
-  });
-  const lines = files.flatMap((text) => text.split("\n")).filter((line) => /^\w+=/.test(line));
-  const ofFiles = lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const);
-  const own = Object.entries(service.environment ?? {}).map(
-    ([name, text]) => [name, interpolated(text, given)] as const,
-  );
-  return Object.fromEntries([...ofFiles, ...own]);
-}
+/** The environment of a container, without what its env_files have. */
+export const environmentOf = ({ environment = {} }: Service, given: Variables): Variables =>
+  Object.fromEntries(Object.entries(environment).map(([name, text]) => [name, interpolated(text, given)]));
