@@ -24,7 +24,8 @@ compress("test/fidelity/recordings", (name) => JSON.parse(readFileSync(join(orig
 /** Tests compare names and types alone: the prose stays with its authors. */
 const withoutProse = (key: string, value: unknown): unknown =>
   key === "servers" || (/^(description|summary)$/.test(key) && typeof value === "string") ? undefined : value;
-compress("test/openapi/published", (name) => {
-  const document: unknown = parse(readFileSync(join(originals, "reference", name), "utf8"));
-  return JSON.parse(JSON.stringify(document, withoutProse));
-});
+for (const folder of ["test/openapi/published", "packages/conformance/apis"])
+  compress(folder, (name) => {
+    const document: unknown = parse(readFileSync(join(originals, "reference", name), "utf8"));
+    return JSON.parse(JSON.stringify(document, withoutProse));
+  });

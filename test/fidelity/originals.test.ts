@@ -26,7 +26,7 @@ describe.runIf(existsSync(originals))("as the original", () => {
     expect(read(name)).toEqual(JSON.parse(original(`fidelity/${name}`)));
   });
 
-  test.each(namesIn("../openapi/published/"))("%s", (name) => {
+  test.each([...namesIn("../openapi/published/"), ...namesIn("../../packages/conformance/apis/")])("%s", (name) => {
     expect(documentNamed(name)).toEqual(withoutTexts(parse(original(`reference/${name}`))));
   });
 });

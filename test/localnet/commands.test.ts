@@ -240,6 +240,10 @@ test("the command takes its options from the command line and from variables", a
     code: 2,
     output: "--participant app must be NAME=URL, such as app=http://127.0.0.1:3975\n",
   });
+  // Nobody waits for a participant to be told that.
+  const nowhere = { ...variables, LOCALNET_PARTICIPANT: "app=http://127.0.0.1:1" };
+  const given = ["mint", "--instrument", "GOLD", "--amount", "1"];
+  expect(await command(given, nowhere)).toEqual({ code: 2, output: "--to PARTY is missing\n" });
   expect(await command(["print"])).toMatchObject({
     code: 2,
     output: expect.stringContaining("say what to do: up, mint") as string,

@@ -1,5 +1,5 @@
 /** The OpenAPI document of the service, and those that are published: published/README.md says where they come from. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
 import { type Document, OpenApi } from "../fixtures/openapi.js";
 
@@ -9,9 +9,14 @@ export const own = new OpenApi(ownDocument);
 const isStream = (route: string): boolean => "text/event-stream" in (own.response(route, 200)?.content ?? {});
 export const operations = [...own.operations].filter(([route]) => !isStream(route));
 
+/** Those of the token standard, which the checker of registries has, and others. */
+const FOLDERS = ["../../packages/conformance/apis/", "./published/"];
+
 /** A published document, by the name of its original. */
 export function documentNamed(name: string): Document {
-  const file = new URL(`./published/${name}.br`, import.meta.url);
+  const files = FOLDERS.map((folder) => new URL(`${folder}${name}.br`, import.meta.url));
+  const file = files.find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`there is no document ${name}`);
   return JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as Document;
 }
 

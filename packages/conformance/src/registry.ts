@@ -1,0 +1,70 @@
+/** The registry under test: its operations as requests, and what is known of it. */
+import type { Operation } from "./documents.js";
+import type { Json } from "./json.js";
+import type { Exchange, Prober } from "./prober.js";
+
+/** What the caller knows of the registry. What is missing skips the checks that need it. */
+export interface Known {
+  /** The party whose instruments are checked. */
+  readonly registrar: string | undefined;
+  readonly instrument: string | undefined;
+  readonly sender: string | undefined;
+  readonly receiver: string | undefined;
+  /** Contract ids of holdings of the sender. */
+  readonly holdings: readonly string[];
+  /** A transfer instruction that waits for its receiver. */
+  readonly offer: string | undefined;
+  /** An allocation that waits for its settlement. */
+  readonly allocation: string | undefined;
+  /** Whether wrong requests are sent too. */
+  readonly negative: boolean;
+}
+
+interface Call {
+  /** Values of the fields in braces. */
+  readonly ids?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Registry {
+  readonly known: Known;
+  /** Without a slash at its end: `/registry/…` follows. */
+  readonly base: string;
+  readonly operations: readonly Operation[];
+  readonly #prober: Prober;
+
+  constructor(prober: Prober, base: string, operations: readonly Operation[], known: Known) {
+    this.#prober = prober;
+    this.base = base;
+    this.operations = operations;
+    this.known = known;
+  }
+
+  operation(api: string, id: string): Operation {
+    const found = this.operations.find((one) => one.api === api && one.id === id);
+    if (found === undefined) throw new Error(`${api} has no operation ${id}`);
+    return found;
+  }
+
+  call({ method, path }: Operation, { ids = {}, query = {}, body, headers = {} }: Call = {}): Promise<Exchange> {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));
+    const search = new URLSearchParams(query).toString();
+    return this.#prober.send({
+      method,
+      url: `${this.base}${filled}${search === "" ? "" : `?${search}`}`,
+      headers: {
+        accept: "application/json",
+        ...(method === "POST" && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+    });
+  }
+
+  /** A request that no document describes, such as a preflight. */
+  send(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Exchange> {
+    return this.#prober.send({ method, url: this.base + path, headers });
+  }
+}
