@@ -114,7 +114,7 @@ export const settings = {
   wait: boolean(
     "wait",
     false,
-    "whether participant, packages and parties may come later: until then it is asked each second, and failures are no warnings",
+    "whether participant, packages and parties may come later: until then failures are no warnings",
   ),
   registrars: optional("registrars", parties, {
     accepts: "comma-separated party ids (hint::fingerprint)",

@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { PostgresServer } from "../fixtures/postgres-server.js";
 import { temporaryFolder } from "../fixtures/files.js";
 import { freePort } from "../fixtures/free-port.js";
 import { until } from "../fixtures/wait.js";
@@ -181,5 +182,23 @@ test(
     expect(await readFile(join(root, "offledger/client-secret"), "utf8")).toBe("provider-secret");
     // It is not the service that signs.
     await expect(readFile(join(root, "offledger/token"))).rejects.toThrow("ENOENT");
+  },
+);
+
+test(
+  "with PostgreSQL the schema is migrated first, with the password of the LocalNet",
+  { timeout: 60_000 },
+  async () => {
+    const { start } = await containers({});
+    const server = await PostgresServer.create();
+    onTestFinished(() => server.remove());
+    const { username, password, host, pathname } = new URL(server.url);
+    const migration = start(
+      servicesOf("postgres.yaml")["offledger-migrate"],
+      { DB_USER: username, DB_PASSWORD: password },
+      { OFFLEDGER_DATABASE_URL: `postgres://${username}@${host}${pathname}` },
+      [process.execPath, join(process.cwd(), "dist/src/main.js")],
+    );
+    expect([await ended(migration.child), migration.text()]).toEqual([0, "schema migrated from version 0 to 1\n"]);
   },
 );
