@@ -75,12 +75,15 @@ describe("package-lock.json", () => {
     expect(others).toEqual([
       "",
       "node_modules/@offledger/client",
+      "node_modules/offledger-conformance",
       "node_modules/offledger-localnet",
       "packages/client",
+      "packages/conformance",
       "packages/localnet",
     ]);
     expect(packages["node_modules/@offledger/client"]).toEqual({ resolved: "packages/client", link: true });
-    expect(packages["node_modules/offledger-localnet"]).toEqual({ resolved: "packages/localnet", link: true });
+    for (const name of ["conformance", "localnet"])
+      expect(packages[`node_modules/offledger-${name}`]).toEqual({ resolved: `packages/${name}`, link: true });
   });
 });
 
