@@ -38,7 +38,14 @@ interface Answer {
 /** Changes an answer; a request has its method, path and the number of it. */
 type Fault = (
   answer: Answer,
-  request: { readonly method: string; readonly path: string; readonly count: number },
+  request: {
+    readonly method: string;
+    /** Decoded, after the registrar. */
+    readonly path: string;
+    readonly raw: string;
+    readonly hasBody: boolean;
+    readonly count: number;
+  },
 ) => Answer;
 
 let service: Running;
@@ -69,7 +76,13 @@ const between = createServer((request, response) => {
         ),
         body: text === "" ? null : (JSON.parse(text) as JsonValue),
       },
-      { method, path: decodeURIComponent(url).slice(PATH.length), count: ++count },
+      {
+        method,
+        path: decodeURIComponent(url).slice(PATH.length),
+        raw: url,
+        hasBody: body.length > 0,
+        count: ++count,
+      },
     );
     response.writeHead(changed.status, changed.headers).end(changed.body === null ? "" : JSON.stringify(changed.body));
   })();
@@ -269,6 +282,25 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
     (answer, { method }) =>
       method === "OPTIONS" ? { ...answer, headers: { "access-control-allow-origin": "*" } } : answer,
     ["preflight"],
+  ],
+  [
+    "parties as they are alone",
+    (answer, { raw }) => (raw.includes("%3A%3A") ? { ...answer, status: 404, body: { error: "unknown" } } : answer),
+    ["party-forms"],
+  ],
+  [
+    "bodies that are there alone",
+    (answer, { method, hasBody }) =>
+      method === "POST" && !hasBody ? { ...answer, status: 400, body: { error: "no body" } } : answer,
+    ["body-forms"],
+  ],
+  [
+    "no allocation's factory disclosed",
+    at(
+      "/allocation-instruction/",
+      disclosed(() => []),
+    ),
+    ["factory-disclosed"],
   ],
 ])("a registry with %s", async (_what, own, expected) => {
   const { failed } = await checked(own);

@@ -27,43 +27,107 @@ interface Request {
 
 const META = { values: {} };
 
-/** A transfer as wallets write it: an account in version 2, a party in version 1. */
-function transferOf({ known }: Registry, registrar: string, version: "v1" | "v2", receiver: string): JsonObject {
-  const { sender = "", instrument = "", holdings } = known;
-  const account = (party: string): Json => (version === "v1" ? party : { owner: party, provider: null, id: "" });
+/** What a wallet transfers or allocates: all of it is known. */
+interface Trade {
+  readonly registrar: string;
+  readonly instrument: string;
+  readonly sender: string;
+  readonly receiver: string;
+  readonly holdings: readonly string[];
+}
+
+/** Throws Skipped if a part of it was not given. */
+function tradeOf({ known }: Registry): Trade {
+  const { registrar, instrument, sender, receiver, holdings } = known;
+  if (registrar === undefined || instrument === undefined || sender === undefined || receiver === undefined)
+    throw new Skipped("give --registrar, --instrument, --sender and --receiver");
+  return { registrar, instrument, sender, receiver, holdings };
+}
+
+type Version = "v1" | "v2";
+
+const timeIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+/** A little ago: the clock of a registry may be behind. */
+const requestedAt = (): string => timeIn(-1_000);
+const extraArgs = { context: META, meta: META };
+/** In version 2 an account, here without a provider. */
+const accountOf = (owner: string) => ({ owner, provider: null, id: "" });
+
+function transferOf({ registrar, instrument, sender, receiver, holdings }: Trade, version: Version): JsonObject {
   const transfer = {
-    sender: account(sender),
-    receiver: account(receiver),
+    sender: version === "v1" ? sender : accountOf(sender),
+    receiver: version === "v1" ? receiver : accountOf(receiver),
     amount: "1.0000000000",
     instrumentId: { admin: registrar, id: instrument },
-    requestedAt: new Date(Date.now() - 1_000).toISOString(),
-    executeBefore: new Date(Date.now() + DAY_MS).toISOString(),
+    requestedAt: requestedAt(),
+    executeBefore: timeIn(DAY_MS),
     inputHoldingCids: holdings,
     meta: META,
   };
-  const extraArgs = { context: META, meta: META };
   return version === "v1"
     ? { expectedAdmin: registrar, transfer, extraArgs }
     : { transfer, actors: [sender], extraArgs };
 }
 
+/** The sender's leg of a trade that the receiver executes. */
+function allocationOf({ registrar, instrument, sender, receiver, holdings }: Trade, version: Version): JsonObject {
+  const common = { requestedAt: requestedAt(), inputHoldingCids: holdings, extraArgs };
+  const amount = "1.0000000000";
+  if (version === "v1") {
+    const transferLeg = { sender, receiver, amount, instrumentId: { admin: registrar, id: instrument }, meta: META };
+    const settlement = {
+      executor: receiver,
+      settlementRef: { id: "conformance", cid: null },
+      requestedAt: requestedAt(),
+      allocateBefore: timeIn(DAY_MS),
+      settleBefore: timeIn(2 * DAY_MS),
+      meta: META,
+    };
+    return { ...common, expectedAdmin: registrar, allocation: { settlement, transferLegId: "1", transferLeg } };
+  }
+  const otherside = accountOf(receiver);
+  return {
+    ...common,
+    settlement: { executors: [receiver], id: "conformance", cid: null, meta: META },
+    allocation: {
+      admin: registrar,
+      authorizer: accountOf(sender),
+      transferLegSides: [
+        { transferLegId: "1", side: "SenderSide", otherside, amount, instrumentId: instrument, meta: META },
+      ],
+      settlementDeadline: null,
+      nextIterationFunding: null,
+      committed: false,
+      meta: META,
+    },
+    actors: [sender],
+  };
+}
+
+/** Undefined where that is skipped. */
+function unlessSkipped<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Skipped) return undefined;
+    throw error;
+  }
+}
+
 /** The requests that what is known allows. Throws Skipped if that is none. */
 function requestsOf(registry: Registry): readonly Request[] {
-  const { registrar, instrument, sender, receiver, offer, allocation } = registry.known;
+  const { offer, allocation } = registry.known;
   const requests: Request[] = [];
   const add = (api: string, id: string, ids: Readonly<Record<string, string>>, body: Json) =>
     requests.push({ operation: registry.operation(api, id), ids, body });
-  if (registrar !== undefined && instrument !== undefined && sender !== undefined && receiver !== undefined)
+  const trade = unlessSkipped(() => tradeOf(registry));
+  if (trade !== undefined)
     for (const version of ["v1", "v2"] as const)
-      add(
-        `transfer-instruction-${version}`,
-        "getTransferFactory",
-        {},
-        {
-          choiceArguments: transferOf(registry, registrar, version, receiver),
-          excludeDebugFields: true,
-        },
-      );
+      for (const [api, id, choiceArguments] of [
+        ["transfer-instruction", "getTransferFactory", transferOf(trade, version)],
+        ["allocation-instruction", "getAllocationFactory", allocationOf(trade, version)],
+      ] as const)
+        add(`${api}-${version}`, id, {}, { choiceArguments, excludeDebugFields: true });
   if (offer !== undefined)
     for (const version of ["v1", "v2"])
       for (const choice of ["Accept", "Reject", "Withdraw"])
@@ -274,12 +338,11 @@ export const contextChecks: readonly Check[] = [
     place: "transfer-instruction-v1 1.1.0, TransferFactoryWithChoiceContext.transferKind",
     help: "Compare sender and receiver before anything else",
     async run(registry) {
-      const { registrar, sender = "", receiver = "", instrument } = registry.known;
-      if (registrar === undefined || instrument === undefined || sender === "" || receiver === "")
-        throw new Skipped("give --registrar, --instrument, --sender and --receiver");
+      const trade = tradeOf(registry);
+      const { sender } = trade;
       const operation = registry.operation("transfer-instruction-v1", "getTransferFactory");
-      for (const to of new Set([sender, receiver])) {
-        const body = { choiceArguments: transferOf(registry, registrar, "v1", to) };
+      for (const to of new Set([sender, trade.receiver])) {
+        const body = { choiceArguments: transferOf({ ...trade, receiver: to }, "v1") };
         const { exchange } = await ask(registry, { operation, ids: {}, body });
         if (exchange.status !== 200) continue;
         const kind = textOf(objectOf(exchange.json)["transferKind"]);
@@ -300,12 +363,10 @@ export const contextChecks: readonly Check[] = [
     help: "Compare expectedAdmin and instrumentId.admin with the registrar, and answer 400",
     async run(registry) {
       if (!registry.known.negative) throw new Skipped("wrong requests are sent with --negative only");
-      const { instrument, sender, receiver, registrar } = registry.known;
-      if (registrar === undefined || instrument === undefined || sender === undefined || receiver === undefined)
-        throw new Skipped("give --registrar, --instrument, --sender and --receiver");
+      const trade = tradeOf(registry);
       const operation = registry.operation("transfer-instruction-v1", "getTransferFactory");
       const nobody = `nobody::1220${"0".repeat(64)}`;
-      const body = { choiceArguments: transferOf(registry, nobody, "v1", receiver) };
+      const body = { choiceArguments: transferOf({ ...trade, registrar: nobody }, "v1") };
       const { exchange } = await ask(registry, { operation, ids: {}, body });
       if (exchange.status === 200)
         throw new Violation(`a transfer of an instrument of ${nobody} is answered`, exchange);

@@ -26,6 +26,8 @@ interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a POST has no body and no content type. */
+  readonly isEmpty?: boolean;
 }
 
 export class Registry {
@@ -48,23 +50,28 @@ export class Registry {
     return found;
   }
 
-  call({ method, path }: Operation, { ids = {}, query = {}, body, headers = {} }: Call = {}): Promise<Exchange> {
+  call(
+    { method, path }: Operation,
+    { ids = {}, query = {}, body = {}, headers = {}, isEmpty = false }: Call = {},
+  ): Promise<Exchange> {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));
     const search = new URLSearchParams(query).toString();
+    const hasBody = method === "POST" && !isEmpty;
     return this.#prober.send({
       method,
       url: `${this.base}${filled}${search === "" ? "" : `?${search}`}`,
-      headers: {
-        accept: "application/json",
-        ...(method === "POST" && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+      headers: { accept: "application/json", ...(hasBody && { "content-type": "application/json" }), ...headers },
+      ...(hasBody && { body: JSON.stringify(body) }),
     });
   }
 
   /** A request that no document describes, such as a preflight. */
   send(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Exchange> {
     return this.#prober.send({ method, url: this.base + path, headers });
+  }
+
+  /** GET of a whole URL. */
+  sendTo(url: string): Promise<Exchange> {
+    return this.#prober.send({ method: "GET", url, headers: { accept: "application/json" } });
   }
 }
