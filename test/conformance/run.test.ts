@@ -330,6 +330,19 @@ test("a failure that is gone at the second look is unstable, and fails nothing",
   expect(hasFailed(done, "habit")).toBe(false);
 });
 
+test("a context that is right at the second look is unstable too", async () => {
+  let asked = 0;
+  const undisclosed = disclosed(() => []);
+  // The first request is that of the shapes, the second that of all checks of contexts.
+  const { results, failed } = await checked((answer, request) =>
+    request.path.endsWith("instruction/v1/transfer-factory") && answer.status === 200 && ++asked === 2
+      ? undisclosed(answer, request)
+      : answer,
+  );
+  const outcome = results.find(({ check }) => check.id === "factory-disclosed")?.outcome;
+  expect([outcome, failed]).toEqual(["unstable", []]);
+});
+
 test("a registry that refuses everything, or knows nothing, is no silent pass", async () => {
   const unknown = await checked((answer) => ({ ...answer, status: 404, body: { error: "not found" } }));
   expect(unknown.done.warning).toMatch(/^most answers are 404/);

@@ -4,9 +4,9 @@ import type { Registry } from "./registry.js";
 
 /**
  * `must`: a sentence of a published document or of a Daml interface. `should`: a SHOULD, or a description. `habit`: what named
- * clients need. `information`: never a failure.
+ * clients need.
  */
-export type Severity = "must" | "should" | "habit" | "information";
+export type Severity = "must" | "should" | "habit";
 
 export interface Check {
   /** Does not change: profiles and reports name it. */
@@ -49,7 +49,7 @@ export interface Result {
 export async function runCheck(check: Check, registry: Registry): Promise<Result> {
   const first = await attempt(check, registry);
   if (first.outcome !== "failed") return first;
-  const second = await attempt(check, registry);
+  const second = await attempt(check, registry.afresh());
   return second.outcome === "failed" ? second : { ...first, outcome: "unstable" };
 }
 

@@ -157,7 +157,7 @@ async function ask(registry: Registry, { operation, ids, body }: Request): Promi
   return { operation, exchange, context, factoryId: isFactory ? textOf(answer["factoryId"]) : undefined };
 }
 
-/** Answers of a run: one request each is enough for all checks but that of determinism. */
+/** Answers by registry: one request each is enough for all checks but that of determinism, and for one that is tried again. */
 const answers = new WeakMap<Registry, Promise<readonly Asked[]>>();
 
 async function askAll(registry: Registry): Promise<readonly Asked[]> {
@@ -287,10 +287,10 @@ export const contextChecks: readonly Check[] = [
   },
   {
     id: "blobs",
-    severity: "must",
+    severity: "should",
     says: "a blob is base64 of the contract, with the id and template that stand beside it",
     quote: "Use this data only if you trust the provider, as it might not match the data in the `createdEventBlob`.",
-    place: "DisclosedContract, and the Ledger API's DisclosedContract: a blob that does not match its ids is refused",
+    place: "DisclosedContract.debugPayload; a participant refuses a blob that does not match its ids",
     help: "Pass created_event_blob of the ledger on as it is",
     async run(registry) {
       for (const { operation, exchange, context } of await contexts(registry))

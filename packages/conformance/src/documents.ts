@@ -29,14 +29,11 @@ interface Document {
 }
 
 const FOLDER = new URL("../apis/", import.meta.url);
-/** 1.2.0 of the metadata document adds to 1.0.0 alone what every registry may leave out. */
-const NEWER = new Set(["token-metadata-v1-1.2.0"]);
 
 export function readOperations(): readonly Operation[] {
   const names = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".yaml.br"))
-    .map((name) => name.replace(/\.yaml\.br$/, ""))
-    .filter((name) => !NEWER.has(name));
+    .map((name) => name.replace(/\.yaml\.br$/, ""));
   return names.toSorted().flatMap((name) => operationsOf(name, readDocument(name)));
 }
 

@@ -44,6 +44,11 @@ export class Registry {
     this.known = known;
   }
 
+  /** The same, about which nothing is remembered. */
+  afresh(): Registry {
+    return new Registry(this.#prober, this.base, this.operations, this.known);
+  }
+
   operation(api: string, id: string): Operation {
     const found = this.operations.find((one) => one.api === api && one.id === id);
     if (found === undefined) throw new Error(`${api} has no operation ${id}`);

@@ -44,11 +44,8 @@ export async function run(
   return { results, requests: exchanges.length, warning };
 }
 
-const RANK: Readonly<Record<Severity, number>> = { must: 3, should: 2, habit: 1, information: 0 };
+const RANK: Readonly<Record<Severity, number>> = { must: 3, should: 2, habit: 1 };
 
 /** Whether the run fails, given the least severity that counts. */
 export const hasFailed = ({ results }: Run, from: Severity): boolean =>
-  results.some(
-    ({ outcome, check }) =>
-      outcome === "failed" && RANK[check.severity] >= RANK[from] && check.severity !== "information",
-  );
+  results.some(({ outcome, check }) => outcome === "failed" && RANK[check.severity] >= RANK[from]);

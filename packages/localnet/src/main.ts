@@ -6,7 +6,7 @@ import { startFaucet } from "./faucet.js";
 import { findToken, LocalNet, type Token } from "./localnet.js";
 import { countOf, type Options, participantsOf, readOptions, registryOf, secretOf, USAGE, waitOf } from "./options.js";
 import { LedgerError, type Participant } from "./participant.js";
-import { checkAmount, kindOf, readToken, type TokenFile } from "./token.js";
+import { checkAmount, kindOf, type Mint, readToken, type TokenFile } from "./token.js";
 import { type Report, shortId, up } from "./up.js";
 import { amountOf, holdingsOf, type Offer, offersTo, unitsOf, Wallet } from "./wallet.js";
 
@@ -75,17 +75,11 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   async mint(given) {
     const to = required(given, "to");
     const { net, wallet, instrument, amount } = await opened(given);
-    const { participant, party } = await net.findParty(to);
-    const offer = await wallet.mint({ receiver: party, instrument, amount });
-    const step = `${amount} ${instrument} for ${shortId(party)}`;
-    if (offer === undefined) given.report(step, "minted", true);
-    else if (participant === undefined || registryOf(given.values) === undefined) {
-      const why = participant === undefined ? "its participant is not among those given" : "no registry is given";
-      given.report(step, `offered as ${offer}; ${why}, so it is not accepted`, true);
-    } else {
-      await wallet.accept(await net.actor(party), offer);
-      given.report(step, "minted and accepted", true);
-    }
+    given.report(
+      `${amount} ${instrument} for ${to}`,
+      await mintFor(net, wallet, { receiver: to, instrument, amount }),
+      true,
+    );
   },
 
   async transfer(given) {
@@ -164,18 +158,23 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
       instruments: file.instruments.map(({ id }) => id),
       max,
       report,
-      async mint({ receiver, instrument, amount }) {
-        const { participant, party } = await net.findParty(receiver);
-        const offer = await wallet.mint({ receiver: party, instrument, amount });
-        if (offer === undefined) return "minted";
-        if (participant === undefined) return `offered as ${offer}: the party has to accept it`;
-        await wallet.accept(await net.actor(party), offer);
-        return "minted and accepted";
-      },
+      mint: (mint) => mintFor(net, wallet, mint),
     });
     report("faucet", `${url}, for development only`, false);
   },
 };
+
+/** Mints for a party, by its id or its hint, which accepts where one of the participants hosts it. Returns what became of it. */
+async function mintFor(net: LocalNet, wallet: Wallet, { receiver, ...mint }: Mint): Promise<string> {
+  const { participant, party } = await net.findParty(receiver);
+  const offer = await wallet.mint({ receiver: party, ...mint });
+  if (offer === undefined) return "minted";
+  if (participant === undefined)
+    return `offered as ${offer}; its participant is not among those given, so it is not accepted`;
+  if (!wallet.hasRegistry) return `offered as ${offer}; no registry is given, so it is not accepted`;
+  await wallet.accept(await net.actor(party), offer);
+  return "minted and accepted";
+}
 
 /** Without the zeros that the ledger adds. */
 const plain = (amount: string): string => amountOf(unitsOf(amount));

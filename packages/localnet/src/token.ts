@@ -40,8 +40,6 @@ export type InstrumentOfFile = TokenFile["instruments"][number];
 
 /** What a kind of token consists of. A module exports one as its default. */
 export interface TokenKind {
-  /** The name of its package, whose DAR is given. */
-  readonly packageName: string;
   /** What OFFLEDGER_REGISTRY is to be. */
   readonly registry: string;
   /** The contracts without which it cannot be used; each is created where the issuer has none. */

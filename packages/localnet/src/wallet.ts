@@ -92,6 +92,10 @@ export class Wallet {
     this.#registryUrl = registryUrl;
   }
 
+  get hasRegistry(): boolean {
+    return this.#registryUrl !== undefined;
+  }
+
   /** Accepts as the receiver. */
   async accept({ participant, party }: Actor, contractId: string): Promise<Transferred> {
     const { choiceContextData, disclosedContracts } = await this.#ask(

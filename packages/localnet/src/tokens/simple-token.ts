@@ -4,7 +4,6 @@ import type { TokenKind } from "../token.js";
 const PACKAGE = "simple-token";
 
 export const simpleToken: TokenKind = {
-  packageName: PACKAGE,
   registry: "simple-token",
   contracts: (issuer, instruments) => [
     {

@@ -5,7 +5,6 @@ const PACKAGE = "splice-test-token-v2";
 const RULES = `#${PACKAGE}:Splice.Testing.Tokens.TestTokenV2:TokenRules`;
 
 export const testTokenV2: TokenKind = {
-  packageName: PACKAGE,
   registry: "test-token-v2",
   contracts: (issuer) => [{ templateId: RULES, argument: { admin: issuer }, name: "the token's rules" }],
   mint: {
