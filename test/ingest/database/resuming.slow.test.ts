@@ -42,12 +42,12 @@ async function setUp(rights: readonly Right[], packageNames?: readonly string[])
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   onTestFinished(() => client.end());
-  /** The snapshot that is served, and how many terms there were. */
+  /** The snapshot that is served, "0" before the first, and how many terms there were. */
   const state = async () => {
     const { rows } = await client.query<{ generation: string; epoch: string }>(
       "SELECT generation, epoch FROM offledger.state",
     );
-    return { generation: rows[0]?.generation, terms: Number(rows[0]?.epoch ?? 0) };
+    return { generation: rows[0]?.generation ?? "0", terms: Number(rows[0]?.epoch ?? 0) };
   };
   const ledgerTokenFile = await temporaryFile("token", token);
   const ofParticipant = { ledgerUrl: new URL(participant.url), ledgerParties: "user", ledgerTokenFile } as const;
