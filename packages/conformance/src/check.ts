@@ -4,9 +4,9 @@ import type { Registry } from "./registry.js";
 
 /**
  * `must`: a sentence of a published document or of a Daml interface. `should`: a SHOULD, or a description. `habit`: what named
- * clients need.
+ * clients need. `information`: what a reader may want to know, and no failure.
  */
-export type Severity = "must" | "should" | "habit";
+export type Severity = "must" | "should" | "habit" | "information";
 
 export interface Check {
   /** Does not change: profiles and reports name it. */
@@ -20,8 +20,8 @@ export interface Check {
   readonly place: string;
   /** What helps a registry that fails. */
   readonly help: string;
-  /** Throws Violation or Skipped. */
-  readonly run: (registry: Registry) => Promise<void>;
+  /** Returns what is worth saying although it passes. Throws Violation or Skipped. */
+  readonly run: (registry: Registry) => Promise<string | void>;
 }
 
 /** What is wrong, and the request that shows it. */
@@ -34,14 +34,20 @@ export class Violation extends Error {
   }
 }
 
+/** What the command line or a file has wrong, in a sentence. */
+export class UsageError extends Error {}
+
 /** Why a check says nothing of this registry. */
 export class Skipped extends Error {}
 
 export interface Result {
   readonly check: Check;
-  /** `unstable`: it failed, then passed. */
-  readonly outcome: "passed" | "failed" | "unstable" | "skipped";
-  /** What is wrong, or why it was skipped; undefined if it passed. */
+  /**
+   * `unstable`: it failed, then passed. `expected`: it failed, and the profile says that it does. `outdated`: it passed, and the
+   * profile says that it fails.
+   */
+  readonly outcome: "passed" | "failed" | "unstable" | "skipped" | "expected" | "outdated";
+  /** What is wrong, why it was skipped, or what is worth saying; undefined if there is nothing. */
   readonly message: string | undefined;
   readonly exchange: Exchange | undefined;
 }
@@ -55,8 +61,8 @@ export async function runCheck(check: Check, registry: Registry): Promise<Result
 
 async function attempt(check: Check, registry: Registry): Promise<Result> {
   try {
-    await check.run(registry);
-    return { check, outcome: "passed", message: undefined, exchange: undefined };
+    const note = await check.run(registry);
+    return { check, outcome: "passed", message: note ?? undefined, exchange: undefined };
   } catch (error) {
     if (error instanceof Skipped) return { check, outcome: "skipped", message: error.message, exchange: undefined };
     if (error instanceof Violation)

@@ -1,180 +1,12 @@
 /** Checks of factories and choice contexts: what a wallet submits. */
 import { readBlob } from "./blob.js";
 import { type Check, requireAnswer, Skipped, Violation } from "./check.js";
-import type { Operation } from "./documents.js";
 import { isObject, type Json, type JsonObject, listOf, objectOf, sortedJson, textOf } from "./json.js";
-import type { Exchange } from "./prober.js";
-import type { Registry } from "./registry.js";
+import { ask, askAll, contextsOf, isFactory, tradesOf, transferOf } from "./requests.js";
 
 const INTERFACE = "Splice.Api.Token.MetadataV1";
-const DAY_MS = 24 * 3_600_000;
 /** Not offered: the answer of a path that a registry does not have. */
 const NOT_OFFERED = new Set([404, 405, 501]);
-
-interface Asked {
-  readonly operation: Operation;
-  readonly exchange: Exchange;
-  /** The context; undefined if the answer is no success. */
-  readonly context: JsonObject | undefined;
-  readonly factoryId: string | undefined;
-}
-
-interface Request {
-  readonly operation: Operation;
-  readonly ids: Readonly<Record<string, string>>;
-  readonly body: Json;
-}
-
-const META = { values: {} };
-
-/** What a wallet transfers or allocates: all of it is known. */
-interface Trade {
-  readonly registrar: string;
-  readonly instrument: string;
-  readonly sender: string;
-  readonly receiver: string;
-  readonly holdings: readonly string[];
-}
-
-/** Throws Skipped if a part of it was not given. */
-function tradeOf({ known }: Registry): Trade {
-  const { registrar, instrument, sender, receiver, holdings } = known;
-  if (registrar === undefined || instrument === undefined || sender === undefined || receiver === undefined)
-    throw new Skipped("give --registrar, --instrument, --sender and --receiver");
-  return { registrar, instrument, sender, receiver, holdings };
-}
-
-type Version = "v1" | "v2";
-
-const timeIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
-/** A little ago: the clock of a registry may be behind. */
-const requestedAt = (): string => timeIn(-1_000);
-const extraArgs = { context: META, meta: META };
-/** In version 2 an account, here without a provider. */
-const accountOf = (owner: string) => ({ owner, provider: null, id: "" });
-
-function transferOf({ registrar, instrument, sender, receiver, holdings }: Trade, version: Version): JsonObject {
-  const transfer = {
-    sender: version === "v1" ? sender : accountOf(sender),
-    receiver: version === "v1" ? receiver : accountOf(receiver),
-    amount: "1.0000000000",
-    instrumentId: { admin: registrar, id: instrument },
-    requestedAt: requestedAt(),
-    executeBefore: timeIn(DAY_MS),
-    inputHoldingCids: holdings,
-    meta: META,
-  };
-  return version === "v1"
-    ? { expectedAdmin: registrar, transfer, extraArgs }
-    : { transfer, actors: [sender], extraArgs };
-}
-
-/** The sender's leg of a trade that the receiver executes. */
-function allocationOf({ registrar, instrument, sender, receiver, holdings }: Trade, version: Version): JsonObject {
-  const common = { requestedAt: requestedAt(), inputHoldingCids: holdings, extraArgs };
-  const amount = "1.0000000000";
-  if (version === "v1") {
-    const transferLeg = { sender, receiver, amount, instrumentId: { admin: registrar, id: instrument }, meta: META };
-    const settlement = {
-      executor: receiver,
-      settlementRef: { id: "conformance", cid: null },
-      requestedAt: requestedAt(),
-      allocateBefore: timeIn(DAY_MS),
-      settleBefore: timeIn(2 * DAY_MS),
-      meta: META,
-    };
-    return { ...common, expectedAdmin: registrar, allocation: { settlement, transferLegId: "1", transferLeg } };
-  }
-  const otherside = accountOf(receiver);
-  return {
-    ...common,
-    settlement: { executors: [receiver], id: "conformance", cid: null, meta: META },
-    allocation: {
-      admin: registrar,
-      authorizer: accountOf(sender),
-      transferLegSides: [
-        { transferLegId: "1", side: "SenderSide", otherside, amount, instrumentId: instrument, meta: META },
-      ],
-      settlementDeadline: null,
-      nextIterationFunding: null,
-      committed: false,
-      meta: META,
-    },
-    actors: [sender],
-  };
-}
-
-/** Undefined where that is skipped. */
-function unlessSkipped<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Skipped) return undefined;
-    throw error;
-  }
-}
-
-/** The requests that what is known allows. Throws Skipped if that is none. */
-function requestsOf(registry: Registry): readonly Request[] {
-  const { offer, allocation } = registry.known;
-  const requests: Request[] = [];
-  const add = (api: string, id: string, ids: Readonly<Record<string, string>>, body: Json) =>
-    requests.push({ operation: registry.operation(api, id), ids, body });
-  const trade = unlessSkipped(() => tradeOf(registry));
-  if (trade !== undefined)
-    for (const version of ["v1", "v2"] as const)
-      for (const [api, id, choiceArguments] of [
-        ["transfer-instruction", "getTransferFactory", transferOf(trade, version)],
-        ["allocation-instruction", "getAllocationFactory", allocationOf(trade, version)],
-      ] as const)
-        add(`${api}-${version}`, id, {}, { choiceArguments, excludeDebugFields: true });
-  if (offer !== undefined)
-    for (const version of ["v1", "v2"])
-      for (const choice of ["Accept", "Reject", "Withdraw"])
-        add(
-          `transfer-instruction-${version}`,
-          `getTransferInstruction${choice}Context`,
-          { transferInstructionId: offer },
-          { meta: {} },
-        );
-  if (allocation !== undefined)
-    for (const [api, choices] of [
-      ["allocation-v1", ["Transfer", "Withdraw", "Cancel"]],
-      ["allocation-v2", ["Withdraw", "Cancel"]],
-    ] as const)
-      for (const choice of choices)
-        add(api, `getAllocation${choice}Context`, { allocationId: allocation }, { meta: {} });
-  if (requests.length === 0)
-    throw new Skipped("give --registrar, --instrument, --sender and --receiver, or --offer, or --allocation");
-  return requests;
-}
-
-async function ask(registry: Registry, { operation, ids, body }: Request): Promise<Asked> {
-  const exchange = await registry.call(operation, { ids, body });
-  const answer = objectOf(exchange.json);
-  const isFactory = operation.id.endsWith("Factory");
-  const context = exchange.status === 200 ? (isFactory ? objectOf(answer["choiceContext"]) : answer) : undefined;
-  return { operation, exchange, context, factoryId: isFactory ? textOf(answer["factoryId"]) : undefined };
-}
-
-/** Answers by registry: one request each is enough for all checks but that of determinism, and for one that is tried again. */
-const answers = new WeakMap<Registry, Promise<readonly Asked[]>>();
-
-async function askAll(registry: Registry): Promise<readonly Asked[]> {
-  const requests = requestsOf(registry);
-  const all: Asked[] = [];
-  for (const request of requests) all.push(await ask(registry, request));
-  return all;
-}
-
-/** Those that were answered. Throws Skipped if none was. */
-async function contexts(registry: Registry) {
-  let asked = answers.get(registry);
-  if (asked === undefined) answers.set(registry, (asked = askAll(registry)));
-  const answered = (await asked).flatMap(({ context, ...one }) => (context === undefined ? [] : [{ ...one, context }]));
-  if (answered.length === 0) throw new Skipped("no operation was answered with a context");
-  return answered;
-}
 
 const disclosedOf = (context: JsonObject): readonly JsonObject[] => listOf(context["disclosedContracts"]).map(objectOf);
 
@@ -223,8 +55,7 @@ export const contextChecks: readonly Check[] = [
     place: "each document, paths and components/responses",
     help: "Correct the body that the message names",
     async run(registry) {
-      for (const request of requestsOf(registry)) {
-        const { operation, exchange } = await ask(registry, request);
+      for (const { operation, exchange } of await askAll(registry)) {
         const { status, json } = exchange;
         if (status === 200) requireAnswer(exchange, operation.defects(200, json));
         else if (status === 0) throw new Violation(`there is no answer: ${exchange.text}`, exchange);
@@ -244,7 +75,7 @@ export const contextChecks: readonly Check[] = [
     place: `the Daml interface ${INTERFACE}`,
     help: 'Write {"values": {…}}, each value as {"tag": "AV_ContractId", "value": …}; an empty context is {"values": {}}',
     async run(registry) {
-      for (const { operation, exchange, context } of await contexts(registry)) {
+      for (const { operation, exchange, context } of await contextsOf(registry)) {
         const data = context["choiceContextData"];
         const values = isObject(data) ? data["values"] : undefined;
         if (!isObject(values))
@@ -265,7 +96,7 @@ export const contextChecks: readonly Check[] = [
     place: "ChoiceContext.disclosedContracts",
     help: "Disclose the factory: most wallets' participants do not see it",
     async run(registry) {
-      for (const { operation, exchange, context, factoryId } of await contexts(registry))
+      for (const { operation, exchange, context, factoryId } of await contextsOf(registry))
         if (factoryId !== undefined && !disclosedOf(context).some(({ contractId }) => contractId === factoryId))
           throw new Violation(`${operation.id}: the factory ${factoryId} is not disclosed`, exchange);
     },
@@ -278,7 +109,7 @@ export const contextChecks: readonly Check[] = [
     place: "ChoiceContext.disclosedContracts",
     help: "Leave out the second: a participant refuses a command that discloses a contract twice in different forms",
     async run(registry) {
-      for (const { operation, exchange, context } of await contexts(registry)) {
+      for (const { operation, exchange, context } of await contextsOf(registry)) {
         const ids = disclosedOf(context).map(({ contractId }) => textOf(contractId));
         const again = ids.find((id, index) => ids.indexOf(id) !== index);
         if (again !== undefined) throw new Violation(`${operation.id}: ${again} is disclosed more than once`, exchange);
@@ -293,7 +124,7 @@ export const contextChecks: readonly Check[] = [
     place: "DisclosedContract.debugPayload; a participant refuses a blob that does not match its ids",
     help: "Pass created_event_blob of the ledger on as it is",
     async run(registry) {
-      for (const { operation, exchange, context } of await contexts(registry))
+      for (const { operation, exchange, context } of await contextsOf(registry))
         for (const { contractId, templateId, createdEventBlob } of disclosedOf(context)) {
           const blob = textOf(createdEventBlob);
           if (blob === "" || Buffer.from(blob, "base64").toString("base64") !== blob)
@@ -323,7 +154,7 @@ export const contextChecks: readonly Check[] = [
     place: "DisclosedContract.synchronizerId",
     help: "A transaction runs on one synchronizer: choose contracts that are there together, or answer 409",
     async run(registry) {
-      for (const { operation, exchange, context } of await contexts(registry)) {
+      for (const { operation, exchange, context } of await contextsOf(registry)) {
         const ids = new Set(disclosedOf(context).map(({ synchronizerId }) => textOf(synchronizerId)));
         if (ids.has("")) throw new Violation(`${operation.id}: a synchronizerId is empty`, exchange);
         if (ids.size > 1) throw new Violation(`${operation.id}: there are ${[...ids].join(" and ")}`, exchange);
@@ -338,7 +169,7 @@ export const contextChecks: readonly Check[] = [
     place: "transfer-instruction-v1 1.1.0, TransferFactoryWithChoiceContext.transferKind",
     help: "Compare sender and receiver before anything else",
     async run(registry) {
-      const trade = tradeOf(registry);
+      const [trade] = tradesOf(registry);
       const { sender } = trade;
       const operation = registry.operation("transfer-instruction-v1", "getTransferFactory");
       for (const to of new Set([sender, trade.receiver])) {
@@ -355,21 +186,87 @@ export const contextChecks: readonly Check[] = [
     },
   },
   {
-    id: "foreign-admin",
+    id: "foreign-instrument",
     severity: "should",
-    says: "an instrument of another admin is refused",
-    quote: "The choice arguments are provided so that the registry can also provide choice-argument specific contracts",
+    says: "a transfer of an instrument of another admin, or of one that does not exist, is refused",
+    quote:
+      "The choice arguments are provided so that the registry can also provide choice-argument specific contracts, " +
+      "e.g., the configuration for a specific instrument-id.",
     place: "transfer-instruction-v1 1.1.0, GetFactoryRequest.choiceArguments",
-    help: "Compare expectedAdmin and instrumentId.admin with the registrar, and answer 400",
+    help: "Compare expectedAdmin and instrumentId with what the registry has, and answer 400 or 404",
     async run(registry) {
       if (!registry.known.negative) throw new Skipped("wrong requests are sent with --negative only");
-      const trade = tradeOf(registry);
-      const operation = registry.operation("transfer-instruction-v1", "getTransferFactory");
+      const [trade] = tradesOf(registry);
       const nobody = `nobody::1220${"0".repeat(64)}`;
-      const body = { choiceArguments: transferOf({ ...trade, registrar: nobody }, "v1") };
-      const { exchange } = await ask(registry, { operation, ids: {}, body });
-      if (exchange.status === 200)
-        throw new Violation(`a transfer of an instrument of ${nobody} is answered`, exchange);
+      for (const version of ["v1", "v2"] as const)
+        for (const foreign of [{ registrar: nobody }, { instrument: "no-such-instrument-of-anybody" }]) {
+          const operation = registry.operation(`transfer-instruction-${version}`, "getTransferFactory");
+          const body = { choiceArguments: transferOf({ ...trade, ...foreign }, version) };
+          const { exchange } = await ask(registry, { operation, ids: {}, body });
+          if (exchange.status === 200)
+            throw new Violation(`a transfer with ${Object.entries(foreign).flat().join(" ")} is answered`, exchange);
+        }
+    },
+  },
+  {
+    id: "malformed-body",
+    severity: "must",
+    says: "a body that is no JSON is 400, with an error",
+    quote: "'400': bad request: ErrorResponse: required: error",
+    place: "each document of version 1 and 2, components/responses/400",
+    help: 'Answer 400 with {"error": "…"} where the body cannot be read',
+    async run(registry) {
+      if (!registry.known.negative) throw new Skipped("wrong requests are sent with --negative only");
+      for (const { operation, exchange: usual } of await contextsOf(registry)) {
+        if (!isFactory(operation) || usual.status !== 200) continue;
+        const exchange = await registry.call(operation, { text: '{"choiceArguments": ' });
+        if (exchange.status !== 400) throw new Violation(`the status is ${exchange.status}, not 400`, exchange);
+        const [defect] = operation.defects(400, exchange.json ?? null);
+        if (defect !== undefined) throw new Violation(`the error 400: ${defect}`, exchange);
+      }
+    },
+  },
+  {
+    id: "unknown-contract",
+    severity: "should",
+    says: "a choice on a contract that does not exist is refused",
+    quote: "The contract ID of the transfer instruction to accept.",
+    place: "each document, parameters of choice-contexts",
+    help: "Look the contract up before the context is built, and answer 404",
+    async run(registry) {
+      if (!registry.known.negative) throw new Skipped("wrong requests are sent with --negative only");
+      for (const { operation, request } of await contextsOf(registry)) {
+        if (isFactory(operation)) continue;
+        const ids = Object.fromEntries(Object.keys(request.ids).map((name) => [name, `00${"ab".repeat(32)}`]));
+        const exchange = await registry.call(operation, { ids, body: request.body });
+        if (exchange.status === 200) throw new Violation("a contract id of nobody has a context", exchange);
+      }
+    },
+  },
+  {
+    id: "prefetch",
+    severity: "should",
+    says: "a factory of version 2 has the same context whichever holdings it is given",
+    quote:
+      "Asset implementations SHOULD avoid that this value depends on contract-ids passed in the choice arguments, so that " +
+      "clients can prefetch choice contexts",
+    place: "transfer-instruction-v2 1.0.0, ChoiceContext",
+    help: "Disclose the holdings' locks and the like by their parties, or leave them to those who see them",
+    async run(registry) {
+      if (registry.known.holdings.length === 0) throw new Skipped("give --holding");
+      for (const { operation, exchange, context, request } of await contextsOf(registry)) {
+        if (!isFactory(operation) || !operation.api.endsWith("-v2")) continue;
+        const without = { ...request, body: withoutHoldings(request.body) };
+        const other = (await ask(registry, without)).context;
+        const again = (await ask(registry, request)).context;
+        // What changes by itself is another check's.
+        if (again === undefined || contextText(again) !== contextText(context)) continue;
+        if (other === undefined || contextText(other) !== contextText(context))
+          throw new Violation(
+            `${operation.document}: ${operation.id} has another context without the holdings`,
+            exchange,
+          );
+      }
     },
   },
   {
@@ -378,17 +275,103 @@ export const contextChecks: readonly Check[] = [
     says: "the same request has the same answer, whatever was asked between",
     quote: "the choice context MAY be specific to the choice being exercised.",
     place: "ChoiceContext: nothing else may decide on it",
-    help: "Order entries and contracts, and answer from one state; a clock may change an answer, a hash map must not",
+    help: "Answer from one state; a clock may change which contract serves, and nothing else",
     async run(registry) {
-      const [first, second] = requestsOf(registry);
-      if (first === undefined) return;
-      const before = await ask(registry, first);
-      if (second !== undefined) await ask(registry, second);
-      const after = await ask(registry, first);
-      if (before.context === undefined || after.context === undefined)
-        throw new Skipped("the operation is not answered");
-      if (sortedJson(before.context) !== sortedJson(after.context))
-        throw new Violation(`${first.operation.id} has another context than a moment before`, after.exchange);
+      const notes = new Set<string>();
+      // All operations were asked once: between two answers to one there are those to the others.
+      for (const { operation, request, context } of await contextsOf(registry)) {
+        const after = await ask(registry, request);
+        const note = compare(context, after.context, () => {
+          throw new Violation(`${operation.id} has another context than a moment before`, after.exchange);
+        });
+        if (note !== undefined) notes.add(note);
+      }
+      return [...notes].join("; ") || undefined;
+    },
+  },
+  {
+    id: "replicas",
+    severity: "should",
+    says: "the other replica gives the same answers",
+    quote: "the choice context MAY be specific to the choice being exercised.",
+    place: "ChoiceContext: nothing else may decide on it, and so not the replica",
+    help: "Let replicas read one database, or send a wallet's requests to one of them",
+    async run(registry) {
+      const replica = registry.replica();
+      if (replica === undefined) throw new Skipped("give --replica");
+      const notes = new Set<string>();
+      for (const { operation, request, context } of await contextsOf(registry)) {
+        const other = await ask(replica, request);
+        const note = compare(context, other.context, () => {
+          throw new Violation(`${operation.id} has another context than the first replica`, other.exchange);
+        });
+        if (note !== undefined) notes.add(note);
+      }
+      return [...notes].join("; ") || undefined;
+    },
+  },
+  {
+    id: "ids-in-values",
+    severity: "information",
+    says: "each contract that the values name is disclosed too",
+    quote: "additional reference data that is passed in via disclosed contracts, which are in turn referred to",
+    place:
+      "ChoiceContext; a contract that is not disclosed has to be visible to whoever submits, which only a ledger can tell",
+    help: "Disclose it, unless each caller sees it",
+    async run(registry) {
+      const found = new Set<string>();
+      for (const { operation, context } of await contextsOf(registry)) {
+        const known = new Set(disclosedOf(context).map(({ contractId }) => textOf(contractId)));
+        for (const id of idsIn(context["choiceContextData"] ?? null))
+          if (!known.has(id)) found.add(`${operation.id} names ${shortened(id)}, which it does not disclose`);
+      }
+      return [...found].join("; ") || undefined;
     },
   },
 ];
+
+const withoutHoldings = (body: Json): Json => {
+  const { choiceArguments } = objectOf(body);
+  const { transfer, ...others } = objectOf(choiceArguments);
+  const emptied =
+    transfer === undefined
+      ? { ...others, inputHoldingCids: [] }
+      : { ...others, transfer: { ...objectOf(transfer), inputHoldingCids: [] } };
+  return { ...objectOf(body), choiceArguments: emptied };
+};
+
+/** Contracts are disclosed in no order, and only debug fields may tell more of them. */
+function contextText(context: JsonObject): string {
+  const disclosed = disclosedOf(context).map(({ debugPayload: _payload, ...one }) => sortedJson(one));
+  return sortedJson({ data: context["choiceContextData"] ?? null, disclosed: disclosed.toSorted() });
+}
+
+const withoutIds = ({ choiceContextData = null }: JsonObject) =>
+  sortedJson(choiceContextData).replaceAll(/("tag":"AV_ContractId","value":)"[^"]*"/g, "$1null");
+const templates = (context: JsonObject) =>
+  disclosedOf(context)
+    .map(({ templateId }) => textOf(templateId))
+    .toSorted()
+    .join();
+
+/** What is worth saying where contexts differ in their contract ids alone. Calls `differ` where they differ otherwise. */
+function compare(
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+  differ: () => never,
+): string | undefined {
+  if (before === undefined || after === undefined) throw new Skipped("the operation is not answered");
+  if (contextText(before) === contextText(after)) return undefined;
+  if (withoutIds(before) !== withoutIds(after) || templates(before) !== templates(after)) return differ();
+  return "a contract has changed between two answers, its kind has not";
+}
+
+/** The contract ids that values name. */
+function idsIn(value: Json): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(idsIn);
+  if (!isObject(value)) return [];
+  if (value["tag"] === "AV_ContractId") return [textOf(value["value"])];
+  return Object.values(value).flatMap(idsIn);
+}
+
+const shortened = (id: string): string => (id.length > 24 ? `${id.slice(0, 20)}…` : id);

@@ -9,18 +9,22 @@ const DOCUMENT = "token-metadata-v1 1.0.0";
 const MAX_PAGES = 200;
 const MAX_LOOKED_UP = 5;
 
-async function info(registry: Registry): Promise<Exchange> {
-  return registry.call(registry.operation(API, "getRegistryInfo"));
-}
+export const infoOf = (registry: Registry): Promise<Exchange> =>
+  registry.once("info", () => registry.call(registry.operation(API, "getRegistryInfo")));
 
-async function page(registry: Registry, query: Readonly<Record<string, string>> = {}): Promise<Exchange> {
+/** The first page of instruments, whatever its status. */
+export const pageOf = (registry: Registry): Promise<Exchange> =>
+  registry.once("instruments", () => registry.call(registry.operation(API, "listInstruments")));
+
+/** A page of instruments. Throws Violation if it is none. */
+async function page(registry: Registry, query?: Readonly<Record<string, string>>): Promise<Exchange> {
   const operation = registry.operation(API, "listInstruments");
-  const exchange = await registry.call(operation, { query });
+  const exchange = query === undefined ? await pageOf(registry) : await registry.call(operation, { query });
   requireAnswer(exchange, operation.defects(200, exchange.json));
   return exchange;
 }
 
-const instrumentsOf = ({ json }: Exchange): readonly JsonObject[] =>
+export const instrumentsIn = ({ json }: Exchange): readonly JsonObject[] =>
   listOf(objectOf(json)["instruments"]).map(objectOf);
 const tokenOf = ({ json }: Exchange): string => textOf(objectOf(json)["nextPageToken"]);
 
@@ -30,7 +34,7 @@ async function allInstruments(registry: Registry) {
   const tokens = new Set<string>();
   let last = await page(registry);
   for (;;) {
-    instruments.push(...instrumentsOf(last));
+    instruments.push(...instrumentsIn(last));
     const token = tokenOf(last);
     if (token === "") return { instruments, last };
     if (tokens.has(token)) throw new Violation(`nextPageToken ${token} came before: the pages do not end`, last);
@@ -46,7 +50,7 @@ async function someInstruments(registry: Registry) {
     if (error instanceof Violation) throw new Skipped("the instruments are not listed");
     throw error;
   });
-  const instruments = instrumentsOf(exchange);
+  const instruments = instrumentsIn(exchange);
   if (instruments.length === 0) throw new Skipped("no instrument is listed");
   return { instruments, exchange };
 }
@@ -64,7 +68,7 @@ export const metadataChecks: readonly Check[] = [
     place: `${DOCUMENT}, components/schemas/GetRegistryInfoResponse`,
     help: "Serve GET /registry/metadata/v1/info with adminId and supportedApis",
     async run(registry) {
-      const exchange = await info(registry);
+      const exchange = await infoOf(registry);
       requireAnswer(exchange, registry.operation(API, "getRegistryInfo").defects(200, exchange.json));
     },
   },
@@ -76,9 +80,9 @@ export const metadataChecks: readonly Check[] = [
     place: `${DOCUMENT}, GetRegistryInfoResponse.adminId`,
     help: "Answer with the party of the path; wallets compare it with the instrument's admin",
     async run(registry) {
-      const { registrar } = registry.known;
-      if (registrar === undefined) throw new Skipped("no --registrar was given");
-      const exchange = await info(registry);
+      const { registrar, isRegistrarGiven } = registry.known;
+      if (!isRegistrarGiven || registrar === undefined) throw new Skipped("no --registrar was given");
+      const exchange = await infoOf(registry);
       const adminId = textOf(objectOf(exchange.json)["adminId"]);
       if (exchange.status === 200 && adminId !== registrar)
         throw new Violation(`adminId is ${adminId === "" ? "missing" : adminId}, not ${registrar}`, exchange);
@@ -119,7 +123,7 @@ export const metadataChecks: readonly Check[] = [
     help: "Read pageSize; a smaller page is right too",
     async run(registry) {
       const exchange = await page(registry, { pageSize: "1" });
-      const { length } = instrumentsOf(exchange);
+      const { length } = instrumentsIn(exchange);
       if (length > 1) throw new Violation(`pageSize=1 lists ${length} instruments`, exchange);
     },
   },

@@ -2,12 +2,15 @@
 import { type Check, type Result, runCheck, type Severity } from "./check.js";
 import { contextChecks } from "./contexts.js";
 import { readOperations } from "./documents.js";
-import { metadataChecks } from "./metadata.js";
+import { objectOf, textOf } from "./json.js";
+import { infoOf, instrumentsIn, metadataChecks, pageOf } from "./metadata.js";
+import type { Exception } from "./profile.js";
 import { Prober, type ProberOptions } from "./prober.js";
 import { type Known, Registry } from "./registry.js";
+import { servedChecks } from "./served.js";
 import { transportChecks } from "./transport.js";
 
-export const checks: readonly Check[] = [...metadataChecks, ...contextChecks, ...transportChecks];
+export const checks: readonly Check[] = [...metadataChecks, ...servedChecks, ...contextChecks, ...transportChecks];
 
 export interface Run {
   readonly results: readonly Result[];
@@ -16,18 +19,27 @@ export interface Run {
   readonly warning: string | undefined;
 }
 
+export interface RunOptions extends ProberOptions {
+  /** Checks that are expected to fail. */
+  readonly exceptions?: readonly Exception[];
+}
+
+/** What the caller knows; `isRegistrarGiven` follows from it. */
+export type Given = Omit<Known, "isRegistrarGiven">;
+
 /** `base` is what wallets have as the URL of the registry: `/registry/…` follows it. */
 export async function run(
   base: string,
-  known: Known,
-  options: ProberOptions,
+  given: Given,
+  { exceptions = [], ...options }: RunOptions,
   report: (result: Result) => void,
 ): Promise<Run> {
   const prober = new Prober(options);
-  const registry = new Registry(prober, base.replace(/\/$/, ""), readOperations(), known);
+  const registry = await discover(prober, base.replace(/\/$/, ""), given);
   const results: Result[] = [];
   for (const check of checks) {
-    const result = await runCheck(check, registry);
+    const excepted = exceptions.find((one) => one.check === check.id);
+    const result = withException(await runCheck(check, registry), excepted);
     results.push(result);
     report(result);
   }
@@ -44,8 +56,33 @@ export async function run(
   return { results, requests: exchanges.length, warning };
 }
 
-const RANK: Readonly<Record<Severity, number>> = { must: 3, should: 2, habit: 1 };
+/** The registrar and an instrument, where they were not given, are those that the registry names first. */
+async function discover(prober: Prober, base: string, given: Given): Promise<Registry> {
+  const [, inPath] = /\/registrars\/([^/]+)$/.exec(base) ?? [];
+  const registrar = given.registrar ?? (inPath === undefined ? undefined : decodeURIComponent(inPath));
+  const known = { ...given, registrar, isRegistrarGiven: registrar !== undefined };
+  const registry = new Registry(prober, base, readOperations(), known);
+  if (registrar !== undefined && known.instruments.length > 0) return registry;
+  const adminId = textOf(objectOf((await infoOf(registry)).json)["adminId"]);
+  const [first] = instrumentsIn(await pageOf(registry)).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  return new Registry(prober, base, registry.operations, {
+    ...known,
+    registrar: registrar ?? (adminId === "" ? undefined : adminId),
+    instruments: known.instruments.length > 0 || first === undefined ? known.instruments : [first],
+  });
+}
 
-/** Whether the run fails, given the least severity that counts. */
-export const hasFailed = ({ results }: Run, from: Severity): boolean =>
-  results.some(({ outcome, check }) => outcome === "failed" && RANK[check.severity] >= RANK[from]);
+const RANK: Readonly<Record<Severity, number>> = { must: 3, should: 2, habit: 1, information: 0 };
+
+/** Whether a result makes the run fail, given the least severity that counts. */
+export const failsFrom = ({ outcome, check }: Result, from: Severity): boolean =>
+  outcome === "outdated" || (outcome === "failed" && RANK[check.severity] >= RANK[from]);
+
+/** A check that passes has no exception: what is not mended by itself was not wrong. */
+function withException(result: Result, exception: Exception | undefined): Result {
+  if (exception === undefined || result.outcome === "skipped") return result;
+  const { reason } = exception;
+  return result.outcome === "passed"
+    ? { ...result, outcome: "outdated", message: `it passes, and the profile expects it to fail: ${reason}` }
+    : { ...result, outcome: "expected", message: `${result.message ?? ""} (${reason})` };
+}
