@@ -32,8 +32,13 @@ async function serving(roles: Roles): Promise<Run> {
   return (config) => serve(config, roles);
 }
 
-const read = readConfig(process.argv.slice(2));
-if (read.ok) {
+const [name, ...args] = process.argv.slice(2);
+const read = name === "conformance" ? undefined : readConfig(process.argv.slice(2));
+if (read === undefined) {
+  // It asks any registry, and has options of its own.
+  const { conformance } = await import("../packages/conformance/src/command.js");
+  process.exitCode = await conformance(args);
+} else if (read.ok) {
   if (read.warnings.length > 0) {
     const { pino } = await import("pino");
     const log = pino({}, process.stderr);

@@ -16,6 +16,7 @@ export function helpText(): string {
     "  offledger contexts print the choice context of every operation in force",
     "  offledger registry test FILE: run the tests beside a registry file, without a ledger",
     "  offledger explain  say how a running service answers a request: explain REQUEST-ID, or - for JSON on stdin",
+    "  offledger conformance URL: check any registry of the token standard; conformance --help says how",
     "  offledger health   check the health of a service with these settings on this machine",
     "  offledger help     print this help",
     "  offledger version  print the version",

@@ -2,6 +2,7 @@
  * The checker of registries: this service passes; a registry that differs from it in one way fails in that way, and in no other.
  * The faults are made on the way from the service to the checker.
  */
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -13,25 +14,13 @@ import type { Result } from "../../packages/conformance/src/check.js";
 import { failsFrom, type Given, run, type Run } from "../../packages/conformance/src/run.js";
 import { contractId } from "../../demo/element.js";
 import { isObject, type JsonObject, type JsonValue } from "../../src/util/json.js";
-import { acme, alice, bob } from "../fixtures/calls/build.js";
+import { demo, PATH, withChecks } from "../../scripts/conformance-doc.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { recording } from "../localnet/replay.js";
 
-const known: Given = {
-  registrar: acme,
-  instruments: ["ACME-BOND"],
-  sender: alice,
-  receiver: bob,
-  holdings: [contractId("holding free")],
-  offer: contractId("offer bond to bob"),
-  allocation: contractId("allocation bond leg"),
-  allocationInstruction: undefined,
-  replica: undefined,
-  negative: true,
-};
+const known = demo;
 /** Of information, what it says; of what needs more than is given, why it was skipped. */
 const quiet = new Set(["unlisted-apis", "offered", "timing"]);
-const PATH = `/api/token-standard/v0/registrars/${acme}`;
 const options = { headers: {}, rate: 1_000 };
 
 interface Answer {
@@ -125,6 +114,8 @@ test("this service passes every check", async () => {
   );
   expect(said.map(({ check, message }) => `${check.id}: ${message}`)).toEqual([]);
   expect([done.warning, hasFailed(done)]).toEqual([undefined, false]);
+  const page = readFileSync("docs/conformance.md", "utf8");
+  expect(withChecks(page, results), "npm run conformance writes it").toBe(page);
 });
 
 /** Changes each object in an answer's JSON. */

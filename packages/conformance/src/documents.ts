@@ -3,6 +3,8 @@
  * what their responses have to be.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import { Ajv, type ValidateFunction } from "ajv";
 import { isObject, type Json, type JsonObject } from "./json.js";
@@ -28,7 +30,8 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string } & JsonObject>>>>;
 }
 
-const FOLDER = new URL("../apis/", import.meta.url);
+/** Also where the program is part of a larger package. */
+const FOLDER = new URL("./", pathToFileURL(createRequire(import.meta.url).resolve("#apis/token-metadata-v1.yaml.br")));
 
 export function readOperations(): readonly Operation[] {
   const names = readdirSync(FOLDER)

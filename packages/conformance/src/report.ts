@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<Result["outcome"], string>> = {
 
 /** A result for people: one line, and for a failure what was sent, what came and what helps. */
 export function lineOf({ check, outcome, message, exchange }: Result): string {
-  const told = outcome === "passed" ? check.says + (message === undefined ? "" : `: ${message}`) : (message ?? "");
+  const told = message ?? (outcome === "passed" ? check.says : "");
   const first = `${MARKS[outcome]} ${check.severity.padEnd(11)} ${check.id}: ${told}\n`;
   if (outcome !== "failed" && outcome !== "unstable") return first;
   const shown = exchange === undefined ? [] : [`sent: ${curlOf(exchange.sent)}`, `came: ${answerOf(exchange)}`];
