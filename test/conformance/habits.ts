@@ -15,7 +15,7 @@ import type { Known } from "../../packages/conformance/src/registry.js";
 import { type JsonValue, valueAt } from "../../src/util/json.js";
 import { withContracts } from "./disclosed.js";
 
-/** What a request has to be: all that is given. Of a body the keys are JSON pointers, and null is what is absent. */
+/** All of it has to hold. Of a body the keys are JSON pointers, and null is what is absent; a turn counts by method and path. */
 interface When {
   readonly noBody?: boolean;
   readonly body?: Readonly<Record<string, JsonValue>>;
@@ -23,7 +23,6 @@ interface When {
   /** A list, object or text has more than so many. */
   readonly longer?: Readonly<Record<string, number>>;
   readonly query?: Readonly<Record<string, string>>;
-  /** Which of the requests of this method and path. */
   readonly turn?: "first" | "odd" | "even";
 }
 
@@ -44,7 +43,6 @@ interface Finding {
 }
 
 interface Habit {
-  /** Of the file. */
   readonly name: string;
   /** What stands before `/registry/`. */
   readonly base?: string;
