@@ -1,18 +1,19 @@
 /** Other registries, as their sources say they answer: what is wrong in them is found, and nothing else is called a `must`. */
 import { describe, expect, test } from "vitest";
 import type { Result } from "../../packages/conformance/src/check.js";
-import type { Known } from "../../packages/conformance/src/registry.js";
-import { run } from "../../packages/conformance/src/run.js";
+import { type Given, run } from "../../packages/conformance/src/run.js";
 import { readHabits, replay } from "./habits.js";
 
-const nothing: Known = {
+const nothing: Given = {
   registrar: undefined,
-  instrument: undefined,
+  instruments: [],
   sender: undefined,
   receiver: undefined,
   holdings: [],
   offer: undefined,
   allocation: undefined,
+  allocationInstruction: undefined,
+  replica: undefined,
   negative: false,
 };
 

@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { parse } from "yaml";
 import { contractId, party } from "../../demo/element.js";
-import type { Known } from "../../packages/conformance/src/registry.js";
+import type { Given } from "../../packages/conformance/src/run.js";
 import { type JsonValue, valueAt } from "../../src/util/json.js";
 import { withContracts } from "./disclosed.js";
 
@@ -46,7 +46,7 @@ interface Habit {
   readonly name: string;
   /** What stands before `/registry/`. */
   readonly base?: string;
-  readonly known: Partial<Known>;
+  readonly known: Partial<Given>;
   readonly routes: readonly Route[];
   /** The checks of severity `must` that fail, and rightly. */
   readonly found: readonly Finding[];

@@ -379,6 +379,41 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   expect(failed).toEqual(expected);
 });
 
+test.each<[what: string, fault: Fault]>([
+  ["that is busy", (answer) => ({ ...answer, status: 503, body: { error: "busy" } })],
+  [
+    "that lets callers in for contexts alone",
+    at("/metadata/", (answer) => ({ ...answer, status: 403, body: { error: "no token" } })),
+  ],
+  [
+    "at another address",
+    (answer) => ({ ...answer, status: 308, headers: { location: "https://registry.example" }, body: null }),
+  ],
+  [
+    "with a page in HTML where it serves nothing",
+    at("/v2/", (answer) => ({ ...answer, headers: { "content-type": "text/html" }, body: null })),
+  ],
+  [
+    "behind a gateway that refuses in words what it does not serve",
+    at("/v2/", (answer) => ({ ...answer, status: 400, headers: { "content-type": "text/plain" }, body: "no route" })),
+  ],
+  [
+    "that lists less than it says by id",
+    (answer, { path }) =>
+      path.includes("/instruments?") || path.endsWith("/instruments")
+        ? each(({ totalSupply: _supply, totalSupplyAsOf: _at, ...others }) => others)(answer)
+        : answer,
+  ],
+  [
+    "whose supply Scala has written",
+    ok(each((value) => ("symbol" in value ? { ...value, totalSupply: "0E-10" } : value))),
+  ],
+])("a registry %s breaks no sentence", async (_what, own) => {
+  const { results } = await checked(own);
+  const broken = results.filter(({ outcome, check }) => outcome === "failed" && check.severity === "must");
+  expect(broken.map(({ check, message }) => `${check.id}: ${message}`)).toEqual([]);
+});
+
 test("a registry that answers any admin is found, where wrong requests are sent", async () => {
   const accepts: Fault = (answer, { path }) =>
     path.endsWith("/v1/transfer-factory") && answer.status !== 200 ? { ...answer, status: 200 } : answer;

@@ -71,8 +71,19 @@ async function attempt(check: Check, registry: Registry): Promise<Result> {
   }
 }
 
-/** Throws Violation unless the status is 200 and the body has the shape of the document. */
+/** Statuses of which no document says anything: who asks is not let in, or the registry cannot answer now. */
+const NO_VERDICT = new Set([401, 403, 429, 502, 503, 504]);
+
+/** Throws Skipped for an answer that says nothing of the operation. */
+export function requireVerdict({ status, headers }: Exchange): void {
+  if (NO_VERDICT.has(status)) throw new Skipped(`the status is ${status}`);
+  if (status >= 300 && status < 400)
+    throw new Skipped(`it redirects to ${headers.get("location") ?? "nowhere"}: give the URL that it leads to`);
+}
+
+/** Throws Violation unless the status is 200 and the body has the shape of the document; Skipped without a verdict. */
 export function requireAnswer(exchange: Exchange, defects: readonly string[]): void {
+  requireVerdict(exchange);
   if (exchange.status === 0) throw new Violation(`there is no answer: ${exchange.text}`, exchange);
   if (exchange.status !== 200) throw new Violation(`the status is ${exchange.status}, not 200`, exchange);
   if (exchange.json === undefined) throw new Violation("the body is no JSON", exchange);

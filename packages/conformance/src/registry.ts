@@ -109,5 +109,5 @@ export class Registry {
 }
 
 /** A path with the values of its fields, escaped. */
-export const pathOf = (path: string, ids: Readonly<Record<string, string>>): string =>
+const pathOf = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));

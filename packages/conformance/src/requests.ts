@@ -70,10 +70,7 @@ export function transferOf({ registrar, instrument, sender, receiver, holdings }
 }
 
 /** The sender's leg of a trade that the receiver executes. */
-export function allocationOf(
-  { registrar, instrument, sender, receiver, holdings }: Trade,
-  version: Version,
-): JsonObject {
+function allocationOf({ registrar, instrument, sender, receiver, holdings }: Trade, version: Version): JsonObject {
   const common = { requestedAt: requestedAt(), inputHoldingCids: holdings, extraArgs };
   if (version === "v1") {
     const instrumentId = { admin: registrar, id: instrument };
@@ -148,7 +145,7 @@ const METADATA = "token-metadata-v1";
 export const isFactory = ({ path, api }: Operation): boolean => api !== METADATA && !path.includes("{");
 
 /** The requests that what is known allows. Throws Skipped if that is none. */
-export function requestsOf(registry: Registry): readonly Request[] {
+function requestsOf(registry: Registry): readonly Request[] {
   const { known, operations } = registry;
   const trades = unlessSkipped(() => tradesOf(registry)) ?? [];
   const requests = operations.flatMap((operation): readonly Request[] => {
@@ -184,7 +181,9 @@ export async function ask(registry: Registry, request: Request): Promise<Asked> 
   const exchange = await registry.call(operation, { ids, body });
   const answer = objectOf(exchange.json);
   const hasFactory = isFactory(operation);
-  const context = exchange.status === 200 ? (hasFactory ? objectOf(answer["choiceContext"]) : answer) : undefined;
+  // A page in HTML with status 200 is what some servers have for each path that they do not serve.
+  const isAnswered = exchange.status === 200 && exchange.json !== undefined;
+  const context = isAnswered ? (hasFactory ? objectOf(answer["choiceContext"]) : answer) : undefined;
   return { request, operation, exchange, context, factoryId: hasFactory ? textOf(answer["factoryId"]) : undefined };
 }
 

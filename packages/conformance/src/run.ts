@@ -5,7 +5,7 @@ import { readOperations } from "./documents.js";
 import { objectOf, textOf } from "./json.js";
 import { infoOf, instrumentsIn, metadataChecks, pageOf } from "./metadata.js";
 import type { Exception } from "./profile.js";
-import { Prober, type ProberOptions } from "./prober.js";
+import { type Exchange, Prober, type ProberOptions } from "./prober.js";
 import { type Known, Registry } from "./registry.js";
 import { servedChecks } from "./served.js";
 import { transportChecks } from "./transport.js";
@@ -44,9 +44,9 @@ export async function run(
     report(result);
   }
   const { exchanges } = prober;
-  const share = (status: number) =>
-    exchanges.filter((one) => one.status === status).length / Math.max(1, exchanges.length);
-  const [refused, unknown] = [share(401) + share(403), share(404)];
+  // Versions that a registry does not have are 404, and right.
+  const metadata = exchanges.filter(({ sent }) => sent.url.includes("/registry/metadata/"));
+  const [refused, unknown] = [share(exchanges, 401, 403), share(metadata, 404)];
   const warning =
     refused > 0.5
       ? "most answers are 401 or 403: give --header or --token-file"
@@ -55,6 +55,9 @@ export async function run(
         : undefined;
   return { results, requests: exchanges.length, warning };
 }
+
+const share = (of: readonly Exchange[], ...statuses: readonly number[]): number =>
+  of.filter(({ status }) => statuses.includes(status)).length / Math.max(1, of.length);
 
 /** The registrar and an instrument, where they were not given, are those that the registry names first. */
 async function discover(prober: Prober, base: string, given: Given): Promise<Registry> {

@@ -1,27 +1,8 @@
 /** What the registry says that it supports, and what it serves. */
 import { type Check, Skipped, Violation } from "./check.js";
-import { objectOf, textOf } from "./json.js";
-import { infoOf, instrumentsIn, pageOf } from "./metadata.js";
+import { apiName, listedApis } from "./listed.js";
 import type { Exchange } from "./prober.js";
-import type { Registry } from "./registry.js";
 import { type Asked, askAll } from "./requests.js";
-
-/** The names that the documents have in supportedApis: `splice-api-token-transfer-instruction-v1`. */
-const nameOf = (api: string): string => `splice-api-token-${api.replace(/^token-/, "")}`;
-
-/** Who lists each API: the registry, or instruments by their ids. */
-const listed = (registry: Registry): Promise<ReadonlyMap<string, readonly string[]>> =>
-  registry.once("listed", async () => {
-    const by = new Map<string, string[]>();
-    const add = (who: string, apis: unknown) => {
-      for (const name of Object.keys(objectOf(apis as never))) by.set(name, [...(by.get(name) ?? []), who]);
-    };
-    const info = await infoOf(registry);
-    if (info.status === 200) add("the registry", objectOf(info.json)["supportedApis"]);
-    const page = await pageOf(registry);
-    if (page.status === 200) for (const one of instrumentsIn(page)) add(textOf(one["id"]), one["supportedApis"]);
-    return by;
-  });
 
 /**
  * Whether the path is not there. Documents name 404 too, for an unknown party, instrument or contract, and then describe its
@@ -42,13 +23,13 @@ export const servedChecks: readonly Check[] = [
     place: "token-metadata-v1 1.0.0, GetRegistryInfoResponse.supportedApis",
     help: "Serve the operation at the path of its document, or take the API from the list",
     async run(registry) {
-      const apis = await listed(registry);
+      const apis = await listedApis(registry);
       for (const asked of await askAll(registry)) {
         const { operation, exchange } = asked;
-        const [who] = apis.get(nameOf(operation.api)) ?? [];
+        const [who] = apis.get(apiName(operation.api)) ?? [];
         if (who !== undefined && isUnserved(asked))
           throw new Violation(
-            `${who} lists ${nameOf(operation.api)}, and ${operation.id} is ${statusOf(exchange)}`,
+            `${who} lists ${apiName(operation.api)}, and ${operation.id} is ${statusOf(exchange)}`,
             exchange,
           );
       }
@@ -62,10 +43,10 @@ export const servedChecks: readonly Check[] = [
     place: "@canton-network/core-token-standard-service 1.8.0",
     help: "List the API in supportedApis of the instrument, if its contracts implement it",
     async run(registry) {
-      const apis = await listed(registry);
+      const apis = await listedApis(registry);
       if (apis.size === 0) throw new Skipped("neither info nor the instruments are answered");
       const names = (await askAll(registry)).flatMap(({ operation, exchange }) =>
-        exchange.status === 200 && !apis.has(nameOf(operation.api)) ? [nameOf(operation.api)] : [],
+        exchange.status === 200 && !apis.has(apiName(operation.api)) ? [apiName(operation.api)] : [],
       );
       return names.length === 0 ? undefined : `served, and listed by nobody: ${[...new Set(names)].join(", ")}`;
     },
