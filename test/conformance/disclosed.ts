@@ -21,7 +21,7 @@ function contractOf(given: JsonValue): JsonValue {
 }
 
 /** What Canton's blobs have around an id and a template; the rest of a contract is left out. */
-function blobOf(contractId: string, templateId: string): string {
+export function blobOf(contractId: string, templateId: string): string {
   const [packageId = "", module = "", entity = ""] = templateId.split(":");
   const template = message(
     [1, Buffer.from(packageId)],
