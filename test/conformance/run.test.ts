@@ -449,6 +449,22 @@ test("a context that is right at the second look is unstable too", async () => {
   expect([outcome, failed]).toEqual(["unstable", []]);
 });
 
+test("a registry that has the same plausible answer to everything fails in many ways, each with what is wrong", async () => {
+  const supportedApis = { "splice-api-token-holding-v1": 1, "splice-api-token-transfer-instruction-v1": 1 };
+  const bond = { id: "ACME-BOND", name: "Bond", symbol: "BOND", decimals: 2, supportedApis };
+  const context = { choiceContextData: { values: {} }, disclosedContracts: [] };
+  const all = { ...bond, ...context, adminId: demo.registrar ?? "", instruments: [bond] };
+  const body: JsonObject = { ...all, factoryId: "00", transferKind: "offer", choiceContext: context };
+  const { results, failed } = await checked((answer) => ({ ...answer, status: 200, body }));
+  expect(failed).toEqual([
+    ...["unknown-instrument", "factory-disclosed", "transfer-kind", "foreign-instrument", "malformed-body"],
+    ...["unknown-contract", "method"],
+  ]);
+  const said = results.filter(({ outcome }) => outcome === "failed").map(({ message }) => message);
+  expect(said).toContain("getAllocationFactory: the factory 00 is not disclosed");
+  expect(said).toContain("a transfer to oneself is offer");
+});
+
 test("a registry that refuses everything, or knows nothing, is no silent pass", async () => {
   const unknown = await checked((answer) => ({ ...answer, status: 404, body: { error: "not found" } }));
   expect(unknown.done.warning).toMatch(/^most answers are 404/);

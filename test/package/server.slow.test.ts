@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { party } from "../../demo/element.js";
 import { Program } from "../fixtures/program.js";
 import { Project } from "./project.js";
 
@@ -28,6 +29,7 @@ describe("the package", () => {
       "gen",
       "node_modules",
       "package.json",
+      "packages",
       "proto",
       "registries",
       "src",
@@ -83,6 +85,11 @@ describe("the package", () => {
     const pages = ["/console", "/console/main.js", "/console/views/overview.js", "/console/style.css"];
     for (const address of [...paths, ...pages.map((path) => metrics + path)])
       expect([address, (await fetch(address)).status]).toEqual([address, 200]);
+    // Another program in it, with files of its own.
+    const registrar = party("acme-registrar");
+    const checked = [project.program, "conformance", url, "--registrar", registrar, "--rate", "100"];
+    const { stdout } = await promisify(execFile)(process.execPath, checked, { cwd: project.folder });
+    expect(stdout).toMatch(/^\d+ passed, 0 failed, \d+ skipped/m);
     program.stop();
     expect(await program.ended()).toMatchObject({ code: 0 });
   });

@@ -29,30 +29,31 @@ export const instrumentsIn = ({ json }: Exchange): readonly JsonObject[] =>
 const tokenOf = ({ json }: Exchange): string => textOf(objectOf(json)["nextPageToken"]);
 
 /** All instruments, and the last page. Throws Violation if the pages do not end. */
-async function allInstruments(registry: Registry) {
-  const instruments: JsonObject[] = [];
-  const tokens = new Set<string>();
-  let last = await page(registry);
-  for (;;) {
-    instruments.push(...instrumentsIn(last));
-    const token = tokenOf(last);
-    if (token === "") return { instruments, last };
-    if (tokens.has(token)) throw new Violation(`nextPageToken ${token} came before: the pages do not end`, last);
-    if (tokens.size === MAX_PAGES) throw new Skipped(`there are more than ${MAX_PAGES} pages`);
-    tokens.add(token);
-    last = await page(registry, { pageToken: token });
-  }
-}
-
-/** The instruments of the first page. Throws Skipped if there is none. */
-async function someInstruments(registry: Registry) {
-  const exchange = await page(registry).catch((error: unknown) => {
-    if (error instanceof Violation) throw new Skipped("the instruments are not listed");
-    throw error;
+const allInstruments = (registry: Registry): Promise<{ instruments: readonly JsonObject[]; last: Exchange }> =>
+  registry.once("pages", async () => {
+    const instruments: JsonObject[] = [];
+    const tokens = new Set<string>();
+    let last = await page(registry);
+    for (;;) {
+      instruments.push(...instrumentsIn(last));
+      const token = tokenOf(last);
+      if (token === "") return { instruments, last };
+      if (tokens.has(token)) throw new Violation(`nextPageToken ${token} came before: the pages do not end`, last);
+      if (tokens.size === MAX_PAGES) throw new Skipped(`there are more than ${MAX_PAGES} pages`);
+      tokens.add(token);
+      last = await page(registry, { pageToken: token });
+    }
   });
-  const instruments = instrumentsIn(exchange);
+
+/** All instruments, those of the first page where the pages are wrong. Throws Skipped if there is none. */
+export async function instrumentsOf(registry: Registry): Promise<readonly JsonObject[]> {
+  const all = await allInstruments(registry).catch((error: unknown) => {
+    if (!(error instanceof Violation) && !(error instanceof Skipped)) throw error;
+    return undefined;
+  });
+  const instruments = all?.instruments ?? instrumentsIn(await pageOf(registry));
   if (instruments.length === 0) throw new Skipped("no instrument is listed");
-  return { instruments, exchange };
+  return instruments;
 }
 
 /** What both have to have; of the rest a list may tell less, and a supply may have changed meanwhile. */
@@ -135,7 +136,8 @@ export const metadataChecks: readonly Check[] = [
     place: `${DOCUMENT}, Instrument.decimals`,
     help: "Correct the decimals of the instrument",
     async run(registry) {
-      const { instruments, exchange } = await someInstruments(registry);
+      const instruments = await instrumentsOf(registry);
+      const exchange = await pageOf(registry);
       const wrong = instruments.find(({ decimals }) => typeof decimals !== "number" || decimals < 0 || decimals > 10);
       if (wrong !== undefined)
         throw new Violation(`decimals of ${textOf(wrong["id"])} are ${JSON.stringify(wrong["decimals"])}`, exchange);
@@ -149,7 +151,8 @@ export const metadataChecks: readonly Check[] = [
     place: `${DOCUMENT}, Instrument.totalSupply`,
     help: "Write it as digits with at most ten after the point, without separators",
     async run(registry) {
-      const { instruments, exchange } = await someInstruments(registry);
+      const instruments = await instrumentsOf(registry);
+      const exchange = await pageOf(registry);
       const wrong = instruments.find(
         ({ totalSupply = null }) => totalSupply !== null && !/^\d+(\.\d+)?(E[+-]?\d+)?$/i.test(textOf(totalSupply)),
       );
@@ -169,7 +172,7 @@ export const metadataChecks: readonly Check[] = [
     help: "Serve GET /registry/metadata/v1/instruments/{instrumentId} for each id of the list, also where it is escaped in the path",
     async run(registry) {
       const operation = registry.operation(API, "getInstrument");
-      const { instruments } = await someInstruments(registry);
+      const instruments = await instrumentsOf(registry);
       for (const listed of instruments.slice(0, MAX_LOOKED_UP)) {
         const exchange = await registry.call(operation, { ids: { instrumentId: textOf(listed["id"]) } });
         requireAnswer(exchange, operation.defects(200, exchange.json));
@@ -205,7 +208,8 @@ export const metadataChecks: readonly Check[] = [
     place: "@canton-network/core-token-standard-service 1.8.0",
     help: 'List "splice-api-token-holding-v1": 1 and each API that is served in supportedApis of the instrument',
     async run(registry) {
-      const { instruments, exchange } = await someInstruments(registry);
+      const instruments = await instrumentsOf(registry);
+      const exchange = await pageOf(registry);
       for (const { id, supportedApis } of instruments) {
         const missing = ["holding", "transfer-instruction"].filter(
           (name) => objectOf(supportedApis)[`splice-api-token-${name}-v1`] !== 1,

@@ -1,0 +1,3 @@
+module registry
+
+go 1.21
