@@ -74,6 +74,11 @@ test("an exception that fails is expected, and one that passes fails the run", a
   expect(expected.code).toBe(0);
   const { checks } = JSON.parse(expected.out) as { checks: readonly { id: string; outcome: string }[] };
   expect(checks.find(({ id }) => id === "total-supply")?.outcome).toBe("expected");
+  // What was not tried is neither.
+  const skipped = await command("--profile", await inFolder("c.yaml", profile("replicas")), "--json", "-");
+  expect(JSON.parse(skipped.out)).toMatchObject({
+    checks: expect.arrayContaining([expect.objectContaining({ id: "replicas", outcome: "skipped" })]) as unknown,
+  });
   const outdated = await command(
     "--profile",
     await inFolder("b.yaml", `${profile("total-supply")}  - check: info\n    reason: was wrong\n`),

@@ -457,8 +457,13 @@ test("a registry that has the same plausible answer to everything fails in many 
   const body: JsonObject = { ...all, factoryId: "00", transferKind: "offer", choiceContext: context };
   const { results, failed } = await checked((answer) => ({ ...answer, status: 200, body }));
   expect(failed).toEqual([
-    ...["unknown-instrument", "factory-disclosed", "transfer-kind", "foreign-instrument", "malformed-body"],
-    ...["unknown-contract", "method"],
+    "unknown-instrument",
+    "factory-disclosed",
+    "transfer-kind",
+    "foreign-instrument",
+    "malformed-body",
+    "unknown-contract",
+    "method",
   ]);
   const said = results.filter(({ outcome }) => outcome === "failed").map(({ message }) => message);
   expect(said).toContain("getAllocationFactory: the factory 00 is not disclosed");

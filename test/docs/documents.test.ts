@@ -61,7 +61,9 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
 
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  expect(known.join(" ")).toBe("serve mirror api migrate check contexts registry explain conformance health help version");
+  expect(known.join(" ")).toBe(
+    "serve mirror api migrate check contexts registry explain conformance health help version",
+  );
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme.text).toContain(`- \`offledger ${command}\`: `);
     expect(readFileSync("docs/postgres.md", "utf8")).toContain(`- \`offledger ${command}\` `);
