@@ -2,7 +2,7 @@
 /** Reads the configuration and runs the command. */
 import { configFailure, fail, print } from "./cli/output.js";
 import type { Roles } from "./cli/serve.js";
-import { type Command, type Config, readConfig } from "./config/config.js";
+import { type Command, type Config, CONFORMANCE, readConfig } from "./config/config.js";
 
 type Run = (config: Config, argument: string) => Promise<void> | void;
 
@@ -33,9 +33,9 @@ async function serving(roles: Roles): Promise<Run> {
 }
 
 const [name, ...args] = process.argv.slice(2);
-const read = name === "conformance" ? undefined : readConfig(process.argv.slice(2));
+const read = name === CONFORMANCE ? undefined : readConfig(process.argv.slice(2));
 if (read === undefined) {
-  // It asks any registry, and has options of its own.
+  // It asks any registry, not this service.
   const { conformance } = await import("../packages/conformance/src/command.js");
   process.exitCode = await conformance(args);
 } else if (read.ok) {

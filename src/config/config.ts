@@ -21,6 +21,8 @@ const commands = [
   "version",
 ] as const;
 export type Command = (typeof commands)[number];
+/** A command whose options are not those of the service: main.ts leaves them to it. */
+export const CONFORMANCE = "conformance";
 
 type ConfigResult =
   | {
@@ -161,7 +163,8 @@ function parseArguments(argv: readonly string[]): Arguments {
     const name = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
     const command = commands.find((one) => one === name);
     const errors: string[] = [];
-    if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${quoted(name)}"`);
+    if (command === undefined)
+      errors.push(`the command must be one of ${[...commands, CONFORMANCE].join(", ")}, got "${quoted(name)}"`);
     const [, argument = "", ...others] = positionals;
     if (command === "registry") return { flags, command, argument: others[0] ?? "", errors: checkTested(positionals) };
     if (command === "explain") errors.push(...checkExplained(argument, others));

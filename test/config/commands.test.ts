@@ -5,7 +5,7 @@ import { readConfig } from "../../src/config/config.js";
 import { readErrors } from "./read.js";
 
 const databaseUrl = "postgres://database.example/registry";
-const names = "serve mirror api migrate check contexts registry explain health help version".split(" ");
+const names = "serve mirror api migrate check contexts registry explain health help version conformance".split(" ");
 
 /** `URL=a PARTIES=b`: variables without their common prefix, and what is wrong with them. */
 const combinations = `

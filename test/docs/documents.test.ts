@@ -62,7 +62,7 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
   expect(known.join(" ")).toBe(
-    "serve mirror api migrate check contexts registry explain conformance health help version",
+    "serve mirror api migrate check contexts registry explain health help version conformance",
   );
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme.text).toContain(`- \`offledger ${command}\`: `);
