@@ -28,7 +28,8 @@ function expectRejected({ code, out, err }: Ended, ...parts: readonly string[]):
 }
 
 describe("exit code 2, before serving, for", () => {
-  const commands = "serve, mirror, api, migrate, check, contexts, registry, explain, health, help, version, conformance";
+  const commands =
+    "serve, mirror, api, migrate, check, contexts, registry, explain, health, help, version, conformance";
 
   test.each<[string, string, Record<string, string>, string[]]>([
     ["a flag", "--port http", {}, ['--port must be a number from 0 to 65535, got "http"', "See: offledger help"]],
