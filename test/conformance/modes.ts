@@ -5,8 +5,8 @@ import { run } from "../../packages/conformance/src/run.js";
 import { demo } from "../../scripts/conformance-doc.js";
 import { contractId, party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/util/json.js";
-import { read } from "../fidelity/recordings.js";
-import type { LedgerRecording } from "../fidelity/replayed-ledger.js";
+import { recordingIn } from "../fidelity/stepwise.js";
+import { withViews } from "../fidelity/test-token-views.js";
 import { blobOf } from "./disclosed.js";
 
 /** The registry of the minimal demo. */
@@ -19,27 +19,40 @@ export const minimal: Given = {
   allocation: contractId("beans for a trade"),
 };
 
-/** What a ledger had at the end of its recording. Recordings have digests in place of blobs. */
+/** What a ledger had when its last offer was made, of each template and interface. Recordings have digests in place of blobs. */
 export function recorded(name: string): { readonly elements: readonly JsonObject[]; readonly known: Given } {
-  const { contracts } = read(name) as LedgerRecording;
-  const active = contracts.filter(({ archivedAtOffset }) => archivedAtOffset === undefined);
-  const elements = active.map(({ createdEvent: recordedEvent, synchronizerId }): JsonObject => {
-    const event = recordedEvent as unknown as JsonObject & { readonly contractId: string; readonly templateId: string };
+  const { contracts } = recordingIn(name);
+  const offer = contracts.findLast(({ createdEvent }) =>
+    /:\w*Transfer(?:Instruction|Offer)$/.test(createdEvent.templateId),
+  );
+  if (offer === undefined) throw new Error(`${name} has no offer`);
+  const at = offer.createdAtOffset;
+  const active = contracts.filter(
+    ({ createdAtOffset, archivedAtOffset = Infinity }) => createdAtOffset <= at && archivedAtOffset > at,
+  );
+  const shown = name.startsWith("test-token") ? active.map(withViews) : active;
+  const elements = shown.map(({ createdEvent: event, synchronizerId }): JsonObject => {
     const createdEvent = { ...event, createdEventBlob: blobOf(event.contractId, event.templateId) };
     return {
       workflowId: "",
-      contractEntry: { JsActiveContract: { createdEvent, synchronizerId, reassignmentCounter: 0 } },
+      contractEntry: {
+        JsActiveContract: { createdEvent: createdEvent as never, synchronizerId, reassignmentCounter: 0 },
+      },
     };
   });
-  const offer = active.find(({ createdEvent }) => createdEvent.templateId.endsWith("TransferInstruction"));
-  if (offer === undefined) throw new Error(`${name} has no offer that waits`);
   const { transfer } = offer.createdEvent.createArgument as unknown as {
-    transfer: { sender: string; receiver: string; instrumentId: { admin: string; id: string } };
+    transfer: { sender: Account; receiver: Account; instrumentId: { admin: string; id: string } };
   };
-  const { sender, receiver, instrumentId } = transfer;
-  const known = { ...demo, sender, receiver, registrar: instrumentId.admin, instruments: [instrumentId.id] };
+  const { admin, id } = transfer.instrumentId;
+  const [sender, receiver] = [transfer.sender, transfer.receiver].map((one) =>
+    typeof one === "string" ? one : one.owner,
+  );
+  const known = { ...demo, sender, receiver, registrar: admin, instruments: [id] };
   return { elements, known: { ...known, holdings: [], offer: offer.createdEvent.contractId, allocation: undefined } };
 }
+
+/** A party, or in version 2 an account of it. */
+type Account = string | { readonly owner: string };
 
 /** The checks that fail, with what they say. */
 export async function failures(base: string, known: Given): Promise<readonly string[]> {

@@ -183,6 +183,21 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
     ["paging-ends"],
   ],
   [
+    "the same page for ever, with a new token each time",
+    at(
+      "/instruments",
+      ok((answer, { count: number }) =>
+        each((value) => ("instruments" in value ? { ...value, nextPageToken: String(number) } : value))(answer),
+      ),
+    ),
+    ["paging-ends"],
+  ],
+  [
+    "self transfers of version 2 as offers",
+    at("/v2/", ok(each((value) => ("transferKind" in value ? { ...value, transferKind: "offer" } : value)))),
+    ["transfer-kind"],
+  ],
+  [
     "a supply with separators",
     ok(each((value) => ("symbol" in value ? { ...value, totalSupply: "1_000_000" } : value))),
     ["total-supply"],

@@ -6,8 +6,9 @@ import { checkedRegistry } from "../../src/registry/checked-registry.js";
 import { registryOf } from "../fixtures/in-memory.js";
 import { viewsOf, withViews } from "./test-token-views.js";
 import { read, type Transaction } from "./recordings.js";
+import { recordingIn } from "./stepwise.js";
 import { readContext } from "./contexts.js";
-import { type Flow, type LedgerRecording, type RecordedContract, replies } from "./replayed-ledger.js";
+import { type Flow, replies } from "./replayed-ledger.js";
 
 /** A created event of the recording with views. */
 interface Shown {
@@ -44,44 +45,6 @@ function readable(answer: JsonValue): object {
   return { ...others, disclosed: disclosed.map(({ contractId }) => contractId).toSorted() };
 }
 
-/** The recording of TestTokenV2: what was asked of a registry and of the ledger, one after the other. */
-interface Step {
-  readonly to: "ledger" | "registry";
-  readonly method: "POST";
-  readonly path: string;
-  readonly body?: JsonObject;
-  readonly status: number;
-  readonly answer: JsonObject;
-}
-
-/** The flows whose answers the ledger got, with the contracts that its transactions made. */
-function recordingOf(steps: readonly Step[]): Pick<LedgerRecording, "contracts" | "flows"> {
-  const contracts = new Map<string, RecordedContract>();
-  const flows: Flow[] = [];
-  let offset = 1;
-  for (const { to, status, path, body, answer } of steps) {
-    if (to === "registry") {
-      if (answer["choiceContextData"] === undefined && answer["factoryId"] === undefined) continue;
-      const request = { method: "POST" as const, path, ...(body !== undefined && { body }) };
-      flows.push({ set: "", name: path, askedAt: offset, request, status, answer, outcome: "accepted" });
-    } else if (status === 200 && answer["transaction"] !== undefined) {
-      const transaction = answer["transaction"] as unknown as Transaction;
-      ({ offset } = transaction);
-      for (const { CreatedEvent: created, ExercisedEvent: exercised } of transaction.events) {
-        if (created !== undefined) {
-          const createdEvent = { ...created, createdEventBlob: "AAAA" } as RecordedContract["createdEvent"];
-          const { synchronizerId } = transaction;
-          contracts.set(created.contractId, { createdEvent, synchronizerId, createdAtOffset: offset });
-        }
-        const archived = exercised?.consuming === true ? contracts.get(exercised.contractId) : undefined;
-        if (archived !== undefined)
-          contracts.set(archived.createdEvent.contractId, { ...archived, archivedAtOffset: offset });
-      }
-    }
-  }
-  return { contracts: [...contracts.values()], flows };
-}
-
 const recordings: readonly [string, string][] = [
   ["amulet", "amulet-0.1.14-ledger.json"],
   ["amulet", "amulet-0.1.17-ledger.json"],
@@ -90,11 +53,6 @@ const recordings: readonly [string, string][] = [
   ["test-token-v1", "test-token-v1-ledger.json"],
   ["test-token-v2", "test-token-v2-ledger.json"],
 ];
-
-function recordingIn(name: string): Pick<LedgerRecording, "contracts" | "flows"> {
-  const content = read(name) as LedgerRecording & { readonly steps?: readonly Step[] };
-  return content.steps === undefined ? content : recordingOf(content.steps);
-}
 
 describe("every answer that the ledger accepted", () => {
   test.each(recordings)("%s: %s", async (name, recording) => {

@@ -73,7 +73,6 @@ async function main(args: readonly string[], print: Print): Promise<number> {
     allowPositionals: true,
     options: {
       ...Object.fromEntries(common.map(([name, form]) => [name, forms[form]])),
-      "at-root": flag,
       profile: text,
       explain: text,
       json: text,

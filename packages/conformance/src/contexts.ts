@@ -177,18 +177,19 @@ export const contextChecks: readonly Check[] = [
     async run(registry) {
       const [trade] = tradesOf(registry);
       const { sender } = trade;
-      const operation = registry.operation("transfer-instruction-v1", "getTransferFactory");
-      for (const to of new Set([sender, trade.receiver])) {
-        const body = { choiceArguments: transferOf({ ...trade, receiver: to }, "v1") };
-        const { exchange } = await ask(registry, { operation, ids: {}, body });
-        if (exchange.status !== 200) continue;
-        const kind = textOf(objectOf(exchange.json)["transferKind"]);
-        if ((kind === "self") !== (to === sender))
-          throw new Violation(
-            `a transfer to ${to === sender ? "oneself" : "another party"} is ${kind === "" ? "of no kind" : kind}`,
-            exchange,
-          );
-      }
+      for (const version of ["v1", "v2"] as const)
+        for (const to of new Set([sender, trade.receiver])) {
+          const operation = registry.operation(`transfer-instruction-${version}`, "getTransferFactory");
+          const body = { choiceArguments: transferOf({ ...trade, receiver: to }, version) };
+          const { exchange, context } = await ask(registry, { operation, ids: {}, body });
+          if (context === undefined) continue;
+          const kind = textOf(objectOf(exchange.json)["transferKind"]);
+          if ((kind === "self") !== (to === sender))
+            throw new Violation(
+              `a transfer to ${to === sender ? "oneself" : "another party"} is ${kind === "" ? "of no kind" : kind}`,
+              exchange,
+            );
+        }
     },
   },
   {

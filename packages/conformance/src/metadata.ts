@@ -34,8 +34,14 @@ const allInstruments = (registry: Registry): Promise<{ instruments: readonly Jso
     const instruments: JsonObject[] = [];
     const tokens = new Set<string>();
     let last = await page(registry);
+    const known = new Set<string>();
     for (;;) {
-      instruments.push(...instrumentsIn(last));
+      const listed = instrumentsIn(last);
+      const ids = listed.map(({ id }) => textOf(id));
+      if (ids.length > 0 && ids.every((id) => known.has(id)))
+        throw new Violation(`a page lists ${ids.join(", ")} again, and nothing else`, last);
+      for (const id of ids) known.add(id);
+      instruments.push(...listed);
       const token = tokenOf(last);
       if (token === "") return { instruments, last };
       if (tokens.has(token)) throw new Violation(`nextPageToken ${token} came before: the pages do not end`, last);

@@ -20,6 +20,7 @@ export interface Profile {
 export const FORMS: Readonly<Record<string, "text" | "list" | "flag">> = {
   url: "text",
   registrar: "text",
+  "at-root": "flag",
   instrument: "list",
   sender: "text",
   receiver: "text",
