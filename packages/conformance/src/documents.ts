@@ -33,11 +33,16 @@ interface Document {
 /** Also where the program is part of a larger package. */
 const FOLDER = new URL("./", pathToFileURL(createRequire(import.meta.url).resolve("#apis/token-metadata-v1.yaml.br")));
 
+let operations: readonly Operation[] | undefined;
+
+/** Reads them once: each has a validator that is compiled. */
 export function readOperations(): readonly Operation[] {
+  if (operations !== undefined) return operations;
   const names = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".yaml.br"))
     .map((name) => name.replace(/\.yaml\.br$/, ""));
-  return names.toSorted().flatMap((name) => operationsOf(name, readDocument(name)));
+  operations = names.toSorted().flatMap((name) => operationsOf(name, readDocument(name)));
+  return operations;
 }
 
 const readDocument = (name: string): Document =>
