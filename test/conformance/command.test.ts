@@ -53,18 +53,26 @@ const inFolder = async (name: string, text: string): Promise<string> => {
 
 test("a run says what is wrong, what was sent, without the token, and what helps; its reports too", async () => {
   const [token, junit, markdown] = [await inFolder("token", "secret-1\n"), join(folder, "j.xml"), join(folder, "m.md")];
-  const options = ["--rate", "1000", "--token-file", token, "--junit", junit, "--markdown", markdown];
+  const secret = ["--header", "X-Gate: secret-2"];
+  const options = [...secret, "--rate", "1000", "--token-file", token, "--junit", junit, "--markdown", markdown];
   const { code, out } = await command(url, ...options);
   expect(code).toBe(1);
   expect(out).toMatch(/^FAIL must +total-supply: totalSupply of GOLD is "1_000"$/m);
-  expect(out).toContain(`sent: curl -H 'authorization: …' -H 'accept: application/json' '${url}/registry`);
+  expect(out).toContain(
+    `sent: curl -H 'x-gate: …' -H 'authorization: …' -H 'accept: application/json' '${url}/registry`,
+  );
   expect(out).toContain("help: Write it as digits");
   expect(out).toMatch(/^\d+ passed, \d+ failed, \d+ skipped; \d+ requests$/m);
   const [xml, table] = [await readFile(junit, "utf8"), await readFile(markdown, "utf8")];
   expect(xml).toContain('failures="1"');
   expect(xml).toContain('<failure message="totalSupply of GOLD is &quot;1_000&quot;">curl');
   expect(table).toContain('| failed | must | total-supply | totalSupply of GOLD is "1_000" | `curl ');
-  for (const text of [out, xml, table]) expect(text).not.toContain("secret-1");
+  for (const text of [out, xml, table]) expect(text).not.toContain("secret-");
+});
+
+test("whoever is let in by a header is not asked to come with a token", async () => {
+  const { out } = await command(url, "--rate", "1000", "--header", "X-Gate: open");
+  expect(out).toMatch(/^- +habit +authorization: the registry is not open to all$/m);
 });
 
 test("an exception that fails is expected, and one that passes fails the run", async () => {

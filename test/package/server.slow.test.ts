@@ -87,9 +87,11 @@ describe("the package", () => {
       expect([address, (await fetch(address)).status]).toEqual([address, 200]);
     // Another program in it, with files of its own.
     const registrar = party("acme-registrar");
-    const checked = [project.program, "conformance", url, "--registrar", registrar, "--rate", "100"];
+    const parties = ["--registrar", registrar, "--sender", party("alice"), "--receiver", party("bob")];
+    const checked = [project.program, "conformance", `${url}/`, ...parties, "--replica", `${url}/`, "--rate", "100"];
     const { stdout } = await promisify(execFile)(process.execPath, checked, { cwd: project.folder });
     expect(stdout).toMatch(/^\d+ passed, 0 failed, \d+ skipped/m);
+    expect(stdout).toMatch(/^ok +should +replicas: /m);
     program.stop();
     expect(await program.ended()).toMatchObject({ code: 0 });
   });

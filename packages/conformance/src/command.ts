@@ -102,8 +102,10 @@ async function main(args: readonly string[], print: Print): Promise<number> {
   const reports = ["json", "junit", "markdown"].flatMap((name) => (textOf(name) === undefined ? [] : [name]));
   const isTable = !reports.some((name) => textOf(name) === "-");
   const registrar = textOf("registrar");
+  const inPath = given["at-root"] === true ? undefined : registrar;
+  const [replica] = listOf("replica").map((one) => baseOf(one, inPath));
   const done = await run(
-    given["at-root"] === true ? url : baseOf(url, registrar),
+    baseOf(url, inPath),
     {
       registrar,
       instruments: listOf("instrument"),
@@ -113,7 +115,7 @@ async function main(args: readonly string[], print: Print): Promise<number> {
       offer: textOf("offer"),
       allocation: textOf("allocation"),
       allocationInstruction: textOf("allocation-instruction"),
-      replica: textOf("replica"),
+      replica,
       negative: given["negative"] === true,
     },
     { headers: await headersOf(listOf("header"), textOf("token-file")), rate, exceptions: profile.exceptions },
@@ -136,7 +138,7 @@ async function main(args: readonly string[], print: Print): Promise<number> {
   return done.results.some(fails) || done.warning !== undefined ? 1 : 0;
 }
 
-/** A registrar in the URL stays as it is. */
+/** What `/registry/` follows. A registrar in the URL stays as it is. */
 function baseOf(url: string, registrar: string | undefined): string {
   const base = url.replace(/\/+$/, "");
   if (registrar === undefined || base.includes("/registrars/")) return base;

@@ -2,7 +2,7 @@
 import { readBlob } from "./blob.js";
 import { type Check, requireAnswer, requireVerdict, Skipped, Violation } from "./check.js";
 import { isObject, type Json, type JsonObject, listOf, objectOf, sortedJson, textOf } from "./json.js";
-import { apiName, listedApis } from "./listed.js";
+import { apiName, listedApis } from "./served.js";
 import { ask, askAll, contextsOf, isFactory, tradesOf, transferOf } from "./requests.js";
 
 const INTERFACE = "Splice.Api.Token.MetadataV1";

@@ -1,4 +1,4 @@
-/** Sends requests to a registry that is not ours: slowly, one at a time, with bounds, and keeps what was sent and what came. */
+/** Sends requests to a registry that is not ours: slowly, one at a time, with bounds. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Json } from "./json.js";
 
@@ -34,7 +34,7 @@ const MAX_WAITS = 3;
 const MAX_WAIT_MS = 60_000;
 
 export class Prober {
-  readonly exchanges: Exchange[] = [];
+  readonly answers: { readonly url: string; readonly status: number }[] = [];
   readonly #options: ProberOptions;
   #next = 0;
 
@@ -47,7 +47,7 @@ export class Prober {
       await this.#turn();
       const exchange = await this.#exchange({ ...sent, headers: { ...this.#options.headers, ...sent.headers } });
       if (exchange.status !== 429 || waits === MAX_WAITS) {
-        this.exchanges.push(exchange);
+        this.answers.push({ url: sent.url, status: exchange.status });
         return exchange;
       }
       const seconds = Number(exchange.headers.get("retry-after") ?? "1");
@@ -115,15 +115,15 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Of these the value is not shown. */
-const SECRET = /^(?:authorization|cookie|x-api-key)$|token|secret/i;
+/** The headers that this program sends by itself: what the caller gives may be a secret by any name. */
+const SHOWN = /^(?:accept|content-type|origin|access-control-[\w-]+)$/;
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The request as a line for a shell. */
 export function curlOf({ method, url, headers, body }: Sent): string {
   const shown = Object.entries(headers).map(
-    ([name, value]) => `-H ${quoted(`${name}: ${SECRET.test(name) ? "…" : value}`)}`,
+    ([name, value]) => `-H ${quoted(`${name}: ${SHOWN.test(name) ? value : "…"}`)}`,
   );
   return [
     "curl",

@@ -98,8 +98,8 @@ export class Registry {
   }
 
   /** A request that no document describes, such as a preflight. */
-  send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Exchange> {
-    return this.#prober.send({ method, url: this.base + path, headers, ...(body !== undefined && { body }) });
+  send(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Exchange> {
+    return this.#prober.send({ method, url: this.base + path, headers });
   }
 
   /** GET of a whole URL. */

@@ -5,7 +5,7 @@ import { readOperations } from "./documents.js";
 import { objectOf, textOf } from "./json.js";
 import { infoOf, instrumentsIn, metadataChecks, pageOf } from "./metadata.js";
 import type { Exception } from "./profile.js";
-import { type Exchange, Prober, type ProberOptions } from "./prober.js";
+import { Prober, type ProberOptions } from "./prober.js";
 import { type Known, Registry } from "./registry.js";
 import { servedChecks } from "./served.js";
 import { transportChecks } from "./transport.js";
@@ -27,7 +27,7 @@ export interface RunOptions extends ProberOptions {
 /** What the caller knows; `isRegistrarGiven` follows from it. */
 export type Given = Omit<Known, "isRegistrarGiven">;
 
-/** `base` is what wallets have as the URL of the registry: `/registry/…` follows it. */
+/** `base` is what wallets have as the URL of the registry, without a slash at its end: `/registry/…` follows it. */
 export async function run(
   base: string,
   given: Given,
@@ -35,7 +35,7 @@ export async function run(
   report: (result: Result) => void,
 ): Promise<Run> {
   const prober = new Prober(options);
-  const registry = await discover(prober, base.replace(/\/$/, ""), given);
+  const registry = await discover(prober, base, given);
   const results: Result[] = [];
   for (const check of checks) {
     const excepted = exceptions.find((one) => one.check === check.id);
@@ -43,20 +43,20 @@ export async function run(
     results.push(result);
     report(result);
   }
-  const { exchanges } = prober;
+  const { answers } = prober;
   // Versions that a registry does not have are 404, and right.
-  const metadata = exchanges.filter(({ sent }) => sent.url.includes("/registry/metadata/"));
-  const [refused, unknown] = [share(exchanges, 401, 403), share(metadata, 404)];
+  const metadata = answers.filter(({ url }) => url.includes("/registry/metadata/"));
+  const [refused, unknown] = [share(answers, 401, 403), share(metadata, 404)];
   const warning =
     refused > 0.5
       ? "most answers are 401 or 403: give --header or --token-file"
       : unknown > 0.5
         ? "most answers are 404: is this the URL before /registry/, and the right registrar?"
         : undefined;
-  return { results, requests: exchanges.length, warning };
+  return { results, requests: answers.length, warning };
 }
 
-const share = (of: readonly Exchange[], ...statuses: readonly number[]): number =>
+const share = (of: Prober["answers"], ...statuses: readonly number[]): number =>
   of.filter(({ status }) => statuses.includes(status)).length / Math.max(1, of.length);
 
 /** The registrar and an instrument, where they were not given, are those that the registry names first. */

@@ -61,7 +61,7 @@ export const transportChecks: readonly Check[] = [
     help: "Do not read Authorization where no token is required",
     async run(registry: Registry) {
       const own = await registry.once("open", () => registry.send("GET", INFO, {}));
-      if (own.status !== 200 || "authorization" in own.sent.headers)
+      if (own.status !== 200 || Object.keys(own.sent.headers).length > 0)
         throw new Skipped("the registry is not open to all");
       const exchange = await registry.send("GET", INFO, { authorization: "Bearer e30.e30.e30" });
       if (exchange.status !== 200) throw new Violation(`with a token the status is ${exchange.status}`, exchange);
