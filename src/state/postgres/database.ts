@@ -130,15 +130,18 @@ export class Database {
     }
   }
 
-  /** A query that may run twice: it is sent again if its connection is lost, as several may be at once. */
+  /**
+   * A query that may run twice: it is sent again if its connection is lost, as several may be at once. Once at the least:
+   * a process that stalls learns late of the loss.
+   */
   async read<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     const deadline = performance.now() + this.#connectMs;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       try {
         return await this.query<R>(statement, values);
       } catch (error) {
         const failure = asDatabaseError(error);
-        if (failure.recovery !== "repeat" || performance.now() >= deadline) throw failure;
+        if (failure.recovery !== "repeat" || (!isFirst && performance.now() >= deadline)) throw failure;
       }
     }
   }

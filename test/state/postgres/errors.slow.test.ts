@@ -154,6 +154,26 @@ describe("the next query works", () => {
   });
 });
 
+/** A process that stalls sees late that it has lost its connection. */
+test("a read is repeated once, however late its connection is lost", async () => {
+  const database = new Database({
+    url: schema.url,
+    maxConnections: 2,
+    timeouts: { connectMs: 1_000, statementMs: 5_000 },
+  });
+  onTestFinished(() => database.close());
+  const asked = performance.now();
+  const reading = database.read({ name: "late", text: "SELECT pg_sleep(1.3)" });
+  await until("it is late", () => performance.now() > asked + 1_100);
+  await schema.sql(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND query LIKE '%pg_sleep(1.3)%' AND pid <> pg_backend_pid()`,
+  );
+  expect(await reading).toHaveLength(1);
+  // It ran twice.
+  expect(performance.now() - asked).toBeGreaterThan(2_200);
+});
+
 test("a server that stops is unavailable for readers and writers, and recovers", async () => {
   const server = await ownServer();
   onTestFinished(() => server.remove());
