@@ -151,10 +151,9 @@ function memoryLimit(heap: number): number {
   return Math.min(totalmem(), 2 * heap, constrained > 0 ? constrained : Infinity);
 }
 
-const RETRY = { retrySeconds: 1 };
 /** Created once, because errors are expensive. */
-const TOO_MANY_REQUESTS = rejection("OVERLOADED", "too many requests are under way; retry later", RETRY);
-const TOO_MANY_RESPONSES = rejection("OVERLOADED", "too many responses wait for their clients; retry later", RETRY);
+const TOO_MANY_REQUESTS = rejection("OVERLOADED", "too many requests are under way; retry later");
+const TOO_MANY_RESPONSES = rejection("OVERLOADED", "too many responses wait for their clients; retry later");
 
 /** Why no request is served; undefined if it is. A request counts from its arrival. Health requests are not asked. */
 export function budgetError({ requests, responses }: Budgets): ConnectError | undefined {

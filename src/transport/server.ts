@@ -192,7 +192,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
 }
 
 /** Created once, because errors are expensive. */
-const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
+const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later");
 
 /**
  * Adds CORS, and refuses what is not to be served, before all other plugins and routes. `notFound` answers before the body

@@ -143,21 +143,14 @@ function receive(handler: UniversalHandler, call: Call): void {
   }
   const { bodies } = request.usage.budgets;
   const decompressed = isCompressed(request) ? MAX_STREAM_MESSAGE_BYTES : 0;
-  if (!bodies.tryTake(decompressed)) return reject(request, reply, tooManyBodies());
   readBody(request, MAX_STREAM_MESSAGE_BYTES, FRAME_HEADER_BYTES, (body) => {
-    if (Buffer.isBuffer(body)) {
-      const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
-      // A body that is no message never gets to the handler.
-      reply.raw.once("close", () => call.releaseBody());
-      respond(handler, call, { ...universal, body: createAsyncIterable(body.length > 0 ? [body] : []) });
-      return used.then(() => bodies.release(decompressed));
-    }
-    bodies.release(decompressed);
-    if (body === undefined) {
-      reply.hijack();
-      request.record.complete(Code.Canceled);
-    } else sendRpcError(request, reply, body);
-    return undefined;
+    if (body instanceof ConnectError) return sendRpcError(request, reply, body);
+    if (!bodies.tryTake(decompressed)) return sendRpcError(request, reply, tooManyBodies());
+    const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
+    // A body that is no message never gets to the handler.
+    reply.raw.once("close", () => call.releaseBody());
+    respond(handler, call, { ...universal, body: createAsyncIterable(body.length > 0 ? [body] : []) });
+    return used.then(() => bodies.release(decompressed));
   });
 }
 

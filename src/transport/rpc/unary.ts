@@ -127,14 +127,9 @@ export function unaryRoutes(server: FastifyInstance, rpcs: readonly Rpc[], optio
 
 function receive(call: Call): void {
   const { form, request, reply, maxBodyBytes } = call;
-  readBody(request, maxBodyBytes, form.carrier.prefixBytes, (body) => {
-    if (body === undefined) {
-      reply.hijack();
-      request.record.complete(Code.Canceled);
-    } else if (body instanceof ConnectError) sendRpcError(request, reply, body);
-    else return respond(call, body);
-    return undefined;
-  });
+  readBody(request, maxBodyBytes, form.carrier.prefixBytes, (body) =>
+    body instanceof ConnectError ? sendRpcError(request, reply, body) : respond(call, body),
+  );
 }
 
 /** Synchronous where the operation is. Never rejects. */
