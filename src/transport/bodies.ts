@@ -170,18 +170,32 @@ export function drainBody(request: IncomingMessage): Promise<void> {
   });
 }
 
-type Done = (error: Error | null, value?: JsonValue) => void;
-
 /** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
 export function acceptJson(server: FastifyInstance, maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (request, _payload, done) => {
-    readForRest(request, maxBodyBytes, done, (body) => {
-      const problem = body.length === 0 ? undefined : encodingProblem(request.headers);
-      if (problem === undefined) parse(body, done);
-      else done(Object.assign(new Error(problem), { statusCode: 415 }));
+    if ((contentLength(request.raw) ?? 0) > maxBodyBytes) {
+      void drainBody(request.raw);
+      return done(messageTooLarge(maxBodyBytes));
+    }
+    readBody(request, maxBodyBytes, 0, (body) => {
+      const value = body instanceof ConnectError ? body : parseRestBody(request.headers, body);
+      if (value instanceof Error) done(value);
+      else done(null, value);
     });
   });
+}
+
+/** A blank body counts as {}: several HTTP clients send one with no body. */
+function parseRestBody(headers: IncomingHttpHeaders, body: Buffer): JsonValue | Error {
+  const problem = body.length === 0 ? undefined : encodingProblem(headers);
+  if (problem !== undefined) return Object.assign(new Error(problem), { statusCode: 415 });
+  try {
+    const value = parseJson(body);
+    return value === undefined ? {} : value;
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Why a body is not JSON in UTF-8, by its headers. */
@@ -194,25 +208,4 @@ function encodingProblem(headers: IncomingHttpHeaders): string | undefined {
   return /^utf-?8$/i.test(charset)
     ? undefined
     : `the charset of the body must be utf-8, but is ${formatValue(charset)}`;
-}
-
-function readForRest(request: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
-  const expected = contentLength(request.raw);
-  if (expected !== undefined && expected > limit) {
-    void drainBody(request.raw);
-    return done(messageTooLarge(limit));
-  }
-  readBody(request, limit, 0, (body) => (body instanceof ConnectError ? done(body) : use(body)));
-}
-
-/** A blank body counts as {}: several HTTP clients send one with no body. */
-function parse(body: Buffer, done: Done): void {
-  let value: JsonValue | undefined;
-  try {
-    value = parseJson(body);
-  } catch (error) {
-    done(error as Error);
-    return;
-  }
-  done(null, value === undefined ? {} : value);
 }

@@ -80,7 +80,7 @@ export function rpcs(
           checkLoad();
           return orError(request, () => {
             checkRules(request);
-            checkArguments?.(request);
+            checkArguments(request);
             const returned = handler(request, recording);
             if (!(returned instanceof Promise)) return toAnswer(returned);
             return returned.then(toAnswer).catch((error: unknown) => fail(error, request));
