@@ -3,7 +3,6 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import {
   Code,
   ConnectError,
-  type ConnectRouter,
   createConnectRouter,
   createContextKey,
   createContextValues,
@@ -68,7 +67,12 @@ export function rpc({ operations, standard, watch, maxBodyBytes, compresses }: R
       acceptCompression: [rpcGzip],
       compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
     });
-    addStreams(router, standard, watch);
+    standard?.register(router);
+    if (watch !== undefined) {
+      router.rpc(WatchService.method.watch, (request, { signal, requestHeader }) =>
+        watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
+      );
+    }
     for (const handler of router.handlers) {
       server.route({
         method: [...handler.allowedMethods],
@@ -83,18 +87,6 @@ export function rpc({ operations, standard, watch, maxBodyBytes, compresses }: R
       done();
     });
   };
-}
-
-function addStreams(
-  router: ConnectRouter,
-  standard: StandardServices | undefined,
-  watch: WatchCalls | undefined,
-): void {
-  standard?.register(router);
-  if (watch === undefined) return;
-  router.rpc(WatchService.method.watch, (request, { signal, requestHeader }) =>
-    watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
-  );
 }
 
 const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
