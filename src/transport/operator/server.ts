@@ -43,7 +43,6 @@ export async function startOperatorServer(options: OperatorServerOptions): Promi
   const token = tokenFile === undefined ? undefined : await readOperatorToken(tokenFile);
   const server = await createServer(bindings, {
     ...shared,
-    logLevel: log.level,
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
     admission: OPERATOR_ADMISSION,
