@@ -115,7 +115,6 @@ const messageTooLarge = (limit: number): ConnectError =>
 export const tooManyBodies = (): ConnectError =>
   rejection("OVERLOADED", "too many large requests are being received; retry later");
 
-/** The content-length of a request; undefined without a valid one. */
 function contentLength({ headers }: IncomingMessage): number | undefined {
   const length = Number(headers["content-length"]);
   return length >= 0 ? length : undefined;
@@ -198,7 +197,6 @@ function parseRestBody(headers: IncomingHttpHeaders, body: Buffer): JsonValue | 
   }
 }
 
-/** Why a body is not JSON in UTF-8, by its headers. */
 function encodingProblem(headers: IncomingHttpHeaders): string | undefined {
   const { "content-type": type = "", "content-encoding": coding = "identity" } = headers;
   if (!/^application\/json\s*(?:;|$)/i.test(type))

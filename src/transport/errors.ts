@@ -80,7 +80,6 @@ export function rejection(reason: ErrorReason, message: string, options: Rejecti
   return detailedError(ERROR_REASONS[reason], reason, message, options);
 }
 
-/** All that a client learns of a defect. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
 /**
@@ -175,7 +174,6 @@ function detailedError(
   return error;
 }
 
-/** Whether a retry may change something. */
 const isTemporary = ({ status }: Row): boolean => status === 429 || status === 503;
 
 /**

@@ -53,7 +53,6 @@ export class Budget {
     return this.#refused;
   }
 
-  /** Takes an amount if it is left. */
   tryTake(amount: number): boolean {
     if (this.#used + amount > this.limit) {
       this.#refused++;
@@ -132,7 +131,6 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests, stre
 
 /** What an idle connection takes, with HTTP/2, in bytes. OpenSSL keeps most of it outside of the heap. */
 const CONNECTION_BYTES = { cleartext: 20 * 1024, tls: 60 * 1024 };
-/** Divisor of the memory for connections. */
 const CONNECTION_SHARE = 3;
 
 /** The number of connections that fits the memory of the process. */
@@ -185,7 +183,6 @@ export class Usage {
     });
   }
 
-  /** Counts the bytes of a response that is being sent. */
   holdResponse(bytes: number): void {
     if (this.#isOver) return;
     this.#responseBytes += bytes;

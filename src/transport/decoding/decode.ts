@@ -84,7 +84,6 @@ function hasTooMany(schema: DescMessage, bytes: Uint8Array): boolean {
 type MapField = DescField & { readonly fieldKind: "map" };
 type Container = DescMessage | MapField;
 
-/** What a field of a message, or of an entry of a map, has inside. */
 function messageIn(inside: Container, number: number): Container | undefined {
   if (inside.kind === "field") return number === 2 ? inside.message : undefined;
   const field = inside.fields.find((one) => one.number === number);
@@ -117,7 +116,6 @@ function findWrongType(schema: DescMessage, json: JsonObject, path = ""): WrongT
   return undefined;
 }
 
-/** Whether the library reads a value of a field. */
 function isReadable({ parent, jsonName }: DescField, value: JsonValue): boolean {
   try {
     fromJson(parent, { [jsonName]: value }, reading);
@@ -141,7 +139,6 @@ function findInside(field: DescField, value: JsonValue, path: string): WrongType
   return wrongType(path, expected(field), value);
 }
 
-/** Of a list or a map. */
 function findInElement({ message }: DescField, value: JsonValue, path: string): WrongType | undefined {
   if (message !== undefined && isObject(value)) return findWrongType(message, value, `${path}.`);
   return wrongType(path, message === undefined ? "a string" : "an object", value);
@@ -216,7 +213,6 @@ export function configureTexts(): void {
   });
 }
 
-/** The whitespace of JSON. */
 const BLANK = /^[ \t\r\n]*$/;
 /** Why a blank body is refused where an operation needs a message. */
 const EMPTY_BODY = "the body is empty; an empty message is {}";

@@ -23,9 +23,7 @@ import { rejection } from "../errors.js";
 const validator = createValidator();
 
 /** Checks a request against its buf.validate rules. Throws invalid_argument with the JSON name of each wrong field. */
-type RuleCheck = (request: Message) => void;
-
-export function ruleCheck(schema: DescMessage): RuleCheck {
+export function ruleCheck(schema: DescMessage): (request: Message) => void {
   const isValid = compiledRules(schema);
   return (request) => {
     if (isValid?.(request) === true) return;

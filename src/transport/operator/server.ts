@@ -87,7 +87,6 @@ const EXPOSITION_PATHS: readonly string[] = [METRICS, WARNINGS];
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** GET /metrics and GET /warnings. */
 function expositionRoutes(exposition: Exposition) {
   const { contentType, warnings } = exposition;
   return async (server: FastifyInstance): Promise<void> => {

@@ -91,7 +91,6 @@ export function rpc({ operations, standard, watch, maxBodyBytes, compresses }: R
 
 const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
 
-/** A call of connect-es. */
 interface Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

@@ -188,7 +188,6 @@ function codingOf(request: FastifyRequest, { protocol, carrier }: Form): string 
   });
 }
 
-/** The message of a body, which has one frame. */
 function unframe(body: Buffer): Buffer {
   const end = FRAME_HEADER_BYTES + (body.length < FRAME_HEADER_BYTES ? 0 : body.readUInt32BE(1));
   if (body.length < end && body.length > 0) {
@@ -205,7 +204,6 @@ function parameter({ query }: FastifyRequest, name: string): string | undefined 
   return typeof given === "object" ? given[0] : given;
 }
 
-/** Of a GET of Connect. */
 function formOfQuery(request: FastifyRequest): Form | null {
   const form = formOf(`application/${parameter(request, "encoding") ?? ""}`);
   return form?.protocol === "connect" ? form : null;
