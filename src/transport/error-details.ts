@@ -74,22 +74,14 @@ function boundedMetadata(metadata: Metadata): Record<string, string> {
 }
 
 /** The fields of a cause for google.rpc.ErrorInfo, which every gRPC library decodes. */
-export function metadataOf({
-  claims,
-  synchronizers,
-  maximum,
-  code: _code,
-  message: _message,
-  field: _field,
-  ...texts
-}: Cause) {
-  const fields: Readonly<Record<string, string | undefined>> = {
+export function metadataOf(cause: Cause): Metadata {
+  const { claims, synchronizers, maximum, code: _code, message: _message, field: _field, ...texts } = cause;
+  return {
     ...texts,
     claims: claims?.map(({ property, value }) => `${property} = ${value}`).join(", "),
     synchronizers: synchronizers?.join(", "),
     maximum: maximum?.toString(),
   };
-  return fields;
 }
 
 /** The bounds of Connect, whose errors are in the body; rpc/errors.ts has those of gRPC. */

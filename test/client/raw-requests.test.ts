@@ -1,5 +1,6 @@
 /** Requests that the connect-es client cannot send, written by hand, in each protocol. */
 import http2 from "node:http2";
+import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,8 +16,9 @@ let server: Server;
 let url: string;
 let client: http2.ClientHttp2Session;
 const never = new AbortController();
-/** Returns the id. The id "wait" waits until the tests have ended. */
+/** Returns the id: "later" a moment later, "wait" when the tests have ended. */
 const getRegistryInfo = async ({ registrarParty }: { registrarParty: string }) => {
+  if (registrarParty === "later") await pause(50);
   if (registrarParty === "wait") await new Promise((resolve) => never.signal.addEventListener("abort", resolve));
   return { adminId: registrarParty, supportedApis: {} };
 };
@@ -54,7 +56,6 @@ describe("Connect accepts", () => {
   test.each<[string, Sent]>([
     ["a content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
     ["a content type in upper case", { headers: { "content-type": "Application/JSON" } }],
-    ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
     [
       "a GET in gzip",
       {
@@ -67,6 +68,12 @@ describe("Connect accepts", () => {
     expect({ status, body: body.toString() }).toEqual({ status: 200, body: responseBody });
     expect(headers["content-type"]).toBe("application/json");
   });
+});
+
+// Node.js fires the timer of such a deadline at once.
+test("Connect waits where the deadline is distant", async () => {
+  const headers = { ...json, "connect-timeout-ms": "9999999999" };
+  expect((await send({ headers, body: '{"registrarParty":"later"}' })).status).toBe(200);
 });
 
 // transport/bodies.test.ts has malformed messages.
