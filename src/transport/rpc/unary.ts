@@ -119,17 +119,14 @@ export function unaryRoutes(server: FastifyInstance, rpcs: readonly Rpc[], optio
         record.protocol = form.protocol;
         const call = { rpc, form, request, reply, ...options };
         if (isGet) void respond(call, messageOfQuery(request));
-        else receive(call);
+        else {
+          readBody(request, options.maxBodyBytes, form.carrier.prefixBytes, (body) =>
+            body instanceof ConnectError ? sendRpcError(request, reply, body) : respond(call, body),
+          );
+        }
       },
     });
   }
-}
-
-function receive(call: Call): void {
-  const { form, request, reply, maxBodyBytes } = call;
-  readBody(request, maxBodyBytes, form.carrier.prefixBytes, (body) =>
-    body instanceof ConnectError ? sendRpcError(request, reply, body) : respond(call, body),
-  );
 }
 
 /** Synchronous where the operation is. Never rejects. */
