@@ -133,7 +133,7 @@ export interface RunningOperator {
  */
 export async function startOperator(
   { metricsPort, operatorTokenFile }: Config,
-  { maxBodyBytes, compresses, arguments: limits, certificate }: ServerOptions,
+  { maxBodyBytes, compresses, arguments: limits, certificate }: Omit<ServerOptions, "log">,
   { bindings, health, exposition }: Served,
   log: Logger,
 ): Promise<RunningOperator> {

@@ -31,10 +31,9 @@ export function openApiDocument({ rootRegistrar, authJwksUrl, authOperations }: 
 export async function serverOptions(
   config: AppConfig,
   openApi: object,
-): Promise<ServerOptions & { readonly budgets: Budgets }> {
+): Promise<Omit<ServerOptions, "log"> & { readonly budgets: Budgets }> {
   const limits = limitsOf(config);
   return {
-    logLevel: config.logLevel,
     documentation: { openApi, version: packageVersion() },
     maxBodyBytes: limits.maxBodyBytes,
     compresses: limits.compresses,

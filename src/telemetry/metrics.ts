@@ -84,7 +84,6 @@ export function createMetrics(sources: MetricSources, spans: (() => SpanCounts) 
 type Collected = number | undefined | Readonly<Record<string, number>>;
 type Read = () => Collected | Promise<Collected>;
 
-/** Adds the metrics that are read on each scrape. */
 function addCollected(registry: Registry, sources: MetricSources, spans: (() => SpanCounts) | undefined): void {
   const { version, notReadyReason, status, templateCounts, budgets, watch, warnings } = sources;
   const collecting = (read: Read, label: string | undefined) => ({
@@ -186,7 +185,6 @@ function addCollected(registry: Registry, sources: MetricSources, spans: (() => 
     );
 }
 
-/** Replaces the values of a metric by those that are read now. */
 async function collect(metric: Gauge | Counter, read: Read, label: string | undefined): Promise<void> {
   let values: Collected;
   try {

@@ -79,30 +79,28 @@ export class RequestMetrics {
   }
 
   readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
-    const labels = { operation: operation === "" ? NONE : operation, protocol };
-    const group = groupOf(operation);
-    const grouped = { group, ...labels };
-    this.#count(operation, protocol, outcome);
-    if (group !== "streams") this.#durations.observe(grouped, durationMs / 1000);
-    if (isNotModified) this.#notModified.inc(labels);
+    const labels = this.#count(operation, protocol, outcome);
+    if (labels.group !== "streams") this.#durations.observe(labels, durationMs / 1000);
+    if (isNotModified) this.#notModified.inc({ operation: labels.operation, protocol });
     if (refusal === undefined) return;
     const code = refusalCode(refusal);
     this.#refusals.inc({ operation, code: this.#hasOwnSeries([operation, code]) ? code : OTHER });
   };
 
   /** Counts a request that was refused before its operation was known. */
-  readonly countRefused = (protocol: Protocol): void => this.#count("", protocol, Code.Unavailable);
+  readonly countRefused = (protocol: Protocol): void => void this.#count("", protocol, Code.Unavailable);
 
-  #count(operation: string, protocol: Protocol, outcome: Outcome): void {
-    const labels = { operation: operation === "" ? NONE : operation, protocol };
-    const grouped = { group: groupOf(operation), ...labels };
+  /** Returns the labels of the request, but its status. */
+  #count(operation: string, protocol: Protocol, outcome: Outcome) {
+    const labels = { group: groupOf(operation), operation: operation === "" ? NONE : operation, protocol };
     const key = `${protocol} ${operation}`;
     if (!this.#known.has(key)) {
       this.#known.add(key);
-      for (const status of ALWAYS_EXPORTED) this.#requests.inc({ ...grouped, status }, 0);
-      this.#notModified.inc(labels, 0);
+      for (const status of ALWAYS_EXPORTED) this.#requests.inc({ ...labels, status }, 0);
+      this.#notModified.inc({ operation: labels.operation, protocol }, 0);
     }
-    this.#requests.inc({ ...grouped, status: statusName(outcome) });
+    this.#requests.inc({ ...labels, status: statusName(outcome) });
+    return labels;
   }
 
   /** The requests of each operation over all protocols, by its name, and its refusals by code. */

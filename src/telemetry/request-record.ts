@@ -185,61 +185,46 @@ function readClientAddress(request: FastifyRequest): string | undefined {
   }
 }
 
-/** Logs and traces a request under the same ids. Returns early if the request is neither logged nor traced. */
-export function requestObserver(requestLog: RequestLog, tracing: Pick<Tracing, "record"> | undefined): RequestObserver {
+/** Logs and traces a request under the same ids. */
+export function requestObserver(
+  log: Logger,
+  logged: Config["logRequests"],
+  tracing: Pick<Tracing, "record"> | undefined,
+): RequestObserver {
   return (completed) => {
-    const isLogged = requestLog.isLogged(completed);
+    const isChosen = logged === "all" || (logged === "failed" && isFailed(completed));
+    const isLogged = isChosen && log.isLevelEnabled(levelOf(completed));
     if (!isLogged && tracing === undefined) return;
-    const { request } = completed;
-    const parent = readParentSpan(request);
-    if (!isLogged && parent?.isSampled === false) return;
+    const parent = readParentSpan(completed.request);
     const traceId = tracing?.record(completed, parent) ?? parent?.traceId;
-    if (isLogged) requestLog.write(completed, traceId);
+    if (isLogged) log[levelOf(completed)](logFields(completed, traceId), "request");
   };
 }
 
-/** One line per request, without anything that was sent but what a refusal is about. */
-export class RequestLog {
-  constructor(
-    private readonly log: Logger,
-    private readonly logged: Config["logRequests"],
-  ) {}
-
-  /** Whether a request is logged. Lets the caller skip creating ids. */
-  isLogged(request: Judged): boolean {
-    if (this.logged === "none" || (this.logged === "failed" && !isFailed(request))) return false;
-    return this.log.isLevelEnabled(levelOf(request));
-  }
-
-  /** `traceId` is undefined if the request has no trace. */
-  write(completed: CompletedRequest, traceId: string | undefined): void {
-    const { request, requestId, operation, protocol, outcome, durationMs, refusal } = completed;
-    const fields = {
-      requestId,
-      operation: operation === "" ? "none" : operation,
-      protocol,
-      status: statusName(outcome),
-      milliseconds: Math.round(durationMs * 1000) / 1000,
-      traceId,
-      client: readClientAddress(request),
-      ...(refusal !== undefined && refusalFields(refusal)),
-    };
-    this.log[levelOf(completed)](fields, "request");
-  }
+/** What the log says of a request: nothing that was sent but what a refusal is about. */
+function logFields(completed: CompletedRequest, traceId: string | undefined): object {
+  const { request, requestId, operation, protocol, outcome, durationMs, refusal } = completed;
+  return {
+    requestId,
+    operation: operation === "" ? "none" : operation,
+    protocol,
+    status: statusName(outcome),
+    milliseconds: Math.round(durationMs * 1000) / 1000,
+    traceId,
+    client: readClientAddress(request),
+    ...(refusal !== undefined && refusalFields(refusal)),
+  };
 }
 
-type Judged = Pick<CompletedRequest, "operation" | "outcome">;
-
 /** A probe that is told the truth has not failed: ReadinessLog tells of it once. */
-const isFailed = ({ operation, outcome }: Judged): boolean =>
+const isFailed = ({ operation, outcome }: CompletedRequest): boolean =>
   outcome !== 0 && !(outcome === Code.Unavailable && /\.health\./.test(operation));
 
 /** A caller's mistake is not a warning: the operator cannot fix it. */
-function levelOf(judged: Judged): "info" | "warn" {
-  const { outcome } = judged;
-  if (!isFailed(judged)) return "info";
-  return outcome === Code.ResourceExhausted || isFailure(outcome) ? "warn" : "info";
-}
+const levelOf = (completed: CompletedRequest): "info" | "warn" =>
+  isFailed(completed) && (completed.outcome === Code.ResourceExhausted || isFailure(completed.outcome))
+    ? "warn"
+    : "info";
 
 /** The code of a cause. A registry module may give one of any length. */
 const boundedCode = ({ code }: Cause): string => code.slice(0, 63);

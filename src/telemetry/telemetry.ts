@@ -4,7 +4,7 @@ import { type AppConfig, limitsOf } from "../config/limits.js";
 import type { Metrics, MetricSources } from "./metrics.js";
 import { RefusalLog } from "./refusals.js";
 import type { RequestMetrics } from "./request-metrics.js";
-import { RequestLog, requestObserver, type RequestObserver } from "./request-record.js";
+import { requestObserver, type RequestObserver } from "./request-record.js";
 import type { Tracing } from "./tracing.js";
 
 interface Telemetry {
@@ -36,9 +36,8 @@ export async function startTelemetry(config: AppConfig, log: Logger, sources: Me
     requests = { since: Date.now(), counts: metrics.requests, refusals: new RefusalLog() };
     observers.push(requests.counts.observer, requests.refusals.observer);
   }
-  if (tracing !== undefined || config.logRequests !== "none") {
-    observers.push(requestObserver(new RequestLog(log, config.logRequests), tracing));
-  }
+  if (tracing !== undefined || config.logRequests !== "none")
+    observers.push(requestObserver(log, config.logRequests, tracing));
   return {
     observers,
     metrics,

@@ -2,14 +2,13 @@
 import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { constants, Http2ServerRequest } from "node:http2";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatValue } from "../domain/errors.js";
 import { parseJson } from "./decoding/decode.js";
 import { rejection } from "./errors.js";
 import type { Budget } from "./limits.js";
 
-const RETRY_SECONDS = 1;
 /** The first capacity of a body whose length is not known. */
 const MIN_BYTES = 4 * 1024;
 
@@ -65,66 +64,57 @@ export class BodyBuffer {
   }
 }
 
-/** Undefined if the client is gone. */
-type ReceivedBody = Buffer | ConnectError | undefined;
-
 /**
- * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
- * counts towards the budget until `done` returns, or its promise settles, which must not reject. `prefixBytes` are
- * what the protocol puts before the message.
+ * Calls `use` with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget; not if the client
+ * leaves before. The body counts towards the budget until `use` returns, or its promise settles, which must not reject.
+ * `prefixBytes` are what the protocol puts before the message.
  */
 export function readBody(
   { raw, usage }: FastifyRequest,
   maxMessageBytes: number,
   prefixBytes: number,
-  done: (body: ReceivedBody) => void | Promise<void>,
+  use: (body: Buffer | ConnectError) => void | Promise<void>,
 ): void {
+  // The client may have left while an asynchronous hook ran; no event follows then.
+  if (raw.destroyed) return;
   const limit = maxMessageBytes + prefixBytes;
   const body = new BodyBuffer(usage.budgets.bodies, { limit, expected: contentLength(raw) });
-  let isComplete = false;
-  let isDone = false;
-  const finish = (result: ReceivedBody) => {
-    if (isDone) return;
-    isDone = true;
-    const used = done(result);
-    if (used === undefined) body.release();
-    else void used.finally(() => body.release());
-  };
-  // The client may have left while an asynchronous hook ran; no event follows then.
-  if (raw.destroyed) return finish(undefined);
-  const stop = () => {
-    raw.off("data", onData).off("end", onEnd).off("close", onClose);
-    body.release();
-  };
+  const release = () => body.release();
+  const stop = () => raw.off("data", onData).off("end", onEnd).off("close", release);
   const onData = (chunk: Buffer) => {
     if (body.length + chunk.length > limit) {
       stop();
-      void drainBody(raw).then(() => finish(messageTooLarge(maxMessageBytes)));
+      release();
+      void drainBody(raw).then(() => use(messageTooLarge(maxMessageBytes)));
     } else if (!body.add(chunk)) {
       stop();
+      release();
       abandonBody(raw);
-      finish(tooManyBodies());
+      void use(tooManyBodies());
     }
   };
   const onEnd = () => {
-    isComplete = true;
+    stop();
     // A reset HTTP/2 stream emits "end" like a complete one.
-    finish((isHttp2(raw) ? raw.stream.closed : raw.socket.destroyed) ? undefined : body.bytes);
+    if (isHttp2(raw) ? raw.stream.closed : raw.socket.destroyed) return release();
+    const used = use(body.bytes);
+    if (used === undefined) release();
+    else void used.finally(release);
   };
-  const onClose = () => {
-    // A request that was read to its end emits "close" too.
-    if (!isComplete) finish(undefined);
-  };
-  raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+  // "close" follows an error.
+  raw
+    .on("data", onData)
+    .on("end", onEnd)
+    .on("close", release)
+    .on("error", () => undefined);
 }
 
 const messageTooLarge = (limit: number): ConnectError =>
   rejection("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
 
 export const tooManyBodies = (): ConnectError =>
-  rejection("OVERLOADED", "too many large requests are being received; retry later", { retrySeconds: RETRY_SECONDS });
+  rejection("OVERLOADED", "too many large requests are being received; retry later");
 
-/** The content-length of a request; undefined without a valid one. */
 function contentLength({ headers }: IncomingMessage): number | undefined {
   const length = Number(headers["content-length"]);
   return length >= 0 ? length : undefined;
@@ -179,21 +169,34 @@ export function drainBody(request: IncomingMessage): Promise<void> {
   });
 }
 
-type Done = (error: Error | null, value?: JsonValue) => void;
-
 /** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
 export function acceptJson(server: FastifyInstance, maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (request, _payload, done) => {
-    readForRest(request, maxBodyBytes, done, (body) => {
-      const problem = body.length === 0 ? undefined : encodingProblem(request.headers);
-      if (problem === undefined) parse(body, done);
-      else done(Object.assign(new Error(problem), { statusCode: 415 }));
+    if ((contentLength(request.raw) ?? 0) > maxBodyBytes) {
+      void drainBody(request.raw);
+      return done(messageTooLarge(maxBodyBytes));
+    }
+    readBody(request, maxBodyBytes, 0, (body) => {
+      const value = body instanceof ConnectError ? body : parseRestBody(request.headers, body);
+      if (value instanceof Error) done(value);
+      else done(null, value);
     });
   });
 }
 
-/** Why a body is not JSON in UTF-8, by its headers. */
+/** A blank body counts as {}: several HTTP clients send one with no body. */
+function parseRestBody(headers: IncomingHttpHeaders, body: Buffer): JsonValue | Error {
+  const problem = body.length === 0 ? undefined : encodingProblem(headers);
+  if (problem !== undefined) return Object.assign(new Error(problem), { statusCode: 415 });
+  try {
+    const value = parseJson(body);
+    return value === undefined ? {} : value;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
 function encodingProblem(headers: IncomingHttpHeaders): string | undefined {
   const { "content-type": type = "", "content-encoding": coding = "identity" } = headers;
   if (!/^application\/json\s*(?:;|$)/i.test(type))
@@ -204,33 +207,3 @@ function encodingProblem(headers: IncomingHttpHeaders): string | undefined {
     ? undefined
     : `the charset of the body must be utf-8, but is ${formatValue(charset)}`;
 }
-
-function readForRest(request: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
-  const expected = contentLength(request.raw);
-  if (expected !== undefined && expected > limit) {
-    void drainBody(request.raw);
-    return done(toRestError(messageTooLarge(limit)));
-  }
-  readBody(request, limit, 0, (body) => {
-    // Nobody reads the response; the log has it as cancelled.
-    if (body === undefined) done(Object.assign(new Error("the client is gone"), { statusCode: 499 }));
-    else if (body instanceof ConnectError) done(toRestError(body));
-    else use(body);
-  });
-}
-
-/** A blank body counts as {}: several HTTP clients send one with no body. */
-function parse(body: Buffer, done: Done): void {
-  let value: JsonValue | undefined;
-  try {
-    value = parseJson(body);
-  } catch (error) {
-    done(error as Error);
-    return;
-  }
-  done(null, value === undefined ? {} : value);
-}
-
-/** REST has a status of its own for a body that is too large. */
-const toRestError = (error: ConnectError): Error =>
-  error.code === Code.ResourceExhausted ? Object.assign(new Error(error.rawMessage), { statusCode: 413 }) : error;

@@ -25,7 +25,6 @@ const MAX_VIOLATION_TEXT_BYTES = 256;
 const MAX_VIOLATIONS_BYTES = 1_024;
 /** All fields of a cause take about 1,300 bytes with parties of 100 and contract ids of 138 characters. */
 const MAX_METADATA_BYTES = 1_792;
-/** Names what is left out of the metadata. */
 const OMITTED = "omitted";
 const MAX_OMITTED_BYTES = 256;
 /** Tags and lengths around two strings. */
@@ -75,22 +74,14 @@ function boundedMetadata(metadata: Metadata): Record<string, string> {
 }
 
 /** The fields of a cause for google.rpc.ErrorInfo, which every gRPC library decodes. */
-export function metadataOf({
-  claims,
-  synchronizers,
-  maximum,
-  code: _code,
-  message: _message,
-  field: _field,
-  ...texts
-}: Cause) {
-  const fields: Readonly<Record<string, string | undefined>> = {
+export function metadataOf(cause: Cause): Metadata {
+  const { claims, synchronizers, maximum, code: _code, message: _message, field: _field, ...texts } = cause;
+  return {
     ...texts,
     claims: claims?.map(({ property, value }) => `${property} = ${value}`).join(", "),
     synchronizers: synchronizers?.join(", "),
     maximum: maximum?.toString(),
   };
-  return fields;
 }
 
 /** The bounds of Connect, whose errors are in the body; rpc/errors.ts has those of gRPC. */
@@ -98,7 +89,6 @@ const MAX_CAUSES = 100;
 const MAX_CAUSES_BYTES = 64 * 1024;
 /** A cause has about 700 bytes at most, unless a registry module makes it. */
 const MAX_CAUSE_BYTES = 2_048;
-/** Tag and length of a cause. */
 const CAUSE_FRAMING_BYTES = 3;
 /** Tag and value of the number of omitted causes. */
 const OMITTED_COUNT_BYTES = 6;

@@ -60,62 +60,60 @@ export function outcomeOf(status: number): Code | 0 {
   return code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 
-/** The REST status of a code; undefined for one that errors do not have. */
-const statusOfCode = (code: Code): number | undefined => rows.find((one) => one.code === code)?.status;
-
 /** `error` in the body of a utility operation. */
 const nameOf = (code: Code): string => (code === Code.Internal ? "unknown_error" : codeToString(code));
 
 /** The status of an error name, for the generated documents; undefined for an unknown name. */
 export const statusOf = (name: string): number | undefined => rows.find(({ code }) => nameOf(code) === name)?.status;
 
-/** Seconds for `Retry-After`; undefined where a retry changes nothing. */
-const retrySecondsOf = (status: number): number | undefined => (status === 429 || status === 503 ? 1 : undefined);
-
-export interface RejectionOptions {
+interface RejectionOptions {
   /** Replaces the code of the reason. */
   readonly code?: Code;
-  /** Sent as `Retry-After`, and as google.rpc.RetryInfo. */
-  readonly retrySeconds?: number | undefined;
+  /** Sent as `Retry-After`, and as google.rpc.RetryInfo. Default: 1 where a retry may change something. */
+  readonly retrySeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly violations?: readonly Violation[] | undefined;
+  readonly violations?: readonly Violation[];
 }
 
 /** An error for a client that the rules have not made: of any protocol, although only RPC sends its details. */
 export function rejection(reason: ErrorReason, message: string, options: RejectionOptions = {}): ConnectError {
-  return detailedError(options.code ?? ERROR_REASONS[reason].code, reason, message, options);
+  return detailedError(ERROR_REASONS[reason], reason, message, options);
 }
 
-/** All that a client learns of a defect. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
 /**
  * The error that a client gets for what an operation throws. What is neither of the rules nor in the table is a defect:
- * reported, and GENERIC for the client. `schema` is the request message, whose field an error may name.
+ * reported, and GENERIC for the client. `schema` is the request message, whose field an error may name. A refusal of
+ * `request` has a RefusedRequest as its cause.
  */
-export function toConnectError(error: unknown, report: (defect: unknown) => void, schema?: DescMessage): ConnectError {
-  if (error instanceof RegistryError) return toRefusal(error, schema);
-  if (error instanceof ConnectError && error.code !== Code.Internal && statusOfCode(error.code) !== undefined) {
-    return error;
+export function toConnectError(
+  error: unknown,
+  report: (defect: unknown) => void,
+  schema: DescMessage,
+  request?: Message,
+): ConnectError {
+  if (error instanceof RegistryError) {
+    const refusal = toRefusal(error, schema);
+    if (request !== undefined) refusal.cause = new RefusedRequest(error, schema, request);
+    return refusal;
   }
+  if (error instanceof ConnectError && error.code !== Code.Internal && rows.some(({ code }) => code === error.code))
+    return error;
   report(error);
   return rejection("INTERNAL", GENERIC);
 }
 
-function toRefusal(refused: RegistryError, schema: DescMessage | undefined): ConnectError {
+function toRefusal(refused: RegistryError, schema: DescMessage): ConnectError {
   const { reason, message, details } = refused;
   const { field = "", problem = message, metadata } = details;
-  const path = reason === "invalid" && schema !== undefined ? protoPath(schema, field) : undefined;
+  const path = reason === "invalid" ? protoPath(schema, field) : undefined;
   const violations = path === undefined ? [] : [{ field: path, description: problem }];
-  const { code, status } = toRow(reasons[reason]);
   const causes = causesOf(refused);
   const [first] = causes;
   const fields = { ...(first && metadataOf(first)), ...metadata };
-  const options = { retrySeconds: retrySecondsOf(status), violations };
-  const error = detailedError(code, upperSnake(first?.code ?? ""), message, options, fields);
+  const error = detailedError(toRow(reasons[reason]), upperSnake(first?.code ?? ""), message, { violations }, fields);
   if (causes.length > 1) error.details.push(causesDetail(causes));
-  // For the log and the operator's port.
-  error.cause = refused;
   return error;
 }
 
@@ -128,36 +126,21 @@ export interface RestError {
 
 /** The REST form of an error: with the status of its reason, or else of its code. */
 export function toRestError(error: ConnectError, path: string): RestError {
-  const { code, rawMessage, metadata } = error;
-  const ofReason = rejectionRow(error);
-  const status = ofReason?.code === code ? ofReason.status : (statusOfCode(code) ?? 500);
-  const { headers, body } = restError(
-    status,
-    statusOfCode(code) === undefined ? Code.Internal : code,
-    rawMessage,
-    path,
-  );
-  return { status, headers: { ...headers, ...Object.fromEntries(metadata) }, body };
+  const { rawMessage, metadata } = error;
+  const ofReason = (ERROR_REASONS as Readonly<Record<string, Row>>)[reasonOf(error)];
+  const row = [ofReason, ...rows].find((one) => one?.code === error.code) ?? ERROR_REASONS.INTERNAL;
+  return { status: row.status, headers: Object.fromEntries(metadata), body: restBody(row.code, rawMessage, path) };
 }
 
-/** An error of HTTP itself, before there is an operation: unknown path, body too large. */
+/** An error of HTTP itself, before there is an operation: unknown path, wrong content type. */
 export function httpError(status: number, message: string, path: string): RestError {
-  return restError(status, outcomeOf(status) || Code.Internal, message, path);
+  return { status, headers: {}, body: restBody(outcomeOf(status) || Code.Internal, message, path) };
 }
 
-function restError(status: number, code: Code, message: string, path: string): RestError {
-  const retrySeconds = retrySecondsOf(status);
-  return {
-    status,
-    headers: retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) },
-    body: isUtility(path) ? { error: nameOf(code), error_description: message } : { error: message },
-  };
-}
+const restBody = (code: Code, message: string, path: string): RestError["body"] =>
+  isUtility(path) ? { error: nameOf(code), error_description: message } : { error: message };
 
 export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");
-
-const rejectionRow = (error: ConnectError): Row | undefined =>
-  (ERROR_REASONS as Readonly<Record<string, Row>>)[reasonOf(error)];
 
 /** The reason of google.rpc.ErrorInfo; empty without it. */
 export function reasonOf({ details: [info] }: ConnectError): string {
@@ -166,37 +149,32 @@ export function reasonOf({ details: [info] }: ConnectError): string {
   return reason;
 }
 
-/** What was asked, if the rules refused it. Returns the error, whose `cause` is then a RefusedRequest. */
-export function noteRefusal(error: ConnectError, schema: DescMessage, request: Message): ConnectError {
-  if (error.cause instanceof RegistryError) error.cause = new RefusedRequest(error.cause, schema, request);
-  return error;
-}
-
 /** Puts the refusal of a failed operation on the record of its request. Call it before the error is sent. */
-export function recordRefusal(record: RequestRecord | undefined, error: unknown): void {
-  if (record !== undefined && error instanceof ConnectError && error.cause instanceof RefusedRequest)
-    record.refusal = error.cause;
+export function recordRefusal(record: RequestRecord, error: unknown): void {
+  if (error instanceof ConnectError && error.cause instanceof RefusedRequest) record.refusal = error.cause;
 }
 
 /** `metadata` belongs to the reason. */
 function detailedError(
-  code: Code,
+  row: Row,
   reason: string,
   message: string,
-  { retrySeconds, headers, violations = [] }: RejectionOptions,
+  { code = row.code, headers, violations = [], retrySeconds = isTemporary(row) ? 1 : undefined }: RejectionOptions,
   metadata: Metadata = {},
 ): ConnectError {
-  const retryAfter = retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) };
-  const error = new ConnectError(message, code, { ...headers, ...retryAfter });
+  const error = new ConnectError(message, code, headers);
   const { details } = error;
   details.push(errorInfo(reason, metadata));
   if (retrySeconds !== undefined) {
+    error.metadata.set("retry-after", String(retrySeconds));
     details.push({ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(retrySeconds) } } });
   }
   const fieldViolations = boundedViolations(violations);
   if (fieldViolations.length > 0) details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   return error;
 }
+
+const isTemporary = ({ status }: Row): boolean => status === 429 || status === 503;
 
 /**
  * The path of a field in JSON names -> its path in names of the proto files. Keys within a Struct stay as they are.

@@ -36,13 +36,23 @@ export function createExplainer(options: ExplainerOptions): Explainer {
     routes.add(route.binding.httpMethod, route.binding.route, route);
   return {
     async explain(call, at = now()) {
-      const { rpc, request } = findRequest(served, routes, call);
+      const { rpc, read } = findRequest(served, routes, call);
       const recording = new Recording(true, at);
-      const outcome = await run(rpc, request, recording);
+      let { request } = call;
+      let outcome: Pick<Explained, "answer" | "context" | "refusal">;
+      try {
+        const message = read();
+        // The JSON of a message that is not of a well-known type is an object.
+        request = toJson(rpc.method.input, message, JSON_WRITE_OPTIONS) as JsonObject;
+        outcome = { ...(await answer(rpc, message, recording)), refusal: undefined };
+      } catch (error) {
+        if (!(error instanceof ConnectError)) throw error;
+        outcome = { answer: undefined, context: undefined, refusal: refusalOf(error) };
+      }
       const { last } = recording;
       return {
         operation: rpc.name,
-        request: request instanceof ConnectError ? call.request : requestJson(rpc, request),
+        request,
         at,
         offset: last?.offset,
         validUntil: last?.validUntil,
@@ -55,8 +65,8 @@ export function createExplainer(options: ExplainerOptions): Explainer {
 
 interface FoundRequest {
   readonly rpc: Rpc;
-  /** An error if the JSON is no request of the operation. */
-  readonly request: Message | ConnectError;
+  /** Throws ConnectError if the JSON is no request of the operation. */
+  readonly read: () => Message;
 }
 
 /** Throws "invalid" if no operation has this name or path. */
@@ -69,43 +79,23 @@ function findRequest(
   const found = url === undefined ? undefined : routes.find(url);
   const route = found?.byMethod.get(httpMethod);
   if (found !== undefined && route !== undefined)
-    return { rpc: route.rpc, request: decoded(() => route.read(found.params, request, found.query)) };
+    return { rpc: route.rpc, read: () => route.read(found.params, request, found.query) };
   const rpc = served.find((one) => one.name === name);
   if (rpc === undefined) {
     const problem = `is ${formatValue(name)}, which is no operation: use the full name of an rpc, or method and path`;
     throw invalidField("call.operation", problem);
   }
-  return { rpc, request: decoded(() => fromJsonValue(rpc.method.input, request)) };
+  return { rpc, read: () => fromJsonValue(rpc.method.input, request) };
 }
 
-function decoded(decode: () => Message): Message | ConnectError {
-  try {
-    return decode();
-  } catch (error) {
-    if (error instanceof ConnectError) return error;
-    throw error;
-  }
-}
-
-type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
-
-async function run(
-  { call, takeBodies, encode, method }: Rpc,
-  request: Message | ConnectError,
-  recording: Recording,
-): Promise<Outcome> {
-  try {
-    if (request instanceof ConnectError) throw request;
-    const called = await call(request, recording);
-    const result = (await takeBodies(called, request))?.() ?? called;
+async function answer({ call, takeBodies, encode, method }: Rpc, request: Message, recording: Recording) {
+  const called = await call(request, recording);
+  const result = (await takeBodies(called, request))?.() ?? called;
+  return {
     // The bytes that REST sends.
-    const answer = JSON.parse(toBuffer(encode(result, request, "json")).toString()) as JsonObject;
-    const context = hasContext(method.output) ? contextOf(result.value as EncodedResult) : undefined;
-    return { answer, context, refusal: undefined };
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
-    return { answer: undefined, context: undefined, refusal: refusalOf(error) };
-  }
+    answer: JSON.parse(toBuffer(encode(result, request, "json")).toString()) as JsonObject,
+    context: hasContext(method.output) ? contextOf(result.value as EncodedResult) : undefined,
+  };
 }
 
 /** With contracts that keep their bodies. */
@@ -115,15 +105,10 @@ const contextOf = (result: EncodedResult): ExplainedContext => ({
   factoryId: result.factoryId,
 });
 
-const requestJson = ({ method }: Rpc, request: Message): JsonObject =>
-  // The JSON of a message that is not of a well-known type is an object.
-  toJson(method.input, request, JSON_WRITE_OPTIONS) as JsonObject;
-
 function refusalOf(error: ConnectError): ExplainedRefusal {
   const { rawMessage, code, cause } = error;
   const status = codeToString(code);
   if (cause instanceof RefusedRequest) return { status, error: cause.error };
-  if (cause instanceof RegistryError) return { status, error: cause };
   return { status, error: new RegistryError("invalid", rawMessage, { causes: causesOfDetails(error) }) };
 }
 

@@ -53,7 +53,6 @@ export class Budget {
     return this.#refused;
   }
 
-  /** Takes an amount if it is left. */
   tryTake(amount: number): boolean {
     if (this.#used + amount > this.limit) {
       this.#refused++;
@@ -132,7 +131,6 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests, stre
 
 /** What an idle connection takes, with HTTP/2, in bytes. OpenSSL keeps most of it outside of the heap. */
 const CONNECTION_BYTES = { cleartext: 20 * 1024, tls: 60 * 1024 };
-/** Divisor of the memory for connections. */
 const CONNECTION_SHARE = 3;
 
 /** The number of connections that fits the memory of the process. */
@@ -151,10 +149,9 @@ function memoryLimit(heap: number): number {
   return Math.min(totalmem(), 2 * heap, constrained > 0 ? constrained : Infinity);
 }
 
-const RETRY = { retrySeconds: 1 };
 /** Created once, because errors are expensive. */
-const TOO_MANY_REQUESTS = rejection("OVERLOADED", "too many requests are under way; retry later", RETRY);
-const TOO_MANY_RESPONSES = rejection("OVERLOADED", "too many responses wait for their clients; retry later", RETRY);
+const TOO_MANY_REQUESTS = rejection("OVERLOADED", "too many requests are under way; retry later");
+const TOO_MANY_RESPONSES = rejection("OVERLOADED", "too many responses wait for their clients; retry later");
 
 /** Why no request is served; undefined if it is. A request counts from its arrival. Health requests are not asked. */
 export function budgetError({ requests, responses }: Budgets): ConnectError | undefined {
@@ -186,7 +183,6 @@ export class Usage {
     });
   }
 
-  /** Counts the bytes of a response that is being sent. */
   holdResponse(bytes: number): void {
     if (this.#isOver) return;
     this.#responseBytes += bytes;

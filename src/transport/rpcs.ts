@@ -5,7 +5,7 @@ import type { Recording } from "../service/recorder.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { type ArgumentLimits, argumentLimitCheck, ruleCheck } from "./decoding/validation.js";
 import { createMessage, disclosedOf, encoderOf, hasContext, type Pieces } from "./encoding/encoders.js";
-import { noteRefusal, toConnectError } from "./errors.js";
+import { toConnectError } from "./errors.js";
 
 export type Encoding = "json" | "binary";
 
@@ -47,7 +47,9 @@ export function rpcs(
       const name = `${service.typeName}/${method.name}`;
       // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message, recording?: Recording) => object | Promise<object>;
-      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), input);
+      const fail = (error: unknown, request: Message): never => {
+        throw toConnectError(error, (defect) => report(defect, name), input, request);
+      };
       const isContext = hasContext(output);
       const contractsOf = isContext ? disclosedOf : () => [];
       const toMessage = (value: object) => createMessage(output, value);
@@ -57,13 +59,16 @@ export function rpcs(
       };
       const checkRules = ruleCheck(input);
       const checkArguments = argumentLimitCheck(input, limits);
-      const shed = isHealth(name) ? () => undefined : overload;
+      const checkLoad = () => {
+        const error = isHealth(name) ? undefined : overload();
+        if (error !== undefined) throw error;
+      };
       const encoderFor = encoderOf(output);
-      const orError = <T>(write: () => T): T => {
+      const orError = <T>(request: Message, write: () => T): T => {
         try {
           return write();
         } catch (error) {
-          throw toError(error);
+          return fail(error, request);
         }
       };
       return {
@@ -72,41 +77,33 @@ export function rpcs(
         name,
         call(request, recording) {
           // Checked again after the body is read: many requests of one HTTP/2 connection arrive at once.
-          const refusal = shed();
-          if (refusal !== undefined) throw refusal;
-          try {
+          checkLoad();
+          return orError(request, () => {
             checkRules(request);
-            checkArguments?.(request);
+            checkArguments(request);
             const returned = handler(request, recording);
             if (!(returned instanceof Promise)) return toAnswer(returned);
-            return returned.then(toAnswer).catch((error: unknown) => {
-              throw noteRefusal(toError(error), input, request);
-            });
-          } catch (error) {
-            throw noteRefusal(toError(error), input, request);
-          }
+            return returned.then(toAnswer).catch((error: unknown) => fail(error, request));
+          });
         },
         takeBodies(result, request) {
           if (result.hasBodies(contractsOf(result.value))) return undefined;
-          const refuse = (error: unknown): never => {
-            throw noteRefusal(toError(error), input, request);
-          };
           return result.takeBodies(contractsOf).then(
             // Checked again right before they are encoded: many requests may have waited for their bodies.
             (give) => () => {
-              const refusal = shed();
-              return refusal === undefined ? give() : refuse(refusal);
+              checkLoad();
+              return give();
             },
-            refuse,
+            (error: unknown) => fail(error, request),
           );
         },
         encode: (result, request, encoding) =>
-          orError(() => {
+          orError(request, () => {
             const encoded = encoderFor(request)[encoding](result.value);
             result.usedBodies(contractsOf(result.value));
             return encoded;
           }),
-        etag: ({ value }, request) => orError(() => encoderFor(request).etag(value)),
+        etag: ({ value }, request) => orError(request, () => encoderFor(request).etag(value)),
       };
     }),
   );

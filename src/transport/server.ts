@@ -9,7 +9,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { REQUEST_ID, type RequestObserver, RequestRecord } from "../telemetry/request-record.js";
 import { addCors, answerPreflight, type Origins } from "./cors.js";
@@ -61,7 +61,6 @@ function isRoutable(url: string): boolean {
 
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
-  readonly log: Logger;
   /** Starts to listen, and returns the base URL. */
   listen(host: string, port: number): Promise<string>;
   /** From now on the responses of HTTP/1.1 close their connections, so that their clients and proxies go elsewhere. */
@@ -82,9 +81,8 @@ export interface AdmissionOptions {
 }
 
 export interface ServerOptions {
-  /** Minimum level of the log, where `log` is absent. */
-  readonly logLevel: string;
-  readonly log?: Logger;
+  /** Not Fastify's: it would make a child logger for each request. */
+  readonly log: Logger;
   readonly observers?: readonly RequestObserver[];
   /** Observers do not learn of what is refused before any hook runs. */
   readonly onRefused?: OnRefused | undefined;
@@ -118,11 +116,9 @@ export interface ServerOptions {
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   configureTexts();
-  const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
+  const { log, watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
   const { corsOrigins } = options.admission;
   const sockets = new Sockets({ ...connections, corsOrigins }, budgets.requests, certificate, options.onRefused);
-  // Not Fastify's: it would make a child logger for each request.
-  const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
     serverFactory: sockets.factory,
     bodyLimit: maxBodyBytes,
@@ -168,7 +164,6 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     last.addHook("preClose", async () => log.info({ url }, "streams have ended"));
   });
   return {
-    log,
     async listen(host, port) {
       const listening = await server.listen({ host, port, backlog: BACKLOG });
       certificate?.watch(log);
@@ -192,7 +187,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
 }
 
 /** Created once, because errors are expensive. */
-const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
+const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later");
 
 /**
  * Adds CORS, and refuses what is not to be served, before all other plugins and routes. `notFound` answers before the body

@@ -1,6 +1,7 @@
 /** Requests that the connect-es client cannot send, written by hand, in each protocol. */
 import http2 from "node:http2";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { setTimeout as pause } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
@@ -15,8 +16,9 @@ let server: Server;
 let url: string;
 let client: http2.ClientHttp2Session;
 const never = new AbortController();
-/** Returns the id. The id "wait" waits until the tests have ended. */
+/** Returns the id: "later" a moment later, "wait" when the tests have ended. */
 const getRegistryInfo = async ({ registrarParty }: { registrarParty: string }) => {
+  if (registrarParty === "later") await pause(50);
   if (registrarParty === "wait") await new Promise((resolve) => never.signal.addEventListener("abort", resolve));
   return { adminId: registrarParty, supportedApis: {} };
 };
@@ -54,21 +56,6 @@ describe("Connect accepts", () => {
   test.each<[string, Sent]>([
     ["a content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
     ["a content type in upper case", { headers: { "content-type": "Application/JSON" } }],
-    ["the protocol version", { headers: { ...json, "connect-protocol-version": "1" } }],
-    // Deviations that docs/conformance.md lists.
-    ["another protocol version", { headers: { ...json, "connect-protocol-version": "2" } }],
-    [
-      "a GET of another protocol version",
-      { method: "GET", to: query({ connect: "v2", encoding: "json", message: requestBody }) },
-    ],
-    ["an unknown field", { headers: json, body: '{"registrarParty":"a","more":[1]}' }],
-    ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
-    ["the encoding identity", { headers: { ...json, "content-encoding": "identity" } }],
-    ["accept-encoding, without compressing a small response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
-    ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
-    ["a GET", { method: "GET", to: query({ encoding: "json", message: requestBody }) }],
-    ["a GET with its version", { method: "GET", to: query({ connect: "v1", encoding: "json", message: requestBody }) }],
-    ["a GET in base64", { method: "GET", to: query({ encoding: "json", base64: "1", message: base64(requestBody) }) }],
     [
       "a GET in gzip",
       {
@@ -80,68 +67,53 @@ describe("Connect accepts", () => {
     const { status, body, headers } = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
     expect({ status, body: body.toString() }).toEqual({ status: 200, body: responseBody });
     expect(headers["content-type"]).toBe("application/json");
-    expect(headers["content-encoding"]).toBeUndefined();
   });
 });
 
+// Node.js fires the timer of such a deadline at once.
+test("Connect waits where the deadline is distant", async () => {
+  const headers = { ...json, "connect-timeout-ms": "9999999999" };
+  expect((await send({ headers, body: '{"registrarParty":"later"}' })).status).toBe(200);
+});
+
 // transport/bodies.test.ts has malformed messages.
-describe("Connect rejects", () => {
-  test.each<[string, Sent, number, string]>([
-    ["a GET without a message", { method: "GET", to: query({ encoding: "json" }) }, 400, "invalid_argument"],
-    [
-      "a call that exceeds its deadline",
-      { headers: { ...json, "connect-timeout-ms": "50" }, body: '{"registrarParty":"wait"}' },
-      504,
-      "deadline_exceeded",
-    ],
-  ])("%s", async (_what, sent, status, code) => {
-    const response = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
-    expect(response.status).toBe(status);
-    expect(JSON.parse(response.body.toString())).toMatchObject({ code, message: expect.stringMatching(/./) as string });
-  });
+test.each<[string, Sent, number, string]>([
+  ["a GET without a message", { method: "GET", to: query({ encoding: "json" }) }, 400, "invalid_argument"],
+  [
+    "a call that exceeds its deadline",
+    { headers: { ...json, "connect-timeout-ms": "50" }, body: '{"registrarParty":"wait"}' },
+    504,
+    "deadline_exceeded",
+  ],
+])("Connect rejects %s", async (_what, sent, status, code) => {
+  const response = await send(sent);
+  expect([response.status, JSON.parse(response.body.toString())]).toMatchObject([status, { code }]);
 });
 
 /** The request message: field 1 is registrar_party. */
 const encodeMessage = (text: string): Buffer => Buffer.from(`\n${String.fromCharCode(text.length)}${text}`);
 const framedRequest = framed(encodeMessage("a"));
 
-/** A deadline keeps a call off the fast path. */
-const variants = [
-  ["gRPC", "application/grpc", {}],
-  ["gRPC with a deadline", "application/grpc", { "grpc-timeout": "10S" }],
-  ["gRPC-Web", "application/grpc-web+proto", {}],
-] as const;
-
-describe.each(variants)("%s", (name, type, more) => {
+describe.each([
+  ["gRPC", "application/grpc"],
+  ["gRPC-Web", "application/grpc-web+proto"],
+])("%s", (name, type) => {
   /** Returns the gRPC status. gRPC-Web sends it in the body, after the message. */
-  async function callStatus(body: Buffer, headers: Headers = {}): Promise<number> {
-    const response = await send({ headers: { "content-type": type, te: "trailers", ...more, ...headers }, body });
+  async function callStatus(body: Buffer, headers: Headers): Promise<number> {
+    const response = await send({ headers: { "content-type": type, te: "trailers", ...headers }, body });
     expect(response.status).toBe(200);
     const trailer = /grpc-status: ?(\d+)/.exec(response.body.toString("latin1"))?.[1];
     return Number(name === "gRPC-Web" ? trailer : response.headers["grpc-status"]);
   }
+  const zipped = framed(gzipSync(encodeMessage("a")), 1);
 
   test.each<[string, Buffer, Headers, number]>([
-    ["a message succeeds", framedRequest, {}, 0],
-    ["a gzip message succeeds", framed(gzipSync(encodeMessage("a")), 1), { "grpc-encoding": "gzip" }, 0],
-    ["an uncompressed message succeeds where gzip is declared", framedRequest, { "grpc-encoding": "gzip" }, 0],
-    ["an empty message lacks a required field", framed(Buffer.alloc(0)), {}, Code.InvalidArgument],
-    [
-      "brotli is not implemented",
-      framed(brotliCompressSync(encodeMessage("a")), 1),
-      { "grpc-encoding": "br" },
-      Code.Unimplemented,
-    ],
+    ["a message succeeds", framedRequest, { "grpc-timeout": "10S" }, 0],
+    ["a gzip message succeeds", zipped, { "grpc-encoding": "gzip" }, 0],
+    ["brotli is not implemented", zipped, { "grpc-encoding": "br" }, Code.Unimplemented],
     ["no message is not implemented", Buffer.alloc(0), {}, Code.Unimplemented],
-    ["two messages are not implemented", Buffer.concat([framedRequest, framedRequest]), {}, Code.Unimplemented],
-    ["a truncated message is invalid", framedRequest.subarray(0, 6), {}, Code.InvalidArgument],
     ["a truncated frame header is invalid", framedRequest.subarray(0, 3), {}, Code.InvalidArgument],
-    [
-      "an undeclared compressed message is internal, as gRPC specifies",
-      framed(gzipSync(encodeMessage("a")), 1),
-      {},
-      Code.Internal,
-    ],
+    ["an undeclared compressed message is internal, as gRPC specifies", zipped, {}, Code.Internal],
     ["a malformed deadline is invalid", framedRequest, { "grpc-timeout": "soon" }, Code.InvalidArgument],
     ["a deadline of nine digits is invalid", framedRequest, { "grpc-timeout": "123456789m" }, Code.InvalidArgument],
     ["a deadline is enforced", framed(encodeMessage("wait")), { "grpc-timeout": "50m" }, Code.DeadlineExceeded],

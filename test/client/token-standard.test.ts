@@ -5,10 +5,9 @@
  */
 import { TokenStandardClient } from "@canton-network/core-token-standard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractId, synchronizer } from "../../demo/element.js";
+import { contractId } from "../../demo/element.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
-import { acme, alice, bob } from "../fixtures/calls/build.js";
-import { transferV1 } from "../fixtures/calls/index.js";
+import { acme } from "../fixtures/calls/build.js";
 import * as context from "../fixtures/context.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 
@@ -43,19 +42,13 @@ const getInstrument = (instrumentId: string) =>
 /** Shortens a response: ids in place of disclosed contracts. */
 const short = (body: JsonValue): JsonObject => context.short({ status: 200, headers: new Headers(), body });
 
-const reference = (label: string): JsonObject => ({ tag: "AV_ContractId", value: contractId(label) });
-const references = (...labels: readonly string[]): JsonObject => ({ tag: "AV_List", value: labels.map(reference) });
 const ids = (...labels: readonly string[]): string[] => labels.map(contractId).toSorted((a, b) => (a < b ? -1 : 1));
 
-const rule = `rule of ${acme}`;
 const transferInstructionId = contractId("offer bond to bob");
-const allocationId = contractId("allocation bond leg");
 const held = "holding bond to bob";
 
 const onTransfer = (name: "accept" | "reject" | "withdraw") =>
   `/registry/transfer-instruction/v1/{transferInstructionId}/choice-contexts/${name}` as const;
-const onAllocation = (name: "execute-transfer" | "withdraw" | "cancel") =>
-  `/registry/allocations/v1/{allocationId}/choice-contexts/${name}` as const;
 
 /** No table has the packages of the demo: version 1 alone. */
 const supportedApis = Object.fromEntries(
@@ -87,44 +80,6 @@ describe("a wallet", () => {
       values: context.resultContracts(true),
       disclosed: ids(held),
     });
-  });
-
-  const executed = context.prefixed({
-    "instrument-configuration": reference("configuration of ACME-BOND"),
-    "sender-credentials": references("credential alice"),
-    "receiver-credentials": references("credential bob"),
-    "transfer-rule": reference(rule),
-  });
-
-  test("gets the factory of an offered transfer, and the context to accept it", async () => {
-    const factory = await clientOf(acme).post("/registry/transfer-instruction/v1/transfer-factory", {
-      choiceArguments: transferV1(alice, bob, "ACME-BOND"),
-    } as never);
-    expect(factory).toMatchObject({ factoryId: contractId(`factory of ${acme}`), transferKind: "offer" });
-    expect(short(await choice(onTransfer("accept"), { transferInstructionId }))).toEqual({
-      values: { ...executed, ...context.resultContracts(true) },
-      disclosed: ids("configuration of ACME-BOND", "credential alice", "credential bob", rule, held),
-    });
-  });
-
-  test("gets disclosed contracts ready for submission, with debug fields unless excluded", async () => {
-    const { disclosedContracts } = await choice(onAllocation("cancel"), { allocationId });
-    const [holding, ...others] = disclosedContracts as readonly JsonObject[];
-    const templateId = expect.stringMatching(
-      /^[0-9a-f]{64}:Utility\.Registry\.Holding\.V0\.Holding:Holding$/,
-    ) as string;
-    const common = { contractId: contractId("holding bond leg"), templateId, synchronizerId: synchronizer };
-    expect(others).toEqual([]);
-    expect(holding).toEqual({
-      ...common,
-      createdEventBlob: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/) as string,
-      debugPackageName: "utility-registry-holding-v0",
-      debugPayload: expect.objectContaining({ owner: alice, amount: "40.0000000000" }) as JsonObject,
-      debugCreatedAt: expect.stringMatching(/^2026-01-0\dT.*417Z$/) as string,
-    });
-    const client = clientOf(acme);
-    const without = await client.post(onAllocation("cancel"), { excludeDebugFields: true }, { path: { allocationId } });
-    expect(without.disclosedContracts).toEqual([{ ...common, createdEventBlob: holding?.["createdEventBlob"] }]);
   });
 });
 

@@ -9,6 +9,7 @@ import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as unknown;
 const csp = "content-security-policy";
+const info = `${registry(party("nordic-registrar"))}/metadata/v1/info`;
 
 let running: Running;
 beforeAll(async () => {
@@ -51,42 +52,19 @@ describe("the page", () => {
     expect(parse(await (await get("/docs/yaml")).text())).toEqual(document);
   });
 
-  test.each([
-    "/docs/static/..%2f..%2fpackage.json",
-    "/docs/static/..%2f..%2f..%2f..%2fpackage.json",
-    "/docs/..%2fpackage.json",
-  ])("%s reads no file", async (path) => {
-    const response = await get(path);
-    expect([400, 403, 404]).toContain(response.status);
-    expect(await response.text()).not.toContain("dependencies");
-  });
-
-  test.each(["/docs/nothing", "/docs/static/nothing.js"])("%s is 404 in the format of the service", async (path) => {
-    const response = await get(path);
-    expect(response.status).toBe(404);
-    expect(await response.json()).toEqual({ error: expect.stringContaining(path) });
-  });
+  test.each(["/docs/nothing", "/docs/static/nothing.js", "/docs/static/..%2f..%2fpackage.json"])(
+    "%s is 404 in the format of the service",
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ error: expect.stringContaining(path) });
+    },
+  );
 });
 
-describe("other paths have no content security policy, and their own errors", () => {
-  const info = `${registry(party("nordic-registrar"))}/metadata/v1/info`;
-
-  test.each([
-    [200, info],
-    [200, "/"],
-    [404, "/docsy"],
-  ])("%i for %s", async (status, path) => {
-    const response = await get(path);
-    expect(response.status).toBe(status);
-    expect(response.headers.get(csp)).toBeNull();
-    expect(response.headers.get("content-type")).toContain("application/json");
-  });
-
-  test("405 for another method of a path of the page", async () => {
-    const response = await fetch(`${running.url}/docs`, { method: "POST" });
-    expect(response.status).toBe(405);
-    expect(await response.json()).toEqual({ error: "the method of /docs must be GET or HEAD, but is POST" });
-  });
+test.each([info, "/"])("%s has no content security policy", async (path) => {
+  const response = await get(path);
+  expect([response.status, response.headers.get(csp)]).toEqual([200, null]);
 });
 
 test.each(["/docs/static/swagger-ui-bundle.js", "/api/utilities/v0/openapi"])(

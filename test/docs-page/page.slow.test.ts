@@ -35,8 +35,8 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     expect(requested.filter((url) => url.endsWith("/docs/json"))).toHaveLength(1);
   }
 
-  test.each(["/docs", "//docs", "/docs/static/index.html"])("loads at %s", async (path) => {
-    const page = await open(path);
+  test("loads", async () => {
+    const page = await open("/docs");
     expect(await page.evaluate("document.title")).toBe("offledger");
     expect(await page.texts(".info .title")).toEqual([expect.stringContaining("offledger")]);
     await expectNoProblem(page);

@@ -20,28 +20,15 @@ export function documentNamed(name: string): Document {
   return JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as Document;
 }
 
-export const registrar = "/api/token-standard/v0/registrars/{registrarParty}";
-export const published = [
-  read("token-metadata-v1.yaml", registrar, "ErrorResponse"),
-  read("transfer-instruction-v1.yaml", registrar, "ErrorResponse"),
-  read("allocation-v1.yaml", registrar, "ErrorResponse"),
-  read("allocation-instruction-v1.yaml", registrar, "ErrorResponse"),
-  read("utilities.yaml", "", "Error"),
+const BASE = "/api/token-standard/v0/registrars/{registrarParty}";
+const ofStandard = ["token-metadata", "transfer-instruction", "allocation", "allocation-instruction"];
+export const published: readonly OpenApi[] = [
+  ...ofStandard.map((name) => new OpenApi(documentNamed(`${name}-v1.yaml`), BASE)),
+  new OpenApi(documentNamed("utilities.yaml")),
 ];
 
-/** A published document. `errors` names the schema of its errors. */
-interface Published {
-  readonly file: string;
-  readonly api: OpenApi;
-  readonly errors: string;
-}
-
-function read(file: string, base: string, errors: string): Published {
-  return { file, api: new OpenApi(documentNamed(file), base), errors };
-}
-
-export const routes = published.flatMap(({ api, errors, file }) =>
-  [...api.operations].map(([route, operation]) => ({ route, operation, api, errors, file })),
+export const routes = published.flatMap((api) =>
+  [...api.operations].map(([route, operation]) => ({ route, operation, api })),
 );
 
 /**

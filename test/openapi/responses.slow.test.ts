@@ -1,11 +1,11 @@
-/** Every response conforms to the OpenAPI document of the service, and to the published documents. */
+/** Every response conforms to the OpenAPI document of the service. documents.test.ts compares that with the published ones. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { calls } from "../fixtures/calls/index.js";
 import { routeOf } from "../fixtures/openapi.js";
 import type { Call } from "../fixtures/protocols.js";
 import { callDuringShutdown, type ScenarioResponse, Scenarios } from "../fixtures/scenarios.js";
-import { additions, asBytes, operations, own, published, registrar, routes } from "./published.js";
+import { operations, own } from "./published.js";
 
 let scenarios: Scenarios;
 const received = new Map<Call, readonly ScenarioResponse[]>();
@@ -93,61 +93,6 @@ describe("responses", () => {
     const body = getBody("v1 instrument", "on a participant") as JsonObject;
     const named = Object.keys(own.resolve({ $ref: "#/components/schemas/Instrument/properties" }) ?? {});
     expect(Object.keys(body).toSorted()).toEqual(named.toSorted());
-  });
-});
-
-/** Finds the published operation of a call. */
-const findPublication = ({ method }: Call) => routes.find(({ route }) => route === routeOf(method));
-const publishedCalls = Object.entries(calls).flatMap(([name, call]) => {
-  const publication = findPublication(call);
-  return publication === undefined ? [] : [{ name, call, ...publication }];
-});
-
-/** Statuses that any operation may return. Only some documents list them. */
-const commonStatuses = new Set([409, 413, 415, 500, 503]);
-
-/** Other statuses of the service that a document does not list. Their body is an error of that document. */
-const unlistedStatuses: Readonly<Record<string, readonly string[]>> = {
-  "token-metadata-v1.yaml": [
-    "400 GET /registry/metadata/v1/info",
-    "400 GET /registry/metadata/v1/instruments",
-    "400 GET /registry/metadata/v1/instruments/{instrumentId}",
-  ],
-  "transfer-instruction-v1.yaml": [],
-  "allocation-v1.yaml": [],
-  "allocation-instruction-v1.yaml": [],
-  "utilities.yaml": [
-    "400 POST /api/utilities/v0/contract/instrument-configuration",
-    "404 GET /api/utilities/v0/operator",
-    // From a file source, which has no updates.
-    "404 POST /api/utilities/v0/registry/transfer/v0/proof",
-  ],
-};
-
-const isAddition = (line: string) =>
-  line.startsWith("on a participant: 200: ") && additions.some((name) => line.endsWith(`.${name} is not documented`));
-
-describe("a response", () => {
-  test.each(publishedCalls)("to $name conforms in every scenario", ({ call, route, api, errors }) => {
-    const all = responsesTo(call).filter(({ status }) => route !== asBytes || status !== 200);
-    const wrong = all.flatMap(({ scenario, status, body }) => {
-      const extra = api.findExtra(route, status, body, errors).map((what) => `${what} is not documented`);
-      const found = api.validate(route, status, body, errors).concat(extra);
-      return found.map((what) => `${scenario}: ${status}: ${what}`);
-    });
-    expect(wrong.filter((line) => !isAddition(line))).toEqual([]);
-    expect(responsesTo(call).length).toBeGreaterThan(5);
-  });
-
-  test.each(published)("of $file has only published and common statuses", (one) => {
-    const unlisted = publishedCalls
-      .filter(({ file }) => file === one.file)
-      .flatMap(({ call, route, operation }) =>
-        responsesTo(call)
-          .filter(({ status }) => !(status in operation.responses) && !commonStatuses.has(status))
-          .map(({ status }) => `${status} ${route.replace(registrar, "")}`),
-      );
-    expect([...new Set(unlisted)].toSorted()).toEqual(unlistedStatuses[one.file]);
   });
 });
 

@@ -74,7 +74,7 @@ test.each<[string, unknown]>([
   ["a ConnectError of a code that the table does not have", new ConnectError("secret", Code.DataLoss)],
 ])("%s is a defect: reported, and hidden", (_what, defect) => {
   const reported: unknown[] = [];
-  const error = toConnectError(defect, (one) => reported.push(one));
+  const error = toConnectError(defect, (one) => reported.push(one), method.input);
   expect(reported).toEqual([defect]);
   expect([error.code, error.cause, [...error.metadata]]).toEqual([Code.Internal, undefined, []]);
   expect(error.rawMessage).toMatch(/^something went wrong here/);
@@ -84,7 +84,7 @@ test.each<[string, unknown]>([
 
 test("an error of the transport is passed on", () => {
   const error = rejection("MALFORMED_MESSAGE", "the body must be a JSON object");
-  expect(toConnectError(error, noReport)).toBe(error);
+  expect(toConnectError(error, noReport, method.input)).toBe(error);
 });
 
 describe("violations", () => {

@@ -1,13 +1,12 @@
 /** Bodies as messages: their JSON text, and JSON or protobuf as a message. Input of the wrong type is reported by the path of its field. */
 import { isUtf8 } from "node:buffer";
 import { type DescField, type DescMessage, fromBinary, fromJson, type Message, ScalarType } from "@bufbuild/protobuf";
-import { configureTextEncoding } from "@bufbuild/protobuf/wire";
+import { BinaryReader, configureTextEncoding, WireType } from "@bufbuild/protobuf/wire";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { formatValue } from "../../domain/errors.js";
 import { isObject, type JsonObject, type JsonValue, plainDecimal, type JsonLimits, scanJson } from "../../util/json.js";
 import { protoPath, rejection } from "../errors.js";
-import { checkFieldCount } from "./field-count.js";
 import { decodeBinaryFast, decodeJsonFast } from "./fast-path.js";
 
 const reading = { ignoreUnknownFields: true } as const;
@@ -48,6 +47,50 @@ export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
   }
 }
 
+/** Of all messages within each other: a decoder makes an object of each field, in some microseconds. A key of a Struct is four: the entry, the key, the value and its kind. */
+const MAX_FIELDS = 20_000;
+/** A tag and a value. Smaller messages cannot exceed the limit, and are not searched. */
+const MIN_FIELD_BYTES = 2;
+/** The decoder refuses what is nested deeper. */
+const MAX_MESSAGE_DEPTH = 100;
+
+/** Throws invalid_argument for a message with too many fields. Says nothing of one that is malformed. */
+function checkFieldCount(schema: DescMessage, bytes: Uint8Array): void {
+  if (bytes.length > MIN_FIELD_BYTES * MAX_FIELDS && hasTooMany(schema, bytes))
+    throw rejection("ARGUMENTS_TOO_COMPLEX", `the message has more fields than the limit of ${MAX_FIELDS}`);
+}
+
+/** What is not known, or malformed, counts as one. */
+function hasTooMany(schema: DescMessage, bytes: Uint8Array): boolean {
+  const reader = new BinaryReader(bytes);
+  let fields = 0;
+  const count = (inside: Container, end: number, depth: number): void => {
+    while (reader.pos < end && ++fields <= MAX_FIELDS) {
+      const [number, wireType] = reader.tag();
+      const inner =
+        wireType === WireType.LengthDelimited && depth < MAX_MESSAGE_DEPTH ? messageIn(inside, number) : undefined;
+      if (inner === undefined) reader.skip(wireType, number);
+      else count(inner, reader.uint32() + reader.pos, depth + 1);
+    }
+  };
+  try {
+    count(schema, bytes.length, 1);
+  } catch {
+    // The decoder says what is malformed.
+  }
+  return fields > MAX_FIELDS;
+}
+
+type MapField = DescField & { readonly fieldKind: "map" };
+type Container = DescMessage | MapField;
+
+function messageIn(inside: Container, number: number): Container | undefined {
+  if (inside.kind === "field") return number === 2 ? inside.message : undefined;
+  const field = inside.fields.find((one) => one.number === number);
+  if (field?.fieldKind === "map") return field;
+  return field?.fieldKind === "message" || field?.fieldKind === "list" ? field.message : undefined;
+}
+
 function malformed(message: string, schema?: DescMessage, wrong?: WrongType): ConnectError {
   if (schema === undefined || wrong === undefined) return rejection("MALFORMED_MESSAGE", message);
   const violation = { field: protoPath(schema, wrong.path) ?? wrong.path, description: wrong.problem };
@@ -73,7 +116,6 @@ function findWrongType(schema: DescMessage, json: JsonObject, path = ""): WrongT
   return undefined;
 }
 
-/** Whether the library reads a value of a field. */
 function isReadable({ parent, jsonName }: DescField, value: JsonValue): boolean {
   try {
     fromJson(parent, { [jsonName]: value }, reading);
@@ -97,7 +139,6 @@ function findInside(field: DescField, value: JsonValue, path: string): WrongType
   return wrongType(path, expected(field), value);
 }
 
-/** Of a list or a map. */
 function findInElement({ message }: DescField, value: JsonValue, path: string): WrongType | undefined {
   if (message !== undefined && isObject(value)) return findWrongType(message, value, `${path}.`);
   return wrongType(path, message === undefined ? "a string" : "an object", value);
@@ -172,7 +213,6 @@ export function configureTexts(): void {
   });
 }
 
-/** The whitespace of JSON. */
 const BLANK = /^[ \t\r\n]*$/;
 /** Why a blank body is refused where an operation needs a message. */
 const EMPTY_BODY = "the body is empty; an empty message is {}";

@@ -165,7 +165,6 @@ class FastReader extends BinaryReader {
     return list;
   }
 
-  /** A google.protobuf.Value. */
   #value(end: number, depth: number): JsonValue {
     const value = this.#valueOf(this.uint32(), depth);
     if (this.pos !== end) throw miss;

@@ -17,17 +17,13 @@ import {
   message as messageRules,
   MessageRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { ConnectError } from "@connectrpc/connect";
-import type { JsonValue } from "../../util/json.js";
 import type { Violation } from "../error-details.js";
 import { rejection } from "../errors.js";
 
 const validator = createValidator();
 
 /** Checks a request against its buf.validate rules. Throws invalid_argument with the JSON name of each wrong field. */
-type RuleCheck = (request: Message) => void;
-
-export function ruleCheck(schema: DescMessage): RuleCheck {
+export function ruleCheck(schema: DescMessage): (request: Message) => void {
   const isValid = compiledRules(schema);
   return (request) => {
     if (isValid?.(request) === true) return;
@@ -110,7 +106,7 @@ const MESSAGE_ONEOF = "message.oneof";
 /** The first field of the rule is the one that every protocol has. */
 function describeOneof(schema: DescMessage, request: Message): Problem {
   const [rule] = getOption(schema, messageRules).oneof;
-  const fields = (rule?.fields ?? []).map((name) => fieldOf(schema, name));
+  const fields = (rule?.fields ?? []).flatMap((name) => schema.fields.filter((field) => field.name === name));
   const set = fields.filter((field) => isFieldSet(request, field));
   const [named = fields[0]] = set.toReversed();
   const names = set.map(({ jsonName }) => jsonName).join(" and ");
@@ -121,13 +117,6 @@ function describeOneof(schema: DescMessage, request: Message): Problem {
   };
 }
 
-/** The field with a proto name, which the rules of the message give. */
-function fieldOf(schema: DescMessage, name: string): DescField {
-  const field = schema.fields.find((one) => one.name === name);
-  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
-  return field;
-}
-
 export interface ArgumentLimits {
   /** Maximum nesting of objects and lists. */
   readonly depth: number;
@@ -135,70 +124,44 @@ export interface ArgumentLimits {
   readonly keys: number;
 }
 
-/** Checks the Structs and typed arguments of a request. Throws invalid_argument. */
-type SizeCheck = (request: Message) => void;
+interface OneofValue {
+  readonly case: string | undefined;
+  readonly value?: unknown;
+}
 
-export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
+/** Checks the Structs and typed arguments of a request, whose fields count as keys. Throws invalid_argument. */
+export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): (request: Message) => void {
   const fields = schema.fields.filter(
-    (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
+    ({ oneof, message }) => oneof !== undefined || message?.typeName === "google.protobuf.Struct",
   );
-  if (fields.length === 0) return undefined;
   return (request) => {
-    const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
-    for (const { localName, fields: members } of schema.oneofs) checkOneof(values[localName], members, limits);
     for (const field of fields) {
-      const value = values[field.localName];
-      if (value !== undefined && value !== null) new Measure(field, limits).take(value, 1);
+      const problem = excessOf(valueOf(request, field), limits);
+      if (problem === undefined) continue;
+      const violations = [{ field: field.name, description: problem }];
+      throw rejection("ARGUMENTS_TOO_COMPLEX", `${field.jsonName} ${problem}`, { violations });
     }
   };
 }
 
-interface OneofValue {
-  readonly case: string | undefined;
-  readonly value?: JsonValue;
+function valueOf(request: Message, { oneof, localName }: DescField): unknown {
+  const fields = request as unknown as Fields;
+  if (oneof === undefined) return fields[localName];
+  const { case: name, value } = fields[oneof.localName] as OneofValue;
+  return name === localName ? value : undefined;
 }
 
-/** Messages are objects: their fields count as keys. */
-function checkOneof(oneof: unknown, members: readonly DescField[], limits: ArgumentLimits): void {
-  const { case: name, value } = oneof as OneofValue;
-  const field = members.find(({ localName }) => localName === name);
-  if (field !== undefined) new Measure(field, limits).take(value ?? null, 1);
+function excessOf(value: unknown, limits: ArgumentLimits): string | undefined {
+  let keys = 0;
+  let level = [value].filter(isObjectOrList);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > limits.depth) return `is nested deeper than the limit of ${limits.depth}`;
+    const inner = level.flatMap((one): unknown[] => Object.values(one));
+    keys += inner.length;
+    if (keys > limits.keys) return `has more keys and elements than the limit of ${limits.keys}`;
+    level = inner.filter(isObjectOrList);
+  }
+  return undefined;
 }
 
-class Measure {
-  #keys = 0;
-
-  constructor(
-    private readonly field: DescField,
-    private readonly limits: ArgumentLimits,
-  ) {}
-
-  take(value: JsonValue, depth: number): void {
-    if (typeof value !== "object" || value === null) return;
-    if (depth > this.limits.depth) {
-      throw this.#error(`is nested deeper than the limit of ${this.limits.depth}`);
-    }
-    if (Array.isArray(value)) {
-      this.#count(value.length);
-      for (const one of value) this.take(one, depth + 1);
-      return;
-    }
-    for (const key in value) {
-      this.#count(1);
-      this.take(value[key] ?? null, depth + 1);
-    }
-  }
-
-  #count(more: number): void {
-    this.#keys += more;
-    if (this.#keys > this.limits.keys) {
-      throw this.#error(`has more keys and elements than the limit of ${this.limits.keys}`);
-    }
-  }
-
-  #error(problem: string): ConnectError {
-    const { name, jsonName } = this.field;
-    const violations = [{ field: name, description: problem }];
-    return rejection("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
-  }
-}
+const isObjectOrList = (value: unknown): value is object => typeof value === "object" && value !== null;

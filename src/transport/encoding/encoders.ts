@@ -149,13 +149,11 @@ function binaryOf(result: EncodedResult, variant: Variant): Pieces {
   return [text(FACTORY_ID, factoryId) + kind + prefixOf(field, lengthOf(context)), ...context];
 }
 
-/** The entries of a map with text keys and message values. */
 const mapOf = (field: number, entries: JsonObject, encode: (value: JsonValue) => BinaryString): BinaryString =>
   Object.entries(entries)
     .map(([name, value]) => delimited(field, text(1, name) + delimited(2, encode(value))))
     .join("");
 
-/** A value of a context, which is an object of tag and value. */
 function anyValue(json: JsonValue): BinaryString {
   const { tag, value = null } = json as { readonly tag: string; readonly value?: JsonValue };
   return text(TAG, tag) + delimited(PAYLOAD, protobufValue(value));

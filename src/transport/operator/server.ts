@@ -43,7 +43,6 @@ export async function startOperatorServer(options: OperatorServerOptions): Promi
   const token = tokenFile === undefined ? undefined : await readOperatorToken(tokenFile);
   const server = await createServer(bindings, {
     ...shared,
-    logLevel: log.level,
     connections: OPERATOR_CONNECTIONS,
     budgets: createBudgets(OPERATOR_BUDGETS),
     admission: OPERATOR_ADMISSION,
@@ -88,7 +87,6 @@ const EXPOSITION_PATHS: readonly string[] = [METRICS, WARNINGS];
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** GET /metrics and GET /warnings. */
 function expositionRoutes(exposition: Exposition) {
   const { contentType, warnings } = exposition;
   return async (server: FastifyInstance): Promise<void> => {

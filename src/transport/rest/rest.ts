@@ -81,7 +81,6 @@ function toError(error: FastifyError, path: string, report: (defect: unknown) =>
   return toRestError(rejection("INTERNAL", "something went wrong here"), path);
 }
 
-/** Of the route, decoded. */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -17,7 +17,6 @@ export const ROUTER_OPTIONS = {
   ignoreTrailingSlash: true,
 } as const;
 
-/** What a path has. */
 interface FoundPath<T> {
   readonly byMethod: ReadonlyMap<string, T>;
   readonly params: Readonly<Record<string, string | undefined>>;

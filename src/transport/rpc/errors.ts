@@ -11,7 +11,6 @@ import { JSON_WRITE_OPTIONS } from "../encoding/encoders.js";
 import { cut, fitRefusal } from "../error-details.js";
 import { outcomeOf, rejection } from "../errors.js";
 
-/** Longest `grpc-message`. */
 const MAX_MESSAGE_BYTES = 2_048;
 /**
  * Of `grpc-message` and `grpc-status-details-bin` together. Clients accept 8 KiB of headers by default. The rest is for
@@ -57,7 +56,6 @@ export function sendRpcError(request: FastifyRequest, reply: FastifyReply, error
 
 /** Flags (1 byte) and length of the message (4 bytes). */
 export const FRAME_HEADER_BYTES = 5;
-/** Of a frame of gRPC-Web that has trailers. */
 const TRAILER_FLAG = 0x80;
 
 export function trailerFrame(trailers: string): Buffer {

@@ -61,8 +61,7 @@ async function* untilAborted<T>(requests: AsyncIterable<T>, signal: AbortSignal,
     const { done, value } = await Promise.race([iterator.next(), aborted]);
     if (done === true) return;
     if (count === max) {
-      const message = `the limit of ${max} requests per stream is reached; open another stream`;
-      throw rejection("TOO_MANY_MESSAGES", message, { retrySeconds: 1 });
+      throw rejection("TOO_MANY_MESSAGES", `the limit of ${max} requests per stream is reached; open another stream`);
     }
     yield value;
   }

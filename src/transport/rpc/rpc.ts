@@ -3,7 +3,6 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import {
   Code,
   ConnectError,
-  type ConnectRouter,
   createConnectRouter,
   createContextKey,
   createContextValues,
@@ -68,7 +67,12 @@ export function rpc({ operations, standard, watch, maxBodyBytes, compresses }: R
       acceptCompression: [rpcGzip],
       compressMinBytes: compresses ? MIN_COMPRESSED_BYTES : NEVER_COMPRESS,
     });
-    addStreams(router, standard, watch);
+    standard?.register(router);
+    if (watch !== undefined) {
+      router.rpc(WatchService.method.watch, (request, { signal, requestHeader }) =>
+        watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
+      );
+    }
     for (const handler of router.handlers) {
       server.route({
         method: [...handler.allowedMethods],
@@ -85,21 +89,8 @@ export function rpc({ operations, standard, watch, maxBodyBytes, compresses }: R
   };
 }
 
-function addStreams(
-  router: ConnectRouter,
-  standard: StandardServices | undefined,
-  watch: WatchCalls | undefined,
-): void {
-  standard?.register(router);
-  if (watch === undefined) return;
-  router.rpc(WatchService.method.watch, (request, { signal, requestHeader }) =>
-    watch.call(request, signal, STREAM_UNITS.rpc, isJson(requestHeader) ? undefined : encodedOnce),
-  );
-}
-
 const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
 
-/** A call of connect-es. */
 interface Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -143,21 +134,14 @@ function receive(handler: UniversalHandler, call: Call): void {
   }
   const { bodies } = request.usage.budgets;
   const decompressed = isCompressed(request) ? MAX_STREAM_MESSAGE_BYTES : 0;
-  if (!bodies.tryTake(decompressed)) return reject(request, reply, tooManyBodies());
   readBody(request, MAX_STREAM_MESSAGE_BYTES, FRAME_HEADER_BYTES, (body) => {
-    if (Buffer.isBuffer(body)) {
-      const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
-      // A body that is no message never gets to the handler.
-      reply.raw.once("close", () => call.releaseBody());
-      respond(handler, call, { ...universal, body: createAsyncIterable(body.length > 0 ? [body] : []) });
-      return used.then(() => bodies.release(decompressed));
-    }
-    bodies.release(decompressed);
-    if (body === undefined) {
-      reply.hijack();
-      request.record.complete(Code.Canceled);
-    } else sendRpcError(request, reply, body);
-    return undefined;
+    if (body instanceof ConnectError) return sendRpcError(request, reply, body);
+    if (!bodies.tryTake(decompressed)) return sendRpcError(request, reply, tooManyBodies());
+    const used = new Promise<void>((resolve) => (call.releaseBody = resolve));
+    // A body that is no message never gets to the handler.
+    reply.raw.once("close", () => call.releaseBody());
+    respond(handler, call, { ...universal, body: createAsyncIterable(body.length > 0 ? [body] : []) });
+    return used.then(() => bodies.release(decompressed));
   });
 }
 

@@ -119,22 +119,14 @@ export function unaryRoutes(server: FastifyInstance, rpcs: readonly Rpc[], optio
         record.protocol = form.protocol;
         const call = { rpc, form, request, reply, ...options };
         if (isGet) void respond(call, messageOfQuery(request));
-        else receive(call);
+        else {
+          readBody(request, options.maxBodyBytes, form.carrier.prefixBytes, (body) =>
+            body instanceof ConnectError ? sendRpcError(request, reply, body) : respond(call, body),
+          );
+        }
       },
     });
   }
-}
-
-function receive(call: Call): void {
-  const { form, request, reply, maxBodyBytes } = call;
-  readBody(request, maxBodyBytes, form.carrier.prefixBytes, (body) => {
-    if (body === undefined) {
-      reply.hijack();
-      request.record.complete(Code.Canceled);
-    } else if (body instanceof ConnectError) sendRpcError(request, reply, body);
-    else return respond(call, body);
-    return undefined;
-  });
 }
 
 /** Synchronous where the operation is. Never rejects. */
@@ -193,7 +185,6 @@ function codingOf(request: FastifyRequest, { protocol, carrier }: Form): string 
   });
 }
 
-/** The message of a body, which has one frame. */
 function unframe(body: Buffer): Buffer {
   const end = FRAME_HEADER_BYTES + (body.length < FRAME_HEADER_BYTES ? 0 : body.readUInt32BE(1));
   if (body.length < end && body.length > 0) {
@@ -210,7 +201,6 @@ function parameter({ query }: FastifyRequest, name: string): string | undefined 
   return typeof given === "object" ? given[0] : given;
 }
 
-/** Of a GET of Connect. */
 function formOfQuery(request: FastifyRequest): Form | null {
   const form = formOf(`application/${parameter(request, "encoding") ?? ""}`);
   return form?.protocol === "connect" ? form : null;

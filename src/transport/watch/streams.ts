@@ -3,9 +3,6 @@ import type { ConnectError } from "@connectrpc/connect";
 import { rejection } from "../errors.js";
 import type { Budget } from "../limits.js";
 
-/** Some of what counts towards a limit will end, and another process may serve the stream. */
-const RETRY = { retrySeconds: 1 };
-
 export interface OpenStream {
   /** Aborts when the stream has to end: client gone, maximum duration reached, or shutdown. */
   readonly signal: AbortSignal;
@@ -37,11 +34,10 @@ export class Streams {
   begin(client: AbortSignal, units = 0): OpenStream {
     if (this.#isClosing) throw shuttingDown();
     if (this.#open.size >= this.max) {
-      const message = `the limit of ${this.max} ${this.label} is reached; retry later`;
-      throw rejection("TOO_MANY_STREAMS", message, RETRY);
+      throw rejection("TOO_MANY_STREAMS", `the limit of ${this.max} ${this.label} is reached; retry later`);
     }
     if (this.memory?.tryTake(units) === false) {
-      throw rejection("TOO_MANY_STREAMS", `the memory for ${this.label} is used up; retry later`, RETRY);
+      throw rejection("TOO_MANY_STREAMS", `the memory for ${this.label} is used up; retry later`);
     }
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
@@ -53,7 +49,7 @@ export class Streams {
     };
     const message = `the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`;
     // An error keeps its stack, so it is made when it is needed.
-    const expire = () => abort(rejection("STREAM_EXPIRED", message, RETRY));
+    const expire = () => abort(rejection("STREAM_EXPIRED", message));
     const timer = setTimeout(expire, this.maxDurationMs);
     this.#open.add(abort);
     client.addEventListener("abort", onClientGone);
@@ -67,4 +63,4 @@ export class Streams {
   }
 }
 
-const shuttingDown = (): ConnectError => rejection("SHUTTING_DOWN", "the service is stopping; retry", RETRY);
+const shuttingDown = (): ConnectError => rejection("SHUTTING_DOWN", "the service is stopping; retry");

@@ -35,20 +35,16 @@ export class WatchCalls {
   readonly service = WatchService;
   readonly name = NAME;
   readonly sent = { reset: 0, changed: 0, heartbeat: 0 };
-  readonly #changes: ChangeStreams;
   readonly #streams: Streams;
-  readonly #report: Report;
 
-  constructor({ streams, maxStreams, memory, report }: WatchOptions) {
-    this.#changes = streams;
-    this.#streams = new Streams("watches", maxStreams, MAX_DURATION_MS, memory);
-    this.#report = report;
+  constructor(private readonly options: WatchOptions) {
+    this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS, options.memory);
   }
 
   readonly open = (): number => this.#streams.count;
 
   /** As in ChangeStreams. */
-  readonly lagMs = (): number => this.#changes.lagMs;
+  readonly lagMs = (): number => this.options.streams.lagMs;
 
   /**
    * A stream of events, of so many STREAM_UNITS. Throws ConnectError only. `client` aborts when the client is gone. `prepare`
@@ -63,13 +59,13 @@ export class WatchCalls {
     checkRules(request);
     const { signal, end } = this.#streams.begin(client, units);
     try {
-      for await (const message of watch(this.#changes, request, signal)) {
+      for await (const message of watch(this.options.streams, request, signal)) {
         const { case: type } = message.event;
         if (type !== undefined) this.sent[type]++;
         yield prepare(message);
       }
     } catch (error) {
-      throw toConnectError(error, (defect) => this.#report(defect, NAME), METHOD.input);
+      throw toConnectError(error, (defect) => this.options.report(defect, NAME), METHOD.input);
     } finally {
       end();
     }

@@ -8,7 +8,6 @@ import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { startApp } from "../../../src/app/app.js";
 import type { JsonObject } from "../../../src/util/json.js";
-import { RequestLog } from "../../../src/telemetry/request-record.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { registryOf } from "../../fixtures/registries.js";
 import { quiet, serve } from "../../fixtures/run-service.js";
@@ -42,7 +41,8 @@ async function setUp() {
   create(...registryOf());
   const ledgerUrl = new URL(participant.url);
   const limits = { requestSeconds: REQUEST_SECONDS, unreadySeconds: 9, staleSeconds: 10, graceSeconds: 2 };
-  const app = await startApp({ ...quiet(), ledgerUrl, ledgerParties: [operator], ...limits });
+  const log = { logLevel: "info", logRequests: "all" } as const;
+  const app = await startApp({ ...quiet(), ...log, ledgerUrl, ledgerParties: [operator], ...limits });
   stops.push(() => app.close());
   await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok, BOUND_MS);
   return { create, participant, app };
@@ -50,9 +50,10 @@ async function setUp() {
 
 test("by every protocol", async () => {
   const logged: string[] = [];
-  vi.spyOn(RequestLog.prototype, "isLogged").mockReturnValue(true);
-  vi.spyOn(RequestLog.prototype, "write").mockImplementation(({ operation, protocol, outcome }) => {
-    if (operation.endsWith("/Watch")) logged.push(`${protocol} ${outcome === 0 ? "ok" : Code[outcome]}`);
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => {
+    const { operation = "", protocol, status } = JSON.parse(String(line)) as Partial<Record<string, string>>;
+    if (operation.endsWith("/Watch")) logged.push(`${protocol} ${status}`);
+    return true;
   });
   const { create, participant, app } = await setUp();
   const end = new AbortController();
@@ -87,11 +88,11 @@ test("by every protocol", async () => {
   expect(ends).toEqual(["ended", ...Array.from({ length: 4 }, () => Code.Unavailable)]);
   await until("all of them are logged", () => logged.length === streams.length);
   expect(logged.toSorted()).toEqual([
-    "connect Unavailable",
-    "grpc Unavailable",
-    "grpc Unavailable",
-    "grpc-web Unavailable",
-    "rest Unavailable",
+    "connect unavailable",
+    "grpc unavailable",
+    "grpc unavailable",
+    "grpc-web unavailable",
+    "rest unavailable",
   ]);
   expect((await fetch(`${app.url}/api/offledger/v1/watch`)).status).toBe(503);
 });
