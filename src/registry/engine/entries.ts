@@ -9,7 +9,7 @@ import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } 
 import type { EntryDefinition } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
 import { lookupKey, type Named, type TableFields, type TableTemplate } from "./templates.js";
-import { type FindTerm, termOf, termsOf } from "./terms.js";
+import { type FindTerm, type PartiesOf, termOf, termsOf } from "./terms.js";
 
 export type Found = Contract<TableFields>;
 
@@ -39,6 +39,7 @@ export interface EntryOptions {
    * that there is none must be known; with `omit` it is left out.
    */
   readonly elsewhere: "refuse" | "omit";
+  readonly partiesOf: PartiesOf;
 }
 
 /** Which accounts count for a line: those of the parties who act. */
@@ -250,7 +251,8 @@ export class TableEntry implements EntryPart {
     }
     const rolesOf = (entry: string, role: string) =>
       this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[role] ?? []);
-    const request = { selector, subject, of, only: this.definition.only, rolesOf };
+    const { partiesOf } = this.options;
+    const request = { selector, subject, of, only: this.definition.only, partiesOf, rolesOf };
     return termsOf(this.#terms, request).map(({ values, party }) =>
       lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
     );

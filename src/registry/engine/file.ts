@@ -13,11 +13,11 @@ import {
 } from "./grammar.js";
 import { choicesOf } from "./views.js";
 import { missingOf, Names } from "./names.js";
-import type { ContractSelector } from "./selector.js";
+import { partiesNamed } from "./terms.js";
 import type { Row, Table, Vocabulary } from "./table-types.js";
 
 /** Facts of every request. */
-export const FACTS: Readonly<Record<string, LineCondition<ContractSelector>>> = {
+export const FACTS: Readonly<Record<string, LineCondition>> = {
   self: (_selector, { isSelf }) => isSelf === true,
   "several-instruments": (_selector, { instruments }) => instruments.length > 1,
 };
@@ -26,6 +26,7 @@ export const FACTS: Readonly<Record<string, LineCondition<ContractSelector>>> = 
 const STANDARD: Vocabulary = {
   operations: STANDARD_OPERATIONS,
   facts: FACTS,
+  partiesOf: partiesNamed,
   functions: {},
   parts: new Map(),
   templates: new Map(),
@@ -59,15 +60,10 @@ export const checkRegistryFile = (value: unknown): Checked<Table> => {
 };
 
 /** The table of a file, and the mistakes that its form does not show. */
-export function resolve(file: UtilityFile): { readonly table: Table; readonly mistakes: readonly Mistake[] };
-export function resolve<S extends ContractSelector>(
-  file: UtilityFile,
-  vocabulary: Vocabulary<S>,
-): { readonly table: Table<S>; readonly mistakes: readonly Mistake[] };
-export function resolve<S extends ContractSelector>(
+export function resolve(
   { templates, entries = {}, operations = {}, packages = {}, ...file }: UtilityFile,
-  vocabulary = STANDARD as Vocabulary<S>,
-) {
+  vocabulary: Vocabulary = STANDARD,
+): { readonly table: Table; readonly mistakes: readonly Mistake[] } {
   const reader = new Names(vocabulary, templates);
   const own = reader.entries(entries);
   reader.rules(file);
@@ -102,7 +98,7 @@ export function resolve<S extends ContractSelector>(
       if (inner !== undefined && rowOf(inner).lines.some((one) => one.include !== undefined))
         reader.report(at, `operation ${include} includes another one itself`);
     }
-  const table: Table<S> = {
+  const table: Table = {
     file,
     templates: fullNames(templates, file),
     ...own,

@@ -12,15 +12,11 @@ import type {
   ServedRegistrar,
 } from "../sdk/registry.js";
 import { answerOn, type CheckedChoice, type GroupOf } from "./operations.js";
-import type { ContractSelector } from "./selector.js";
 import { allFactories, checkedChoices, type CompiledTable, groupOf } from "./table.js";
 import { roleOf, type TableFields } from "./templates.js";
 
 /** The choices on a contract; none if it is of no template of instructions. */
-export const choicesOn = <S extends ContractSelector>(
-  choices: readonly CheckedChoice<S>[],
-  contract: Contract,
-): readonly ChoiceCall[] =>
+export const choicesOn = (choices: readonly CheckedChoice[], contract: Contract): readonly ChoiceCall[] =>
   choices
     .filter(({ strict }) => strict.templates.some((template) => isOf(contract.template, template)))
     // Only instructions have these templates.
@@ -32,8 +28,8 @@ const callOn = (choice: Choice | IssuanceChoice, { contractId, fields }: Contrac
 });
 
 /** Instructions in which a party has a role: a search for each template. The first choice on them completes them. */
-export function instructionSearches<S extends ContractSelector>(
-  choices: readonly CheckedChoice<S>[],
+export function instructionSearches(
+  choices: readonly CheckedChoice[],
   groupOfInstruction: GroupOf,
 ): readonly PartySearch<TableFields>[] {
   const templates = new Set(choices.flatMap(({ strict }) => strict.templates));

@@ -13,7 +13,6 @@ import {
   type Missing,
   type TemplateDefinition,
 } from "./grammar.js";
-import type { ContractSelector } from "./selector.js";
 import { PARTIES, termOf } from "./terms.js";
 import type { LineKind, Table, TableLine, Vocabulary } from "./table-types.js";
 
@@ -45,16 +44,16 @@ export const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
 /** Checks the names of a file against those that are known, and fills in the defaults of its lines. */
-export class Names<S extends ContractSelector> {
-  #known: Pick<Table<S>, "entries" | "parts">;
+export class Names {
+  #known: Pick<Table, "entries" | "parts">;
   /** By their paths: a line of several operations has a mistake once. */
   readonly #mistakes = new Map<string, Mistake>();
 
   /** `before`: what the base of the file has. */
   constructor(
-    private readonly vocabulary: Vocabulary<S>,
+    private readonly vocabulary: Vocabulary,
     private readonly templates: Readonly<Record<string, TemplateDefinition>>,
-    before: Pick<Table<S>, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
+    before: Pick<Table, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
   ) {
     this.#known = before;
   }
@@ -76,7 +75,7 @@ export class Names<S extends ContractSelector> {
   }
 
   /** The entries with those that were known before. */
-  entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table<S>, "entries" | "parts"> {
+  entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table, "entries" | "parts"> {
     const { functions, facts } = this.vocabulary;
     const entries: Record<string, EntryDefinition & { template: string }> = { ...this.#known.entries };
     const parts = new Map(this.#known.parts);
@@ -216,7 +215,7 @@ export class Names<S extends ContractSelector> {
     }
   }
 
-  #checkPart(name: string, method: keyof EntryPart<S>, at: Path): void {
+  #checkPart(name: string, method: keyof EntryPart, at: Path): void {
     const { entries, parts } = this.#known;
     const part = parts.get(name);
     if (Object.hasOwn(entries, name) || part?.[method] !== undefined) return;

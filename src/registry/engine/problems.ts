@@ -8,21 +8,21 @@ import { FACTORIES, type Factory, isExit, type TableOperation } from "../operati
 import type { TableLine } from "./table-types.js";
 import { allOf } from "./entries.js";
 import { answerOn, type CheckedChoice, type ChoiceDefinition } from "./operations.js";
-import type { ContractSelector, Group } from "./selector.js";
-import { checkedChoices, type CompiledTable, compileRow, factoryTemplates, groupOf, tableSelector } from "./table.js";
+import type { Group } from "./selector.js";
+import { checkedChoices, type CompiledTable, compileRow, factoryTemplates, groupOf } from "./table.js";
 import type { TableFields, TableTemplate } from "./templates.js";
 
 /** Why operations on a pending instruction fail: its choices, and `others`. */
-export function checkInstruction<S extends ContractSelector>(
+export function checkInstruction(
   context: CheckContext,
   instruction: Contract<TableFields>,
-  choices: readonly CheckedChoice<S>[],
+  choices: readonly CheckedChoice[],
   group: Group,
   others: readonly Run[] = [],
 ): readonly Warning[] {
   const { contractId, fields } = instruction;
   const subject = { registrar: group.registrar, instrument: fields.instruments[0], contractId };
-  const run = (definition: ChoiceDefinition<S>) => () => answerOn(context, definition, instruction, group);
+  const run = (definition: ChoiceDefinition) => () => answerOn(context, definition, instruction, group);
   const ofChoices = choices.map(({ operation, answered, strict }): Run => ({
     operation,
     answered: run(answered),
@@ -102,6 +102,5 @@ function commonLines({ table: { rows, entries }, parts }: CompiledTable, operati
     return entry.byId === undefined && terms.every((term) => term === "registrar" || term === "instrument");
   };
   const name: TableOperation = operation === "transfer-factory" ? "transfer-factory/offer" : operation;
-  const { lines = [], missing = "refuse" } = rows[name] ?? {};
-  return compileRow({ lines: lines.filter(isCommon), missing }, parts, tableSelector);
+  return { lines: compileRow({ lines: (rows[name]?.lines ?? []).filter(isCommon) }, parts) };
 }

@@ -5,7 +5,6 @@ import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
 import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
-import type { RequestSubject } from "./choice-context.js";
 
 /** The parties that all contracts of an answer name, as far as they name one in the role. */
 export interface Group {
@@ -14,8 +13,6 @@ export interface Group {
   readonly operator: string | undefined;
   readonly provider: string | undefined;
 }
-
-const NONE: readonly never[] = [];
 
 /** A contract that was not found, and what depends on it. */
 export interface NegativeLookup {
@@ -47,6 +44,7 @@ export class ContractSelector {
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
   #negatives: NegativeLookup[] | undefined;
+  #whenComplete: (() => readonly RegistryError[]) | undefined;
 
   constructor(context: RequestContext, group: Group, synchronizer: string) {
     this.context = context;
@@ -60,10 +58,6 @@ export class ContractSelector {
     return this.group.registrar;
   }
 
-  partiesOf({ roles }: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
-    return roles[role] ?? [];
-  }
-
   /** The answer cannot be given. The first error decides the status. */
   fail(error: RegistryError): void {
     (this.#failures ??= []).push(error);
@@ -73,9 +67,9 @@ export class ContractSelector {
     return this.#failures !== undefined;
   }
 
-  /** Why the answer cannot be given. */
-  problems(): readonly RegistryError[] {
-    return this.#failures ?? NONE;
+  /** Finds why the answer cannot be given once it is complete: that comes after what has failed. */
+  failWhenComplete(find: () => readonly RegistryError[]): void {
+    this.#whenComplete = find;
   }
 
   /** What is kept under the name, else what `make` returns, which is kept for the answer. */
@@ -95,7 +89,7 @@ export class ContractSelector {
 
   /** Throws one error for all that is wrong. Call it when the answer is complete. */
   finish(): void {
-    const [first, ...others] = this.problems();
+    const [first, ...others] = [...(this.#failures ?? []), ...(this.#whenComplete?.() ?? [])];
     if (first !== undefined) throw combineErrors(first, others);
     const unproven = this.#uncertainNegative();
     if (unproven !== undefined) throw unproven;

@@ -80,7 +80,7 @@ export function tableRegistry(given: RegistryFile | Table, { named = new Map() }
       if (factories.length === 0) requireServed(context, registrar);
       return { factories, considered: { candidates } };
     },
-    lines: (operation) => table.contextOf(operation).lines,
+    lines: (operation) => table.lines[operation],
     choices,
     isDirect:
       file.direct === undefined
