@@ -6,7 +6,7 @@ import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer, notTold } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
-import type { EntryDefinition } from "./grammar.js";
+import type { EntrySource } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
 import { lookupKey, type Named, type TableFields, type TableTemplate } from "./templates.js";
 import { type FindTerm, type PartiesOf, termOf, termsOf } from "./terms.js";
@@ -26,9 +26,6 @@ interface Lookup {
   /** What the ledger has said of a contract that is not stored; "unasked" beside requests. */
   readonly onLedger?: "known" | "unread" | "unasked" | undefined;
 }
-
-/** How an entry is found. */
-export type EntrySource = EntryDefinition & { readonly template: string };
 
 export interface EntryOptions {
   readonly templates: ReadonlyMap<string, TableTemplate>;

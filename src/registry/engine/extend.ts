@@ -1,5 +1,5 @@
 /** A table with what an extension adds and changes: a contexts file, a file that extends another, or a module. */
-import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { check, type Checked, type Path, quote } from "../../util/operator-file.js";
 import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
 import { fullNames } from "./file.js";
 import {
@@ -19,19 +19,13 @@ export function checkExtension(base: Table, value: unknown): Checked<Table> {
   // The factories and instruments of the Registry Utility are functions.
   const form = base.file.instruments === undefined ? extensionForm : registryExtensionForm;
   const { value: extension, mistakes }: Checked<Extension> = check(form, value ?? {});
-  if (extension === undefined) return { mistakes };
-  const extended = extend(base, extension);
-  return extended.mistakes.length > 0 ? { mistakes: extended.mistakes } : { value: extended.table };
+  return extension === undefined ? { mistakes } : extend(base, extension);
 }
 
 type Change = NonNullable<Extension["changes"]>[number];
 
 /** Applies the changes in order. A mistake is one that does not fit the operations as they are then. */
-export function extend(
-  base: Table,
-  extension: Extension,
-  changesAt: Path = ["changes"],
-): { readonly table: Table; readonly mistakes: readonly Mistake[] } {
+export function extend(base: Table, extension: Extension, changesAt: Path = ["changes"]): Checked<Table> {
   const { vocabulary } = base;
   const own = fullNames(extension.templates ?? {}, extension);
   const names = new Names(vocabulary, { ...base.templates, ...own }, base);
@@ -56,17 +50,14 @@ export function extend(
       if (row !== undefined) rows[operation] = changeRow(operation, row, change, base, names, at);
     }
   }
-  return {
-    table: {
-      ...base,
-      ...entries,
-      file: { ...base.file, ...Object.fromEntries(stated) },
-      rows,
-      templates: { ...base.templates, ...own },
-      packages: { ...base.packages, ...extension.packages },
-    },
-    mistakes: names.mistakes,
-  };
+  return names.checked({
+    ...base,
+    ...entries,
+    file: { ...base.file, ...Object.fromEntries(stated) },
+    rows,
+    templates: { ...base.templates, ...own },
+    packages: { ...base.packages, ...extension.packages },
+  });
 }
 
 const idOf = ({ package: packageName, name }: TemplateDefinition): string => `${packageName}#${name}`;

@@ -40,7 +40,7 @@ export type Loaded<T> =
 
 /** A file that extends no other. */
 export const parseRegistryFile = (content: Uint8Array | string): Loaded<RegistryFile> =>
-  loadForm(content, registryFile, (file) => resolve(file).mistakes);
+  loadForm(content, registryFile, (file) => resolve(file).mistakes ?? []);
 
 /** `more` finds the mistakes that the form does not show. */
 export function loadForm<T>(
@@ -54,16 +54,14 @@ export function loadForm<T>(
 
 export const checkRegistryFile = (value: unknown): Checked<Table> => {
   const { value: file, mistakes } = check(registryFile, value);
-  if (mistakes !== undefined) return { mistakes };
-  const { table, mistakes: found } = resolve(file);
-  return found.length > 0 ? { mistakes: found } : { value: table };
+  return file === undefined ? { mistakes } : resolve(file);
 };
 
 /** The table of a file, and the mistakes that its form does not show. */
 export function resolve(
   { templates, entries = {}, operations = {}, packages = {}, ...file }: UtilityFile,
   vocabulary: Vocabulary = STANDARD,
-): { readonly table: Table; readonly mistakes: readonly Mistake[] } {
+): Checked<Table> {
   const reader = new Names(vocabulary, templates);
   const own = reader.entries(entries);
   reader.rules(file);
@@ -98,15 +96,7 @@ export function resolve(
       if (inner !== undefined && rowOf(inner).lines.some((one) => one.include !== undefined))
         reader.report(at, `operation ${include} includes another one itself`);
     }
-  const table: Table = {
-    file,
-    templates: fullNames(templates, file),
-    ...own,
-    rows,
-    packages,
-    vocabulary,
-  };
-  return { table, mistakes: reader.mistakes };
+  return reader.checked({ file, templates: fullNames(templates, file), ...own, rows, packages, vocabulary });
 }
 
 type Section = NonNullable<UtilityFile["operations"]>[string];

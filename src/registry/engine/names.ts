@@ -1,11 +1,12 @@
 /** The names of a table: each is checked against those that are known, and lines get their defaults. */
-import { check, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
 import { isExit, type TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
 import type { EntryPart } from "./choice-context.js";
 import {
   type Condition,
   type EntryDefinition,
+  type EntrySource,
   type Extension,
   factoriesOf,
   type Line,
@@ -58,8 +59,9 @@ export class Names {
     this.#known = before;
   }
 
-  get mistakes(): readonly Mistake[] {
-    return [...this.#mistakes.values()];
+  /** The table that was read with these names, unless there are mistakes. */
+  checked(table: Table): Checked<Table> {
+    return this.#mistakes.size > 0 ? { mistakes: [...this.#mistakes.values()] } : { value: table };
   }
 
   report(path: Path, message: string): void {
@@ -77,7 +79,7 @@ export class Names {
   /** The entries with those that were known before. */
   entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table, "entries" | "parts"> {
     const { functions, facts } = this.vocabulary;
-    const entries: Record<string, EntryDefinition & { template: string }> = { ...this.#known.entries };
+    const entries: Record<string, EntrySource> = { ...this.#known.entries };
     const parts = new Map(this.#known.parts);
     for (const [id, definition] of Object.entries(definitions)) {
       const at = ["entries", id];
@@ -106,7 +108,7 @@ export class Names {
       this.report(at, `must be a template that is stored, but ${template} is read by id: for entries with byId`);
   }
 
-  #checkEntry(id: string, definition: (EntryDefinition & { readonly template: string }) | undefined): void {
+  #checkEntry(id: string, definition: EntrySource | undefined): void {
     if (definition === undefined) return;
     const { entries } = this.#known;
     const { template, or = [], byId, find = {}, value = "contract-id" } = definition;

@@ -18,7 +18,7 @@ import type {
 } from "../sdk/registry.js";
 import type { ContextLine, LineArguments, RequestSubject } from "./choice-context.js";
 import { answerChoice, answerWithFactory, type ChoiceDefinition, type FactoryRequest } from "./operations.js";
-import { factorySubject } from "./request-subject.js";
+import { factorySubject } from "./choice-context.js";
 import { groupOf } from "./table.js";
 import { supplyOf, type TableFields } from "./templates.js";
 

@@ -4,7 +4,7 @@ import type { Template } from "../../domain/template.js";
 import type { TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
 import type { EntryPart, LineCondition } from "./choice-context.js";
-import type { Condition, EntryDefinition, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
+import type { Condition, EntrySource, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
 import type { PartiesOf } from "./terms.js";
 
 export type LineKind = Exclude<(typeof LINE_KINDS)[number], "include">;
@@ -57,7 +57,7 @@ export interface Table {
   /** With their packages and full names. */
   readonly templates: Readonly<Record<string, TemplateDefinition>>;
   /** Those that are found by their templates. */
-  readonly entries: Readonly<Record<string, EntryDefinition & { readonly template: string }>>;
+  readonly entries: Readonly<Record<string, EntrySource>>;
   /** The others. */
   readonly parts: ReadonlyMap<string, EntryPart>;
   readonly rows: Readonly<Partial<Record<TableOperation, Row>>>;

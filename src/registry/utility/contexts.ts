@@ -112,13 +112,10 @@ export function utilityTable(extension: unknown = {}): UtilityTable {
     parts,
     templates: new Map<string, Template>([...byName, ...others.map((one) => [templateName(one), one] as const)]),
   };
-  const { table, mistakes } = resolve(utilityFile, vocabulary);
-  if (mistakes.length > 0) throw new ExtensionError(mistakes);
+  const table = orThrow(resolve(utilityFile, vocabulary));
   const changes = orThrow(check(z.array(changeForm), written), ["changes"]);
   // Its templates are those of the vocabulary.
-  const extended = extend({ ...table, templates: {} }, { changes });
-  if (extended.mistakes.length > 0) throw new ExtensionError(extended.mistakes);
-  return { table: extended.table, allocations };
+  return { table: orThrow(extend({ ...table, templates: {} }, { changes })), allocations };
 }
 
 /** A table is compiled once, at start. */
