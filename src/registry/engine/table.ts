@@ -9,7 +9,7 @@ import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import { type Condition, type EntryDefinition, factoriesOf } from "./grammar.js";
 import { foundBy } from "./names.js";
-import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
+import type { ChoiceDefinition } from "./operations.js";
 import type { Group } from "./selector.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
@@ -127,10 +127,6 @@ export const factoryTemplates = ({ factories }: Pick<CompiledTable, "factories">
 export const allFactories = (table: CompiledTable, view: View): readonly Contract<TableFields>[] => [
   ...new Set(factoryTemplates(table).flatMap((template) => view.all(template))),
 ];
-
-/** What the table says is what the ledger needs. */
-export const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>
-  Array.from(choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
 
 /** The choices of the token standard: each on the contracts of the templates of its kind. */
 export const standardChoices = (

@@ -5,7 +5,7 @@ import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
-import { checkInstruction } from "../engine/problems.js";
+import { checkInstruction } from "../engine/lookup.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
 import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning } from "../sdk/registry.js";
