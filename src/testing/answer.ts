@@ -59,7 +59,7 @@ export type TestContracts = string | readonly (JsonObject | ShortContract)[];
 /** An operation by its name in registry files, or the list of instruments. */
 export type TestOperation = Factory | Choice | "instruments";
 
-export const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
+const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
 
 export const testRequest = z.strictObject({
   operation: z.enum(TEST_OPERATIONS),

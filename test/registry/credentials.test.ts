@@ -40,6 +40,8 @@ const held = (id: string, letters: string, more: Partial<Draft> = {}): Draft => 
 
 const [base] = contractsOf([element("Credential", "base", payload.credential("party", []))]);
 
+const soon = (id: string, letters: string, ahead = 2 * MINUTE): Draft => held(id, letters, { until: NOW + ahead });
+
 /** As the template reads it. The times are set directly: the payload has them as text. */
 function contractOf({ id, issuer, holder, claims, from, until }: Draft): Contract<Credential> {
   const made = claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() }));
@@ -62,14 +64,16 @@ test("a claim is met with its value", () => {
   expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
 });
 
-test("of two sets that are as good, the one with the lower contract ids is chosen", () => {
-  for (const ids of ["12", "21"])
-    expect(
-      choose(
-        [requirement("a")],
-        ids.split("").map((id) => held(id, "a")),
-      ).chosen,
-    ).toEqual(["1"]);
+/** What random credentials rarely show. */
+test.each<[string, string, readonly Draft[], string]>([
+  ["ends a minute ahead before fewer", "ab", [soon("1", "ab", MINUTE - 1), soon("2", "a"), soon("3", "b")], "23"],
+  ["a minute ahead is enough", "ab", [soon("1", "ab", MINUTE), soon("2", "a"), soon("3", "b")], "1"],
+  ["fewer than with the widest one", "abcdef", [held("1", "abcd"), held("2", "abe"), held("3", "cdf")], "23"],
+  ["the lower contract id", "a", [held("2", "a"), held("1", "a")], "1"],
+])("of the sets that meet most requirements: %s", (_rule, letters, drafts, expected) => {
+  const requirements = letters.split("").map((letter) => requirement(letter));
+  for (const order of [drafts, drafts.toReversed()])
+    expect(choose(requirements, order).chosen.toSorted().join("")).toBe(expected);
 });
 
 /** What the specification prefers, in order; higher is better. */

@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { combineErrors, notFound, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
-import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
+import { isInReassignment, missing, type Needed, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
 
 /** The parties that all contracts of an answer name, as far as they name one in the role. */
@@ -29,12 +29,6 @@ export interface NegativeLookup {
  * returns them, and may be on any synchronizer or in reassignment.
  */
 export class ContractSelector {
-  readonly context: RequestContext;
-  readonly view: View;
-  /** All contracts of the answer that name an operator and a provider name these. */
-  readonly group: Group;
-  /** All contracts of the answer must be on this synchronizer. */
-  readonly synchronizer: string;
   /** Whether what the line that is written does not require is left out also where it is elsewhere or in reassignment. */
   allowsMissing = false;
   /** Whether the line is left out also where the participant does not tell in time what it would read by id. */
@@ -46,11 +40,15 @@ export class ContractSelector {
   #negatives: NegativeLookup[] | undefined;
   #whenComplete: (() => readonly RegistryError[]) | undefined;
 
-  constructor(context: RequestContext, group: Group, synchronizer: string) {
-    this.context = context;
-    this.view = context.view;
-    this.group = group;
-    this.synchronizer = synchronizer;
+  /** All contracts of the answer that name an operator and a provider name those of the group, and are on the synchronizer. */
+  constructor(
+    readonly context: RequestContext,
+    readonly group: Group,
+    readonly synchronizer: string,
+  ) {}
+
+  get view(): View {
+    return this.context.view;
   }
 
   /** The registrar of the request: the admin of its instruments. */
@@ -135,14 +133,11 @@ export class ContractSelector {
    * elsewhere. It fails when it is complete, so that the message names all that is missing. `needed` is what the message
    * calls the contract.
    */
-  missing(candidates: readonly Contract[], required: boolean, needed: string | (() => Needed)): undefined {
+  missing(candidates: readonly Contract[], required: boolean, needed: () => Needed): undefined {
     if (!required && this.allowsMissing) return;
     const elsewhere = candidates.find(isInReassignment) ?? (required ? candidates[0] : undefined);
     if (elsewhere === undefined && !required) return;
-    const described = typeof needed === "string" ? neededContract(needed) : needed();
-    this.fail(
-      elsewhere === undefined ? missing(described) : notOnSynchronizer(elsewhere, this.synchronizer, described),
-    );
+    this.fail(elsewhere === undefined ? missing(needed()) : notOnSynchronizer(elsewhere, this.synchronizer, needed()));
   }
 
   /**
