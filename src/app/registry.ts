@@ -93,7 +93,7 @@ async function fromFile(config: Config, table: Table): Promise<Registry> {
     const named = [...instruments.keys()].filter((id) => id !== ALL_INSTRUMENTS);
     return [registrar, named] as const;
   });
-  return checkedRegistry(tableRegistry(table, { named: new Map(ids.filter(([, named]) => named.length > 0)) }));
+  return checkedRegistry(tableRegistry(table, new Map(ids.filter(([, named]) => named.length > 0))));
 }
 
 /** What a registry file says, with all that it extends: a table of its own, or that of the Registry Utility. */

@@ -13,7 +13,7 @@ export interface Needed extends CauseFields {
   readonly kind: string;
 }
 
-/** A contract of no particular kind. Entries of a module give the name alone. */
+/** A contract of no particular kind. */
 export const neededContract = (name: string, about: CauseFields = {}): Needed => ({ ...about, name, kind: "contract" });
 
 /** The "not-found" for a contract that does not exist. */

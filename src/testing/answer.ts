@@ -1,6 +1,7 @@
 /** Answers a request as the service does over REST, from contracts of a test: without a ledger, a network or a port. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
+import { z } from "zod";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { LIMITS } from "../config/limits.js";
 import { isStored, type StoredContract } from "../domain/contract.js";
@@ -26,26 +27,31 @@ import { rpcs } from "../transport/rpcs.js";
 import { bindingOf } from "../transport/rest/bindings.js";
 import { type RequestReader, requestReader } from "../transport/rest/rest.js";
 
-/** A contract with what a test says of it. */
-export interface ShortContract {
+const text = z.string().min(1);
+const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+export const shortContract = z.strictObject({
   /**
    * `Module:Entity`, with a package id before it or without; or the name in a registry file, such as ":Rules". It may be absent
    * for a contract with views.
    */
-  readonly template?: string | undefined;
+  template: text.optional(),
   /** The views that it shows, by their interfaces, such as `transfer-instruction/2`. */
-  readonly views?: Readonly<Record<string, JsonObject>> | undefined;
+  views: z.record(text, json).readonly().optional(),
   /** Default: the registrar that the views name. Those who signed it also see it. */
-  readonly signatories?: readonly string[] | undefined;
+  signatories: z.array(text).readonly().optional(),
   /** Default: `contract-1` for the first contract of the list, and so on. */
-  readonly contractId?: string | undefined;
+  contractId: text.optional(),
   /** Default: none, of a contract with views. */
-  readonly payload?: JsonObject | undefined;
+  payload: json.optional(),
   /** Default: 2026-01-01T00:00:00Z. */
-  readonly createdAt?: string | undefined;
+  createdAt: text.optional(),
   /** Default: the same for all. */
-  readonly synchronizerId?: string | undefined;
-}
+  synchronizerId: text.optional(),
+});
+
+/** A contract with what a test says of it. */
+export type ShortContract = Readonly<z.infer<typeof shortContract>>;
 
 /** What a snapshot file contains, as text or as its elements, which may be in short form. */
 export type TestContracts = string | readonly (JsonObject | ShortContract)[];
@@ -53,24 +59,28 @@ export type TestContracts = string | readonly (JsonObject | ShortContract)[];
 /** An operation by its name in registry files, or the list of instruments. */
 export type TestOperation = Factory | Choice | "instruments";
 
-export interface TestRequest {
-  readonly operation: TestOperation;
-  readonly registrar: string;
+const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
+
+export const testRequest = z.strictObject({
+  operation: z.enum(TEST_OPERATIONS),
+  registrar: text,
   /** Of a factory. */
-  readonly choiceArguments?: JsonObject | undefined;
+  choiceArguments: json.optional(),
   /** The instruction or allocation on which a choice is made. */
-  readonly contractId?: string | undefined;
+  contractId: text.optional(),
   /** Of the token standard. Default: v1, or v2 where v1 does not have the operation. */
-  readonly version?: "v1" | "v2" | undefined;
+  version: z.enum(["v1", "v2"]).optional(),
   /** Of a choice: the `meta` of its request. */
-  readonly meta?: JsonObject | undefined;
+  meta: json.optional(),
   /** The time of the request. Default: when the latest contract was created. */
-  readonly at?: string | undefined;
+  at: text.optional(),
   /** The ids of contracts that are archived by then. */
-  readonly archived?: readonly string[] | undefined;
+  archived: z.array(text).readonly().optional(),
   /** The ids of contracts that a participant does not tell in time, of templates with `read: by-id`. */
-  readonly unread?: readonly string[] | undefined;
-}
+  unread: z.array(text).readonly().optional(),
+});
+
+export type TestRequest = Readonly<z.infer<typeof testRequest>>;
 
 /** A request that is refused, or rejected because it is malformed. */
 export class RefusedRequest extends Error {
@@ -85,8 +95,6 @@ export class RefusedRequest extends Error {
     this.name = "RefusedRequest";
   }
 }
-
-export const TEST_OPERATIONS: readonly TestOperation[] = ["instruments", ...FACTORIES, ...CHOICES];
 
 /** The methods of an operation by their versions. */
 function methodsOf(name: TestOperation): Partial<Record<"v1" | "v2", DescMethod>> {
@@ -222,8 +230,8 @@ export function overRest(
   return async (makeMessage) => {
     try {
       const message = makeMessage(read, inPath);
-      const json = called.encode(await called.call(message), message, "json");
-      return JSON.parse(toBuffer(json).toString()) as JsonObject;
+      const encoded = called.encode(await called.call(message), message, "json");
+      return JSON.parse(toBuffer(encoded).toString()) as JsonObject;
     } catch (error) {
       if (defects.length > 0 || !(error instanceof ConnectError)) throw defects[0] ?? error;
       const { status, body } = toRestError(error, binding.route);

@@ -12,38 +12,17 @@ import {
   asServed,
   type ContextValue,
   RefusedRequest,
-  TEST_OPERATIONS,
+  shortContract,
+  testRequest,
   type TestRequest,
 } from "./answer.js";
 
 const text = z.string().min(1);
 const json = z.record(z.string(), z.json());
 
-const contract = z.strictObject({
-  template: text.optional(),
-  contractId: text,
-  payload: json.optional(),
-  /** By interfaces, such as `transfer-instruction/2`: in place of a template or beside it. */
-  views: z.record(text, json).optional(),
-  /** Default: the registrar that the views name. */
-  signatories: z.array(text).optional(),
-  createdAt: text.optional(),
-  synchronizerId: text.optional(),
-});
-
-const request = z.strictObject({
-  operation: z.enum(TEST_OPERATIONS),
-  /** Default: that of the file. */
-  registrar: text.optional(),
-  choiceArguments: json.optional(),
-  contractId: text.optional(),
-  version: z.enum(["v1", "v2"]).optional(),
-  meta: json.optional(),
-  /** Default: that of the file. */
-  at: text.optional(),
-  archived: z.array(text).optional(),
-  unread: z.array(text).optional(),
-});
+const contract = shortContract.extend({ contractId: text });
+/** Registrar and time are by default those of the file. */
+const request = testRequest.partial({ registrar: true });
 
 /** A contract id, a boolean, a list of these, or an AnyValue as JSON has it. */
 const anyValue = z.union([text, z.boolean(), z.array(text), z.strictObject({ tag: text, value: z.json() })], {

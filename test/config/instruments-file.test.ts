@@ -66,46 +66,15 @@ describe("a valid file", () => {
       A: { name: "A" },
     });
   });
-
-  test("may use anchors and aliases", () => {
-    const dollar = { name: "Dollar", symbol: "Dollar", decimals: 2 };
-    expect(
-      parseValid(
-        "acme: &ours",
-        "  USD: &usd {name: &name Dollar, symbol: *name, decimals: 2}",
-        "  CAD: *usd",
-        "other: *ours",
-      ),
-    ).toEqual({ acme: { USD: dollar, CAD: dollar }, other: { USD: dollar, CAD: dollar } });
-  });
 });
 
 const mistakes = markedMistakes(`
 - acme
 ^ must be a map, but is a list
-acme
-^ must be a map, but is "acme"
 acme: [USD]
 ^ acme: must be a map, but is a list
-acme: USD
-^ acme: must be a map, but is "USD"
-acme:
-^ acme: must be a map, but has no value
-acme: { USD: [] }
-        ^ acme.USD: must be a map, but is an empty list
 acme: { USD: Dollar }
         ^ acme.USD: must be a map, but is "Dollar"
-acme:
-  ? USD
-    ^ acme.USD: must be a map, but has no value
-acme: { USD: {}, USD: {} }
-                 ^ Map keys must be unique
-acme:
-  USD:
-    <<: { name: b }
-    ^ acme.USD.<<: is not a known field; known fields: name, symbol, decimals, description, pauseInfo, showAccountInputFields, accountInputFieldsToShow
-acme: { USD: { Name: a } }
-               ^ acme.USD.Name: is not a known field; known fields: name, symbol, decimals, description, pauseInfo, showAccountInputFields, accountInputFieldsToShow
 acme: { USD: { constructor: a } }
                ^ acme.USD.constructor: is not a known field; known fields: name, symbol, decimals, description, pauseInfo, showAccountInputFields, accountInputFieldsToShow
 
@@ -115,18 +84,10 @@ acme: { USD: { decimals: -1 } }
                ^ acme.USD.decimals: must be an integer from 0 to 10, but is -1
 acme: { USD: { decimals: 1.5 } }
                ^ acme.USD.decimals: must be an integer from 0 to 10, but is 1.5
-acme: { USD: { decimals: .nan } }
-               ^ acme.USD.decimals: must be an integer from 0 to 10, but is NaN
-acme: { USD: { decimals: "2" } }
-               ^ acme.USD.decimals: must be an integer from 0 to 10, but is "2"
-acme: { USD: { decimals: } }
-               ^ acme.USD.decimals: must be an integer from 0 to 10, but has no value
 acme: { USD: { name: "" } }
                ^ acme.USD.name: must be a non-empty string, but is ""
 acme: { USD: { name: "  " } }
                ^ acme.USD.name: must be a non-empty string, but is "  "
-acme: { USD: { name } }
-               ^ acme.USD.name: must be a non-empty string, but has no value
 acme: { USD: { name: 5 } }
                ^ acme.USD.name: must be a non-empty string, but is 5: write it in quotes
 acme: { USD: { symbol: [a] } }
@@ -144,16 +105,10 @@ acme: { USD: { pauseInfo: { reason: '' } } }
                             ^ acme.USD.pauseInfo.reason: must be a non-empty string, but is ""
 acme: { USD: { pauseInfo: { until: 2026-12-01 } } }
                             ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "2026-12-01"
-acme: { USD: { pauseInfo: { until: "2026-12-01T08:00:00" } } }
-                            ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "2026-12-01T08:00:00"
 acme: { USD: { pauseInfo: { until: "2026-12-01T08:00:00+01:00" } } }
                             ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "2026-12-01T08:00:00+01:00"
-acme: { USD: { pauseInfo: { until: "2026-12-01T08:00Z" } } }
-                            ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "2026-12-01T08:00Z"
 acme: { USD: { pauseInfo: { until: "2026-02-30T08:00:00Z" } } }
                             ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is "2026-02-30T08:00:00Z"
-acme: { USD: { pauseInfo: { until: 2026 } } }
-                            ^ acme.USD.pauseInfo.until: must be a time in UTC such as 2026-01-31T12:00:00Z, but is 2026
 acme: { USD: { showAccountInputFields: yes } }
                ^ acme.USD.showAccountInputFields: must be true or false, but is "yes"
 acme: { USD: { accountInputFieldsToShow: provider } }

@@ -7,55 +7,22 @@ import { settlementLimits } from "../../src/config/limits.js";
 import { settings } from "../../src/config/settings.js";
 import { readErrors, readValid } from "./read.js";
 
+const words = (text: string) => text.trim().split(/\s+/);
 /** As browsers, extensions and packaged apps send them. */
-const pageOrigins = [
-  "https://xn--wllt-loa.example",
-  "https://a_b.example",
-  "http://127.0.0.1:8100",
-  "http://[::1]:3000",
-  "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
-  "moz-extension://2f5a7b1c-0000-4000-8000-000000000000",
-  "safari-web-extension://ABCD-1234",
-  "capacitor://localhost",
-  "ionic://localhost",
-  "tauri://localhost",
-  "app://wallet",
-  "capacitor://localhost:8100",
-];
+const pageOrigins = words(`
+  https://xn--wllt-loa.example https://a_b.example http://127.0.0.1:8100 http://[::1]:3000
+  chrome-extension://abcdefghijklmnopabcdefghijklmnop moz-extension://2f5a7b1c-0000-4000-8000-000000000000
+  safari-web-extension://ABCD-1234 capacitor://localhost ionic://localhost tauri://localhost app://wallet
+  capacitor://localhost:8100`);
 /** What no browser sends: a pattern, more or less than scheme, host and port, or another spelling. */
-const notOrigins = [
-  "*",
-  "null",
-  "https://*.example",
-  "https://*",
-  "chrome-extension://*",
-  "*://wallet.example",
-  "wallet.example",
-  "https://",
-  "chrome-extension://",
-  "https://:443",
-  "capacitor:localhost",
-  "https://wallet.example/",
-  "https://wallet.example/a",
-  "chrome-extension://abc/popup.html",
-  "https://a.example?b",
-  "https://ops@wallet.example",
-  "capacitor://ops:secret@localhost",
-  "https://a.example#b",
-  "https://Wallet.example",
-  "HTTPS://wallet.example",
-  "Capacitor://localhost",
-  "https://wällt.example",
-  "https://wallet.example:443",
-  "http://wallet.example:80",
-  "https://a.example:99999",
-  "https://a..example",
-  "file:///a",
-  "file://a",
-  "wss://wallet.example",
-  "ws://wallet.example",
-  "ftp://wallet.example",
-];
+const notOrigins = words(`
+  * null https://*.example https://* chrome-extension://* *://wallet.example
+  wallet.example https:// chrome-extension:// https://:443 capacitor:localhost
+  https://wallet.example/ https://wallet.example/a chrome-extension://abc/popup.html
+  https://a.example?b https://ops@wallet.example capacitor://ops:secret@localhost https://a.example#b
+  https://Wallet.example HTTPS://wallet.example Capacitor://localhost https://wällt.example
+  https://wallet.example:443 http://wallet.example:80 https://a.example:99999 https://a..example
+  file:///a file://a wss://wallet.example ws://wallet.example ftp://wallet.example`);
 
 interface Values {
   /** Accepted texts with their values. */
@@ -67,17 +34,10 @@ const same = (...texts: readonly string[]) => texts.map((text) => [text, text] a
 const malformedParties = ["registrar", "registrar:1220", "::1220", "registrar::", "::", "the registrar::1220"];
 const webUrls = ["http://localhost:7575", "https://issuer.example/a/b?c=d"];
 const notWebUrls = [
-  "participant",
-  "ftp://participant",
-  "//participant",
-  "http://",
-  "localhost:4318",
-  "http:a.example",
+  ...words("participant ftp://participant //participant http:// localhost:4318 http:a.example https:///a.example"),
   // A typing error in the scheme, the port, or at the end of the host.
-  "htps://ops:secret@a.example",
-  "https://ops:secret@a.example:port",
+  ...words("htps://ops:secret@a.example https://ops:secret@a.example:port"),
   "https://ops:secret@a b",
-  "https:///a.example",
 ];
 const notIntegers = ["1.5", "1e3", "0x50", "80 80", "٣", "many", "1s", "Infinity", "99999999999999999999"];
 

@@ -40,6 +40,8 @@ const held = (id: string, letters: string, more: Partial<Draft> = {}): Draft => 
 
 const [base] = contractsOf([element("Credential", "base", payload.credential("party", []))]);
 
+const soon = (id: string, letters: string, ahead = 2 * MINUTE): Draft => held(id, letters, { until: NOW + ahead });
+
 /** As the template reads it. The times are set directly: the payload has them as text. */
 function contractOf({ id, issuer, holder, claims, from, until }: Draft): Contract<Credential> {
   const made = claims.map(([subject, letter]) => ({ subject, property: letter, value: letter.toUpperCase() }));
@@ -62,34 +64,16 @@ test("a claim is met with its value", () => {
   expect(choose([other], [held("1", "a")])).toEqual({ chosen: [], lacking: ["issuer:a"] });
 });
 
-const soon = (ahead: number): Partial<Draft> => ({ until: NOW + ahead });
-
-/** Each line: of two sets that meet as much, the first is preferred. */
-describe("of the sets that meet most requirements", () => {
-  const [a, both] = [[requirement("a")], [requirement("a"), requirement("b")]];
-  const [ofIssuer, twoDays] = [{ holder: "issuer" }, soon(2 * DAY)];
-  const [minute, minutes] = [soon(MINUTE), soon(2 * MINUTE)];
-  const singly = (all: string) => all.split("").map((letter) => requirement(letter));
-  const held34 = [held("3", "a", soon(3 * DAY)), held("4", "bc")];
-  const two = (first = {}, second = {}) => [held("2", "a", first), held("3", "b", second)];
-  test.each<[string, readonly Requirement[], readonly Draft[], string]>([
-    ["more requirements before all else", both, [held("1", "a"), held("2", "b", { ...soon(1), ...ofIssuer })], "12"],
-    ["ends a day ahead before fewer", both, [held("1", "ab", soon(DAY - 1)), ...two()], "23"],
-    ["a day ahead is enough", both, [held("1", "ab", soon(DAY)), ...two()], "1"],
-    ["ends a minute ahead before fewer", both, [held("1", "ab", soon(MINUTE - 1)), ...two(minute, minute)], "23"],
-    ["a minute ahead is enough", both, [held("1", "ab", minute), ...two(minutes, minutes)], "1"],
-    ["one short end leaves the whole set short", both, [held("1", "ab", minutes), ...two({}, minutes)], "1"],
-    ["fewer than with the widest one", singly("abcdef"), [held("1", "abcd"), held("2", "abe"), held("3", "cdf")], "23"],
-    ["a later first end", singly("abc"), [held("1", "ab", twoDays), held("2", "c"), ...held34], "34"],
-    ["fewer before held by the party", both, [held("1", "ab", ofIssuer), ...two()], "1"],
-    ["held by the party before a later end", a, [held("1", "a", ofIssuer), held("2", "a", twoDays)], "2"],
-    ["a later end", a, [held("1", "a", twoDays), held("2", "a", soon(3 * DAY))], "2"],
-    ["no end at all", a, [held("1", "a", soon(9_000 * DAY)), held("2", "a")], "2"],
-    ["the lower contract id", a, [held("2", "a"), held("1", "a")], "1"],
-  ])("%s", (_rule, requirements, drafts, expected) => {
-    for (const order of [drafts, drafts.toReversed()])
-      expect(choose(requirements, order).chosen.toSorted().join("")).toBe(expected);
-  });
+/** What random credentials rarely show. */
+test.each<[string, string, readonly Draft[], string]>([
+  ["ends a minute ahead before fewer", "ab", [soon("1", "ab", MINUTE - 1), soon("2", "a"), soon("3", "b")], "23"],
+  ["a minute ahead is enough", "ab", [soon("1", "ab", MINUTE), soon("2", "a"), soon("3", "b")], "1"],
+  ["fewer than with the widest one", "abcdef", [held("1", "abcd"), held("2", "abe"), held("3", "cdf")], "23"],
+  ["the lower contract id", "a", [held("2", "a"), held("1", "a")], "1"],
+])("of the sets that meet most requirements: %s", (_rule, letters, drafts, expected) => {
+  const requirements = letters.split("").map((letter) => requirement(letter));
+  for (const order of [drafts, drafts.toReversed()])
+    expect(choose(requirements, order).chosen.toSorted().join("")).toBe(expected);
 });
 
 /** What the specification prefers, in order; higher is better. */
@@ -221,14 +205,5 @@ describe("beyond 8 requirements of one issuer", () => {
       held(`later-${index}`, letter, { until: NOW + 3 * DAY }),
     ]);
     expect(choose(single, drafts).chosen.toSorted()).toEqual(alphabet.map((_, index) => `later-${index}`).toSorted());
-  });
-
-  test("400 credentials of five claims each are reduced to few", () => {
-    const drafts = Array.from({ length: 400 }, (_, index) =>
-      held(String(index), [0, 1, 2, 3, 4].map((step) => alphabet[(index * 7 + step * step * 11) % 60] ?? "").join("")),
-    );
-    const { chosen, lacking } = choose(single, drafts);
-    expect(lacking).toEqual([]);
-    expect(chosen.length).toBeLessThan(30);
   });
 });

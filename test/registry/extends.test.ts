@@ -224,7 +224,7 @@ changes: [{ on: [settlement-factory], add: [{ disclosure: second, missing: omit 
 });
 
 test("where the instruments file names instruments, others are refused", async () => {
-  const registry = asServed(tableRegistry(tableOf("standard.yaml"), { named: new Map([["a::1", ["GOLD"]]]) }));
+  const registry = asServed(tableRegistry(tableOf("standard.yaml"), new Map([["a::1", ["GOLD"]]])));
   const rules: ShortContract = { contractId: "rules", views: { "transfer-factory/1": { admin: "a::1" } } };
   await expect(ask(registry, [rules], transfer("bob::1"))).rejects.toMatchObject({ code: "instrument-unknown" });
   expect(await ask(registry, [rules], { operation: "instruments", registrar: "a::1" })).toMatchObject({

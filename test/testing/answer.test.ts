@@ -1,63 +1,10 @@
 /** Tests of registries ask as clients do: what `answer` returns is what the service sends. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { notFound } from "../../src/domain/errors.js";
-import type { JsonObject } from "../../src/util/json.js";
 import type { Registry } from "../../src/registry/sdk/registry.js";
-import { answer, ask, RefusedRequest, type ShortContract, type TestOperation } from "../../src/testing/answer.js";
-import { completeElements, operationCalls } from "../fixtures/operation-calls.js";
-import { parties } from "../fixtures/elements.js";
-import { tableOf, utility } from "../fixtures/in-memory.js";
+import { answer, RefusedRequest, type ShortContract } from "../../src/testing/answer.js";
+import { tableOf } from "../fixtures/in-memory.js";
 import { ownRegistry } from "../fixtures/own-registry.js";
-import { type Running, serve } from "../fixtures/run-service.js";
-
-const NOW = "2026-06-01T00:00:00Z";
-let running: Running;
-beforeAll(async () => {
-  running = await serve(completeElements(), { now: NOW });
-});
-afterAll(() => running.close());
-
-/** What `ask` returns or throws, as a response. */
-async function asked(...request: Parameters<typeof ask>): Promise<object> {
-  try {
-    return { status: 200, body: await ask(...request) };
-  } catch (error) {
-    if (!(error instanceof RefusedRequest)) throw error;
-    return { status: error.status, body: { error: error.message } };
-  }
-}
-
-const operationOf = (name: string): TestOperation =>
-  (name.startsWith("transfer-factory/") ? "transfer-factory" : name) as TestOperation;
-
-describe("the Registry Utility answers as the service does:", () => {
-  const calls = [...operationCalls].filter(([name]) => /^(transfer|allocation|settlement)-?/.test(name));
-
-  test.each(
-    calls.flatMap(([name, call]) => [
-      { name, ...call, ...parties },
-      { name: `${name}, another registrar`, ...call, registrar: "nobody" },
-    ]),
-  )("$name", async ({ name, path, body = {}, registrar }) => {
-    const [, version = "", contractId] =
-      /\/(v\d)\/(?:([^/]+)\/choice-contexts\/)?/.exec(path.split("/registry/")[1] ?? "") ?? [];
-    const sent = body as JsonObject;
-    const { choiceArguments, meta } = sent as { readonly choiceArguments?: JsonObject; readonly meta?: JsonObject };
-    const url = path.replace(/registrars\/[^/]+/, `registrars/${registrar}`);
-    const { status, body: served } = await running.post(url, { ...sent, excludeDebugFields: true });
-    expect(
-      await asked(utility, completeElements(), {
-        operation: operationOf(name.split(",", 1)[0] ?? ""),
-        version: version as "v1" | "v2",
-        at: NOW,
-        registrar,
-        contractId,
-        choiceArguments,
-        meta,
-      }),
-    ).toEqual({ status, body: served });
-  });
-});
 
 const table = tableOf(`name: tea
 package: tea-v1

@@ -3,8 +3,24 @@ import type { Contract } from "../../domain/contract.js";
 import { RegistryError } from "../../domain/errors.js";
 import type { JsonObject } from "../../util/json.js";
 import type { Account } from "../account.js";
-import type { AnyValue, ContextResult, FactoryResult, NamedValue, Recorder, RequestContext } from "../sdk/registry.js";
-import type { ContractSelector, Group } from "./selector.js";
+import {
+  allocationArguments,
+  distinctInstruments,
+  settlementArguments,
+  type TransferArguments,
+  transferArguments,
+} from "../factory-arguments.js";
+import type {
+  AnyValue,
+  ContextResult,
+  Factory,
+  FactoryQuery,
+  FactoryResult,
+  NamedValue,
+  Recorder,
+  RequestContext,
+} from "../sdk/registry.js";
+import { ContractSelector, type Group } from "./selector.js";
 import type { Named, TableFields } from "./templates.js";
 
 /** A party with the instruments that it sends, receives or holds. */
@@ -63,19 +79,66 @@ export const subjectOf = (instruction: Contract<TableFields>, meta?: JsonObject)
   };
 };
 
+/** What a request for a factory is about. Throws "invalid" with the path of a field that is missing or wrong. */
+export function factorySubject(operation: Factory, query: FactoryQuery): RequestSubject {
+  if (operation === "transfer-factory") return transferSubject(transferArguments(query));
+  return operation === "allocation-factory" ? allocationSubject(query) : settlementSubject(query);
+}
+
+export const transferSubject = ({
+  sender,
+  receiver,
+  instrumentId,
+  inputHoldings,
+}: TransferArguments): RequestSubject => ({
+  instruments: [instrumentId],
+  roles: { sender: sender.isSpecial ? [] : [sender.party], receiver: receiver.isSpecial ? [] : [receiver.party] },
+  accounts: { own: [sender, receiver] },
+  refs: { holdings: inputHoldings },
+  hasOwnRefs: true,
+  isSelf: sender.party === receiver.party,
+});
+
+function allocationSubject(query: FactoryQuery): RequestSubject {
+  const { sender, others: readOthers, executors, instruments, inputHoldings } = allocationArguments(query);
+  const others = readOthers();
+  return {
+    instruments,
+    roles: { sender: partiesOf([sender]), receiver: partiesOf(others), executor: executors() },
+    accounts: { own: [sender], others },
+    refs: { holdings: inputHoldings },
+    hasOwnRefs: true,
+  };
+}
+
+function settlementSubject(query: FactoryQuery): RequestSubject {
+  const settlement = settlementArguments(query);
+  const { legs, allocations, executors } = settlement;
+  const [senders, receivers] = [legs.map(({ sender }) => sender), legs.map(({ receiver }) => receiver)];
+  return {
+    instruments: distinctInstruments(settlement),
+    roles: { sender: partiesOf(senders), receiver: partiesOf(receivers), executor: executors() },
+    accounts: { own: [...senders, ...receivers] },
+    refs: { allocations: allocations.map(({ contractId }) => contractId) },
+    hasOwnRefs: true,
+  };
+}
+
+/** The source of a mint and the target of a burn have none. */
+const partiesOf = (accounts: readonly Account[]): string[] => [
+  ...new Set(accounts.flatMap(({ party, isSpecial }) => (isSpecial ? [] : party))),
+];
+
 /** What a line is written with. */
-export type LineArguments<S extends ContractSelector = ContractSelector> = [
+export type LineArguments = [
   builder: ChoiceContextBuilder,
-  selector: S,
+  selector: ContractSelector,
   subject: RequestSubject,
   required: boolean,
 ];
 
 /** `of`: the accounts that count. */
-export type EntryArguments<S extends ContractSelector = ContractSelector> = [
-  ...line: LineArguments<S>,
-  of?: readonly string[],
-];
+export type EntryArguments = [...line: LineArguments, of?: readonly string[]];
 
 /**
  * An entry of a choice context: how its contracts are found and written. What it lacks, the lines of a table cannot ask of it.
@@ -88,44 +151,40 @@ export type EntryArguments<S extends ContractSelector = ContractSelector> = [
  *
  * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
  */
-export interface EntryPart<S extends ContractSelector = ContractSelector> {
+export interface EntryPart {
   /** The value, whose contracts are disclosed; undefined leaves the entry out. The table has the keys under which it stands. */
-  value?(...line: EntryArguments<S>): AnyValue | undefined;
+  value?(...line: EntryArguments): AnyValue | undefined;
   /** Discloses contracts that a choice needs although no entry refers to them. */
-  disclose?(...line: EntryArguments<S>): void;
+  disclose?(...line: EntryArguments): void;
   /** The answer fails without its contracts, wherever they are. */
-  require?(selector: S, subject: RequestSubject): void;
+  require?(selector: ContractSelector, subject: RequestSubject): void;
   /** Whether there is a contract, which is disclosed unless there is no builder. */
-  exists?(builder: ChoiceContextBuilder | undefined, selector: S, subject: RequestSubject): AnyValue;
+  exists?(builder: ChoiceContextBuilder | undefined, selector: ContractSelector, subject: RequestSubject): AnyValue;
   /** Whether there is a contract. */
-  has?(selector: S, subject: RequestSubject): boolean;
+  has?(selector: ContractSelector, subject: RequestSubject): boolean;
 }
 
 /** Whether a line applies to a request. */
-export type LineCondition<S extends ContractSelector> = (selector: S, subject: RequestSubject) => boolean;
+export type LineCondition = (selector: ContractSelector, subject: RequestSubject) => boolean;
 
 /** One line of an operation. */
-export interface ContextLine<S extends ContractSelector = ContractSelector> {
+export interface ContextLine {
   /** Of the entry or disclosure, as in the table. */
   readonly name: string;
   /** Those under which the value stands; none for a disclosure. */
   readonly keys: readonly string[];
   /** Returns the value of an entry. */
-  readonly write: (...line: LineArguments<S>) => AnyValue | undefined | void;
+  readonly write: (...line: LineArguments) => AnyValue | undefined | void;
   readonly required: boolean;
   /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
   readonly allowsMissing?: boolean | undefined;
-  readonly when?: LineCondition<S> | undefined;
+  readonly when?: LineCondition | undefined;
 }
 
-/** Makes the selector of an answer. */
-export type SelectorOf<S extends ContractSelector> = (context: RequestContext, group: Group, synchronizer: string) => S;
-
 /** The context of one operation. */
-export interface ContextDefinition<S extends ContractSelector = ContractSelector> {
+export interface ContextDefinition {
   /** Written in this order. */
-  readonly lines: readonly ContextLine<S>[];
-  readonly selector: SelectorOf<S>;
+  readonly lines: readonly ContextLine[];
   /** Whether the operation only ends something: it must be possible whatever the ledger does not tell. */
   readonly isExit?: boolean;
 }
@@ -134,16 +193,16 @@ export interface ContextDefinition<S extends ContractSelector = ContractSelector
  * Writes an answer whose contracts are all of the group and on the synchronizer. Throws a RegistryError that names all
  * causes if it cannot be given.
  */
-export function writeContext<S extends ContractSelector>(
+export function writeContext(
   context: RequestContext,
-  { lines, selector: selectorOf, isExit = false }: ContextDefinition<S>,
+  { lines, isExit = false }: ContextDefinition,
   group: Group,
   synchronizer: string,
   subject: RequestSubject,
 ): ChoiceContextBuilder {
   const { recorder } = context;
   const builder = new ChoiceContextBuilder(recorder);
-  const selector = selectorOf(context, group, synchronizer);
+  const selector = new ContractSelector(context, group, synchronizer);
   for (const { name, keys, write, required, allowsMissing = false, when } of lines) {
     recorder?.entry(keys.length === 0 ? [name] : keys);
     selector.allowsMissing = allowsMissing;

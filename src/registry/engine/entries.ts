@@ -6,10 +6,10 @@ import type { View } from "../../state/port.js";
 import { type Needed, notOnSynchronizer, notTold } from "../needed.js";
 import type { AnyValue, RequestContext } from "../sdk/registry.js";
 import type { ChoiceContextBuilder, EntryArguments, EntryPart, RequestSubject } from "./choice-context.js";
-import type { EntryDefinition } from "./grammar.js";
+import type { EntrySource } from "./grammar.js";
 import { type ContractSelector, namingGroup, ofGroup, otherGroups } from "./selector.js";
 import { lookupKey, type Named, type TableFields, type TableTemplate } from "./templates.js";
-import { type FindTerm, termOf, termsOf } from "./terms.js";
+import { type FindTerm, type PartiesOf, termOf, termsOf } from "./terms.js";
 
 export type Found = Contract<TableFields>;
 
@@ -27,9 +27,6 @@ interface Lookup {
   readonly onLedger?: "known" | "unread" | "unasked" | undefined;
 }
 
-/** How an entry is found. */
-export type EntrySource = EntryDefinition & { readonly template: string };
-
 export interface EntryOptions {
   readonly templates: ReadonlyMap<string, TableTemplate>;
   /** The other entries: a contract of one may lead to this one. */
@@ -39,6 +36,7 @@ export interface EntryOptions {
    * that there is none must be known; with `omit` it is left out.
    */
   readonly elsewhere: "refuse" | "omit";
+  readonly partiesOf: PartiesOf;
 }
 
 /** Which accounts count for a line: those of the parties who act. */
@@ -250,7 +248,8 @@ export class TableEntry implements EntryPart {
     }
     const rolesOf = (entry: string, role: string) =>
       this.#other(entry, selector, subject).flatMap(({ fields }) => fields.roles[role] ?? []);
-    const request = { selector, subject, of, only: this.definition.only, rolesOf };
+    const { partiesOf } = this.options;
+    const request = { selector, subject, of, only: this.definition.only, partiesOf, rolesOf };
     return termsOf(this.#terms, request).map(({ values, party }) =>
       lookup(values, party, this.inOrder(context, this.candidates(view, registrar, values))),
     );

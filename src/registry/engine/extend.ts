@@ -1,5 +1,5 @@
 /** A table with what an extension adds and changes: a contexts file, a file that extends another, or a module. */
-import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { check, type Checked, type Path, quote } from "../../util/operator-file.js";
 import { isExit, matches, type TableOperation, operationsNamed } from "../operation-names.js";
 import { fullNames } from "./file.js";
 import {
@@ -11,28 +11,21 @@ import {
   type TemplateDefinition,
 } from "./grammar.js";
 import { list, Names } from "./names.js";
-import type { ContractSelector } from "./selector.js";
 import type { Row, Table, TableLine } from "./table-types.js";
 import { compareVersions } from "./versions.js";
 
 /** A file that extends the table. Nothing is used of one with a mistake. */
-export function checkExtension<S extends ContractSelector>(base: Table<S>, value: unknown): Checked<Table<S>> {
+export function checkExtension(base: Table, value: unknown): Checked<Table> {
   // The factories and instruments of the Registry Utility are functions.
   const form = base.file.instruments === undefined ? extensionForm : registryExtensionForm;
   const { value: extension, mistakes }: Checked<Extension> = check(form, value ?? {});
-  if (extension === undefined) return { mistakes };
-  const extended = extend(base, extension);
-  return extended.mistakes.length > 0 ? { mistakes: extended.mistakes } : { value: extended.table };
+  return extension === undefined ? { mistakes } : extend(base, extension);
 }
 
 type Change = NonNullable<Extension["changes"]>[number];
 
 /** Applies the changes in order. A mistake is one that does not fit the operations as they are then. */
-export function extend<S extends ContractSelector>(
-  base: Table<S>,
-  extension: Extension,
-  changesAt: Path = ["changes"],
-): { readonly table: Table<S>; readonly mistakes: readonly Mistake[] } {
+export function extend(base: Table, extension: Extension, changesAt: Path = ["changes"]): Checked<Table> {
   const { vocabulary } = base;
   const own = fullNames(extension.templates ?? {}, extension);
   const names = new Names(vocabulary, { ...base.templates, ...own }, base);
@@ -57,26 +50,23 @@ export function extend<S extends ContractSelector>(
       if (row !== undefined) rows[operation] = changeRow(operation, row, change, base, names, at);
     }
   }
-  return {
-    table: {
-      ...base,
-      ...entries,
-      file: { ...base.file, ...Object.fromEntries(stated) },
-      rows,
-      templates: { ...base.templates, ...own },
-      packages: { ...base.packages, ...extension.packages },
-    },
-    mistakes: names.mistakes,
-  };
+  return names.checked({
+    ...base,
+    ...entries,
+    file: { ...base.file, ...Object.fromEntries(stated) },
+    rows,
+    templates: { ...base.templates, ...own },
+    packages: { ...base.packages, ...extension.packages },
+  });
 }
 
 const idOf = ({ package: packageName, name }: TemplateDefinition): string => `${packageName}#${name}`;
 
 /** A template of a registry file may be replaced. */
-function checkTemplates<S extends ContractSelector>(
-  { templates, vocabulary, file }: Table<S>,
+function checkTemplates(
+  { templates, vocabulary, file }: Table,
   own: Readonly<Record<string, TemplateDefinition>>,
-  names: Names<S>,
+  names: Names,
 ): void {
   const others = Object.entries(templates).filter(([name]) => !Object.hasOwn(own, name));
   const isRead = new Set(others.map(([, one]) => idOf(one)));
@@ -97,12 +87,7 @@ function checkTemplates<S extends ContractSelector>(
 }
 
 /** Reports what changes none of the operations: a slip must not go unnoticed. */
-function reportUseless<S extends ContractSelector>(
-  { remove = [], set }: Change,
-  lines: readonly TableLine[],
-  names: Names<S>,
-  at: Path,
-): void {
+function reportUseless({ remove = [], set }: Change, lines: readonly TableLine[], names: Names, at: Path): void {
   const none = "must be that of a line of any of the operations of the change";
   for (const [index, name] of remove.entries())
     if (!lines.some((line) => matches(name, line.name)))
@@ -113,12 +98,12 @@ function reportUseless<S extends ContractSelector>(
       names.report([...at, "set", "entry"], `${none}: ${quote(name)} is not`);
 }
 
-function changeRow<S extends ContractSelector>(
+function changeRow(
   operation: TableOperation,
   { lines: before, missing }: Row,
   change: Change,
-  { file: { key } }: Table<S>,
-  names: Names<S>,
+  { file: { key } }: Table,
+  names: Names,
   at: Path,
 ): Row {
   const { remove = [], add = [], set } = change;

@@ -13,11 +13,11 @@ import {
 } from "./grammar.js";
 import { choicesOf } from "./views.js";
 import { missingOf, Names } from "./names.js";
-import type { ContractSelector } from "./selector.js";
+import { partiesNamed } from "./terms.js";
 import type { Row, Table, Vocabulary } from "./table-types.js";
 
 /** Facts of every request. */
-export const FACTS: Readonly<Record<string, LineCondition<ContractSelector>>> = {
+export const FACTS: Readonly<Record<string, LineCondition>> = {
   self: (_selector, { isSelf }) => isSelf === true,
   "several-instruments": (_selector, { instruments }) => instruments.length > 1,
 };
@@ -26,6 +26,7 @@ export const FACTS: Readonly<Record<string, LineCondition<ContractSelector>>> = 
 const STANDARD: Vocabulary = {
   operations: STANDARD_OPERATIONS,
   facts: FACTS,
+  partiesOf: partiesNamed,
   functions: {},
   parts: new Map(),
   templates: new Map(),
@@ -39,7 +40,7 @@ export type Loaded<T> =
 
 /** A file that extends no other. */
 export const parseRegistryFile = (content: Uint8Array | string): Loaded<RegistryFile> =>
-  loadForm(content, registryFile, (file) => resolve(file).mistakes);
+  loadForm(content, registryFile, (file) => resolve(file).mistakes ?? []);
 
 /** `more` finds the mistakes that the form does not show. */
 export function loadForm<T>(
@@ -53,21 +54,14 @@ export function loadForm<T>(
 
 export const checkRegistryFile = (value: unknown): Checked<Table> => {
   const { value: file, mistakes } = check(registryFile, value);
-  if (mistakes !== undefined) return { mistakes };
-  const { table, mistakes: found } = resolve(file);
-  return found.length > 0 ? { mistakes: found } : { value: table };
+  return file === undefined ? { mistakes } : resolve(file);
 };
 
 /** The table of a file, and the mistakes that its form does not show. */
-export function resolve(file: UtilityFile): { readonly table: Table; readonly mistakes: readonly Mistake[] };
-export function resolve<S extends ContractSelector>(
-  file: UtilityFile,
-  vocabulary: Vocabulary<S>,
-): { readonly table: Table<S>; readonly mistakes: readonly Mistake[] };
-export function resolve<S extends ContractSelector>(
+export function resolve(
   { templates, entries = {}, operations = {}, packages = {}, ...file }: UtilityFile,
-  vocabulary = STANDARD as Vocabulary<S>,
-) {
+  vocabulary: Vocabulary = STANDARD,
+): Checked<Table> {
   const reader = new Names(vocabulary, templates);
   const own = reader.entries(entries);
   reader.rules(file);
@@ -102,15 +96,7 @@ export function resolve<S extends ContractSelector>(
       if (inner !== undefined && rowOf(inner).lines.some((one) => one.include !== undefined))
         reader.report(at, `operation ${include} includes another one itself`);
     }
-  const table: Table<S> = {
-    file,
-    templates: fullNames(templates, file),
-    ...own,
-    rows,
-    packages,
-    vocabulary,
-  };
-  return { table, mistakes: reader.mistakes };
+  return reader.checked({ file, templates: fullNames(templates, file), ...own, rows, packages, vocabulary });
 }
 
 type Section = NonNullable<UtilityFile["operations"]>[string];

@@ -354,6 +354,8 @@ export type TemplateDefinition = Omit<z.infer<typeof templateForm>, "choices"> &
   readonly choices?: string | undefined;
 };
 export type EntryDefinition = z.infer<typeof entryForm>;
+/** One that is found by its template. */
+export type EntrySource = EntryDefinition & { readonly template: string };
 export type InstrumentsDefinition = z.infer<typeof instruments>;
 type FactoryDefinition = z.infer<typeof factory>;
 
@@ -364,6 +366,8 @@ export function factoriesOf(given: RegistryFile["factory"]): ReadonlyMap<Factory
   return new Map(named.flatMap(([operation, one]) => (one === undefined ? [] : [[operation, one]])));
 }
 export type Line = z.infer<typeof lineForm>;
+/** A contract is of the package, at least `from` and below `before`; one of the two may be absent. */
+export type PackageCondition = z.infer<typeof packageCondition>;
 export type Condition = z.infer<typeof condition>;
 export type Missing = z.infer<typeof missing>;
 /** A change of the operations, as files and modules write it: docs/tables.md has the meaning of each field. */

@@ -1,11 +1,12 @@
 /** The names of a table: each is checked against those that are known, and lines get their defaults. */
-import { check, type Mistake, type Path, quote } from "../../util/operator-file.js";
+import { check, type Checked, type Mistake, type Path, quote } from "../../util/operator-file.js";
 import { isExit, type TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
 import type { EntryPart } from "./choice-context.js";
 import {
   type Condition,
   type EntryDefinition,
+  type EntrySource,
   type Extension,
   factoriesOf,
   type Line,
@@ -13,7 +14,6 @@ import {
   type Missing,
   type TemplateDefinition,
 } from "./grammar.js";
-import type { ContractSelector } from "./selector.js";
 import { PARTIES, termOf } from "./terms.js";
 import type { LineKind, Table, TableLine, Vocabulary } from "./table-types.js";
 
@@ -45,22 +45,23 @@ export const list = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
 /** Checks the names of a file against those that are known, and fills in the defaults of its lines. */
-export class Names<S extends ContractSelector> {
-  #known: Pick<Table<S>, "entries" | "parts">;
+export class Names {
+  #known: Pick<Table, "entries" | "parts">;
   /** By their paths: a line of several operations has a mistake once. */
   readonly #mistakes = new Map<string, Mistake>();
 
   /** `before`: what the base of the file has. */
   constructor(
-    private readonly vocabulary: Vocabulary<S>,
+    private readonly vocabulary: Vocabulary,
     private readonly templates: Readonly<Record<string, TemplateDefinition>>,
-    before: Pick<Table<S>, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
+    before: Pick<Table, "entries" | "parts"> = { entries: {}, parts: vocabulary.parts },
   ) {
     this.#known = before;
   }
 
-  get mistakes(): readonly Mistake[] {
-    return [...this.#mistakes.values()];
+  /** The table that was read with these names, unless there are mistakes. */
+  checked(table: Table): Checked<Table> {
+    return this.#mistakes.size > 0 ? { mistakes: [...this.#mistakes.values()] } : { value: table };
   }
 
   report(path: Path, message: string): void {
@@ -76,9 +77,9 @@ export class Names<S extends ContractSelector> {
   }
 
   /** The entries with those that were known before. */
-  entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table<S>, "entries" | "parts"> {
+  entries(definitions: Readonly<Record<string, EntryDefinition>>): Pick<Table, "entries" | "parts"> {
     const { functions, facts } = this.vocabulary;
-    const entries: Record<string, EntryDefinition & { template: string }> = { ...this.#known.entries };
+    const entries: Record<string, EntrySource> = { ...this.#known.entries };
     const parts = new Map(this.#known.parts);
     for (const [id, definition] of Object.entries(definitions)) {
       const at = ["entries", id];
@@ -107,7 +108,7 @@ export class Names<S extends ContractSelector> {
       this.report(at, `must be a template that is stored, but ${template} is read by id: for entries with byId`);
   }
 
-  #checkEntry(id: string, definition: (EntryDefinition & { readonly template: string }) | undefined): void {
+  #checkEntry(id: string, definition: EntrySource | undefined): void {
     if (definition === undefined) return;
     const { entries } = this.#known;
     const { template, or = [], byId, find = {}, value = "contract-id" } = definition;
@@ -216,7 +217,7 @@ export class Names<S extends ContractSelector> {
     }
   }
 
-  #checkPart(name: string, method: keyof EntryPart<S>, at: Path): void {
+  #checkPart(name: string, method: keyof EntryPart, at: Path): void {
     const { entries, parts } = this.#known;
     const part = parts.get(name);
     if (Object.hasOwn(entries, name) || part?.[method] !== undefined) return;

@@ -15,11 +15,11 @@ import type {
   RequestContext,
 } from "../sdk/registry.js";
 import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "./choice-context.js";
-import { type ContractSelector, type Group, unreadable } from "./selector.js";
+import { type Group, unreadable } from "./selector.js";
 import type { TableFields } from "./templates.js";
 
 /** The choices on instructions of a kind. */
-export interface ChoiceDefinition<S extends ContractSelector = ContractSelector> extends ContextDefinition<S> {
+export interface ChoiceDefinition extends ContextDefinition {
   /** What messages call the instruction. */
   readonly label: string;
   /** As the views of version 2 name it: `accept`. */
@@ -28,19 +28,19 @@ export interface ChoiceDefinition<S extends ContractSelector = ContractSelector>
 }
 
 /** A choice as the service answers it, and as the ledger needs it. */
-export interface CheckedChoice<S extends ContractSelector = ContractSelector> {
+export interface CheckedChoice {
   readonly operation: Choice | IssuanceChoice;
-  readonly answered: ChoiceDefinition<S>;
-  readonly strict: ChoiceDefinition<S>;
+  readonly answered: ChoiceDefinition;
+  readonly strict: ChoiceDefinition;
 }
 
 /** The group of what an instruction needs. */
 export type GroupOf = (instruction: Contract<TableFields>) => Group;
 
 /** The context of a choice on one instruction. `requireServed` throws "not-found" for a registrar that is not served. */
-export function answerChoice<S extends ContractSelector>(
+export function answerChoice(
   context: RequestContext,
-  definition: ChoiceDefinition<S>,
+  definition: ChoiceDefinition,
   { registrar, contractId, meta }: ChoiceQuery,
   groupOf: GroupOf,
   requireServed: (registrar: string) => void,
@@ -56,9 +56,9 @@ export function answerChoice<S extends ContractSelector>(
 }
 
 /** The context of a choice on the instruction. */
-export function answerOn<S extends ContractSelector>(
+export function answerOn(
   context: RequestContext,
-  definition: ChoiceDefinition<S>,
+  definition: ChoiceDefinition,
   instruction: Contract<TableFields>,
   group: Group,
   meta?: JsonObject,
@@ -119,8 +119,8 @@ export function selectInstruction(
   return chosen;
 }
 
-export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
-  readonly definition: ContextDefinition<S>;
+export interface FactoryRequest {
+  readonly definition: ContextDefinition;
   readonly group: Group;
   /** The candidates for the factory, in the order in which they are tried. */
   readonly factories: readonly Contract<TableFields>[];
@@ -138,10 +138,7 @@ export interface FactoryRequest<S extends ContractSelector = ContractSelector> {
 }
 
 /** Answers with the first factory on whose synchronizer everything is that its choice requires. */
-export function answerWithFactory<S extends ContractSelector>(
-  context: RequestContext,
-  request: FactoryRequest<S>,
-): FactoryResult {
+export function answerWithFactory(context: RequestContext, request: FactoryRequest): FactoryResult {
   const { definition, group, subject, factories, considered, needed, refusals } = request;
   const { targetSynchronizer: target, isTargetIncomplete = false } = request;
   const answer = () =>

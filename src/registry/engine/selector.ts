@@ -3,9 +3,8 @@ import type { Contract } from "../../domain/contract.js";
 import { combineErrors, notFound, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { hasUnreadable, type View } from "../../state/port.js";
-import { isInReassignment, missing, type Needed, neededContract, notOnSynchronizer } from "../needed.js";
+import { isInReassignment, missing, type Needed, notOnSynchronizer } from "../needed.js";
 import type { Considered, RequestContext } from "../sdk/registry.js";
-import type { RequestSubject } from "./choice-context.js";
 
 /** The parties that all contracts of an answer name, as far as they name one in the role. */
 export interface Group {
@@ -14,8 +13,6 @@ export interface Group {
   readonly operator: string | undefined;
   readonly provider: string | undefined;
 }
-
-const NONE: readonly never[] = [];
 
 /** A contract that was not found, and what depends on it. */
 export interface NegativeLookup {
@@ -32,12 +29,6 @@ export interface NegativeLookup {
  * returns them, and may be on any synchronizer or in reassignment.
  */
 export class ContractSelector {
-  readonly context: RequestContext;
-  readonly view: View;
-  /** All contracts of the answer that name an operator and a provider name these. */
-  readonly group: Group;
-  /** All contracts of the answer must be on this synchronizer. */
-  readonly synchronizer: string;
   /** Whether what the line that is written does not require is left out also where it is elsewhere or in reassignment. */
   allowsMissing = false;
   /** Whether the line is left out also where the participant does not tell in time what it would read by id. */
@@ -47,21 +38,22 @@ export class ContractSelector {
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
   #negatives: NegativeLookup[] | undefined;
+  #whenComplete: (() => readonly RegistryError[]) | undefined;
 
-  constructor(context: RequestContext, group: Group, synchronizer: string) {
-    this.context = context;
-    this.view = context.view;
-    this.group = group;
-    this.synchronizer = synchronizer;
+  /** All contracts of the answer that name an operator and a provider name those of the group, and are on the synchronizer. */
+  constructor(
+    readonly context: RequestContext,
+    readonly group: Group,
+    readonly synchronizer: string,
+  ) {}
+
+  get view(): View {
+    return this.context.view;
   }
 
   /** The registrar of the request: the admin of its instruments. */
   get registrar(): string {
     return this.group.registrar;
-  }
-
-  partiesOf({ roles }: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
-    return roles[role] ?? [];
   }
 
   /** The answer cannot be given. The first error decides the status. */
@@ -73,9 +65,9 @@ export class ContractSelector {
     return this.#failures !== undefined;
   }
 
-  /** Why the answer cannot be given. */
-  problems(): readonly RegistryError[] {
-    return this.#failures ?? NONE;
+  /** Finds why the answer cannot be given once it is complete: that comes after what has failed. */
+  failWhenComplete(find: () => readonly RegistryError[]): void {
+    this.#whenComplete = find;
   }
 
   /** What is kept under the name, else what `make` returns, which is kept for the answer. */
@@ -95,7 +87,7 @@ export class ContractSelector {
 
   /** Throws one error for all that is wrong. Call it when the answer is complete. */
   finish(): void {
-    const [first, ...others] = this.problems();
+    const [first, ...others] = [...(this.#failures ?? []), ...(this.#whenComplete?.() ?? [])];
     if (first !== undefined) throw combineErrors(first, others);
     const unproven = this.#uncertainNegative();
     if (unproven !== undefined) throw unproven;
@@ -141,14 +133,11 @@ export class ContractSelector {
    * elsewhere. It fails when it is complete, so that the message names all that is missing. `needed` is what the message
    * calls the contract.
    */
-  missing(candidates: readonly Contract[], required: boolean, needed: string | (() => Needed)): undefined {
+  missing(candidates: readonly Contract[], required: boolean, needed: () => Needed): undefined {
     if (!required && this.allowsMissing) return;
     const elsewhere = candidates.find(isInReassignment) ?? (required ? candidates[0] : undefined);
     if (elsewhere === undefined && !required) return;
-    const described = typeof needed === "string" ? neededContract(needed) : needed();
-    this.fail(
-      elsewhere === undefined ? missing(described) : notOnSynchronizer(elsewhere, this.synchronizer, described),
-    );
+    this.fail(elsewhere === undefined ? missing(needed()) : notOnSynchronizer(elsewhere, this.synchronizer, needed()));
   }
 
   /**

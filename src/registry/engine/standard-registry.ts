@@ -18,8 +18,8 @@ import type {
 } from "../sdk/registry.js";
 import type { ContextLine, LineArguments, RequestSubject } from "./choice-context.js";
 import { answerChoice, answerWithFactory, type ChoiceDefinition, type FactoryRequest } from "./operations.js";
-import { factorySubject } from "./request-subject.js";
-import { groupOf, tableSelector } from "./table.js";
+import { factorySubject } from "./choice-context.js";
+import { groupOf } from "./table.js";
 import { supplyOf, type TableFields } from "./templates.js";
 
 export interface TokenRules extends Pick<Registry, "name" | "templates" | "instruments"> {
@@ -55,7 +55,7 @@ export function standardRegistry(rules: TokenRules): Registry {
     const subject = { ...about, meta: query.meta };
     const { registrar } = query;
     return answerWithFactory(context, {
-      definition: { lines: [...first, ...rules.lines(operation)], selector: tableSelector },
+      definition: { lines: [...first, ...rules.lines(operation)] },
       group: groupOf(registrar),
       ...rules.factories(context, registrar, subject, operation),
       needed: () => neededContract(`the factory of registrar ${registrar}`, { registrar }),

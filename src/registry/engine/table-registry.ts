@@ -2,6 +2,7 @@
 import type { Instrument, OperationRequest, Registry, RequestContext } from "../sdk/registry.js";
 import { refuse } from "../../domain/errors.js";
 import type { View } from "../../state/port.js";
+import { formatMistake } from "../../util/operator-file.js";
 import { notServed } from "../needed.js";
 import { CHOICES, FACTORIES } from "../operation-names.js";
 import { apisOfInterfaces } from "../sdk/apis.js";
@@ -9,22 +10,22 @@ import type { RequestSubject } from "./choice-context.js";
 import { allOf, validNow } from "./entries.js";
 import { resolve } from "./file.js";
 import type { RegistryFile } from "./grammar.js";
-import { tableLookup } from "./lookup.js";
-import { tableChecks } from "./problems.js";
-import { factorySubject } from "./request-subject.js";
+import { tableChecks, tableLookup } from "./lookup.js";
+import { factorySubject } from "./choice-context.js";
 import { standardRegistry } from "./standard-registry.js";
 import { allFactories, compileTable, factoryTemplates } from "./table.js";
 import type { Table } from "./table-types.js";
 import { tallyGroup } from "./templates.js";
 
-export interface TableOptions {
-  /** The ids of the instruments of the instruments file by registrar, where the registry file leaves them to it. */
-  readonly named?: ReadonlyMap<string, readonly string[]>;
-}
-
-/** What its requests and answers have in common with those of modules, `checkedRegistry` checks. */
-export function tableRegistry(given: RegistryFile | Table, { named = new Map() }: TableOptions = {}): Registry {
-  const table = compileTable("rows" in given ? given : resolve(given).table, named.size > 0);
+/**
+ * What its requests and answers have in common with those of modules, `checkedRegistry` checks. `named`: the ids of the
+ * instruments of the instruments file by registrar, where the registry file leaves them to it.
+ */
+export function tableRegistry(
+  given: RegistryFile | Table,
+  named: ReadonlyMap<string, readonly string[]> = new Map(),
+): Registry {
+  const table = compileTable("rows" in given ? given : tableOf(given), named.size > 0);
   const instrumentsOf = (registrar: string): readonly string[] => named.get(registrar) ?? [];
   const { choices } = table;
   const { file } = table.table;
@@ -80,7 +81,7 @@ export function tableRegistry(given: RegistryFile | Table, { named = new Map() }
       if (factories.length === 0) requireServed(context, registrar);
       return { factories, considered: { candidates } };
     },
-    lines: (operation) => table.contextOf(operation).lines,
+    lines: (operation) => table.lines[operation],
     choices,
     isDirect:
       file.direct === undefined
@@ -109,4 +110,10 @@ export function tableRegistry(given: RegistryFile | Table, { named = new Map() }
     },
     ...(table.dependsOnVersions && { learnPackages: (versions) => table.parts.versions.learn(versions) }),
   };
+}
+
+function tableOf(file: RegistryFile): Table {
+  const { value, mistakes } = resolve(file);
+  if (value === undefined) throw new Error(mistakes.map(formatMistake).join("\n"));
+  return value;
 }

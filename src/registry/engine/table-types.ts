@@ -4,8 +4,8 @@ import type { Template } from "../../domain/template.js";
 import type { TableOperation } from "../operation-names.js";
 import type { AnyValue } from "../sdk/registry.js";
 import type { EntryPart, LineCondition } from "./choice-context.js";
-import type { Condition, EntryDefinition, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
-import type { ContractSelector } from "./selector.js";
+import type { Condition, EntrySource, LINE_KINDS, Missing, TemplateDefinition, UtilityFile } from "./grammar.js";
+import type { PartiesOf } from "./terms.js";
 
 export type LineKind = Exclude<(typeof LINE_KINDS)[number], "include">;
 
@@ -33,33 +33,34 @@ export interface Row {
 }
 
 /** A function that an entry may name. */
-export interface EntryFunction<S extends ContractSelector> {
+export interface EntryFunction {
   readonly arguments: z.ZodType;
   /** `given` was checked. */
-  make(given: unknown): EntryPart<S>;
+  make(given: unknown): EntryPart;
 }
 
 /** What a table may name besides what it defines. */
-export interface Vocabulary<S extends ContractSelector = ContractSelector> {
+export interface Vocabulary {
   readonly operations: readonly TableOperation[];
-  readonly facts: Readonly<Record<string, LineCondition<S>>>;
-  readonly functions: Readonly<Record<string, EntryFunction<S>>>;
+  readonly facts: Readonly<Record<string, LineCondition>>;
+  readonly partiesOf: PartiesOf;
+  readonly functions: Readonly<Record<string, EntryFunction>>;
   /** Entries of a module. */
-  readonly parts: ReadonlyMap<string, EntryPart<S>>;
+  readonly parts: ReadonlyMap<string, EntryPart>;
   /** Templates in TypeScript, by their names in the table or another text: entries of files are for others. */
   readonly templates: ReadonlyMap<string, Template>;
 }
 
 /** A registry file that was read, with what extends it. */
-export interface Table<S extends ContractSelector = ContractSelector> {
+export interface Table {
   readonly file: Omit<UtilityFile, "templates" | "entries" | "operations" | "packages">;
   /** With their packages and full names. */
   readonly templates: Readonly<Record<string, TemplateDefinition>>;
   /** Those that are found by their templates. */
-  readonly entries: Readonly<Record<string, EntryDefinition & { readonly template: string }>>;
+  readonly entries: Readonly<Record<string, EntrySource>>;
   /** The others. */
-  readonly parts: ReadonlyMap<string, EntryPart<S>>;
+  readonly parts: ReadonlyMap<string, EntryPart>;
   readonly rows: Readonly<Partial<Record<TableOperation, Row>>>;
   readonly packages: Readonly<Record<string, string>>;
-  readonly vocabulary: Vocabulary<S>;
+  readonly vocabulary: Vocabulary;
 }

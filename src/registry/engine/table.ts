@@ -1,23 +1,23 @@
 /** A table, compiled: its templates, its entries, and the lines of each operation. */
 import type { Contract } from "../../domain/contract.js";
 import type { View } from "../../state/port.js";
-import type { Choice, RequestContext } from "../sdk/registry.js";
+import type { Choice } from "../sdk/registry.js";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/choice-context.js";
 import { CHOICES, FACTORIES, type Factory, isExit, type TableOperation } from "../operation-names.js";
-import type { ContextDefinition, ContextLine, EntryPart, LineCondition, SelectorOf } from "./choice-context.js";
+import type { ContextLine, EntryPart, LineCondition } from "./choice-context.js";
 import { TableEntry } from "./entries.js";
 import type { Row, Table, TableLine, Vocabulary } from "./table-types.js";
 import { type Condition, type EntryDefinition, factoriesOf } from "./grammar.js";
 import { foundBy } from "./names.js";
-import type { CheckedChoice, ChoiceDefinition } from "./operations.js";
-import { ContractSelector, type Group } from "./selector.js";
+import type { ChoiceDefinition } from "./operations.js";
+import type { Group } from "./selector.js";
 import { type TableFields, type TableTemplate, tableTemplates } from "./templates.js";
 import { PackageVersions } from "./versions.js";
 
 /** What the lines of a table are compiled with. */
-export interface Parts<S extends ContractSelector = ContractSelector> {
-  readonly entries: ReadonlyMap<string, EntryPart<S>>;
-  readonly facts: Vocabulary<S>["facts"];
+export interface Parts {
+  readonly entries: ReadonlyMap<string, EntryPart>;
+  readonly facts: Vocabulary["facts"];
   readonly versions: PackageVersions;
 }
 
@@ -38,11 +38,11 @@ export interface CompiledTable {
   /** By operation; an operation that the registry does not have has none. */
   readonly factories: ReadonlyMap<Factory, CompiledFactory>;
   readonly choices: ReadonlyMap<Choice, ChoiceDefinition>;
-  /** The context of a factory; that of a transfer has the lines of all kinds. */
-  contextOf(operation: Factory): ContextDefinition;
+  /** Of the context of a factory; that of a transfer has the lines of all kinds. */
+  readonly lines: Readonly<Record<Factory, readonly ContextLine[]>>;
   /** The entries of an operation whose contracts are read by id: of its lines, their conditions, and what leads to these. */
   readonly readById: ReadonlyMap<string, readonly TableEntry[]>;
-  kindOf(...request: Parameters<LineCondition<ContractSelector>>): TransferKind;
+  kindOf(...request: Parameters<LineCondition>): TransferKind;
 }
 
 /** A table has no groups beside its registrars. */
@@ -55,16 +55,13 @@ export function compileTable(table: Table, namesInstruments = false): CompiledTa
   const entries = tableEntries(table, templates);
   const versions = new PackageVersions(new Map(Object.entries(table.packages)));
   const parts = { entries, facts: table.vocabulary.facts, versions };
-  const contextOf = (operation: TableOperation): ContextDefinition => {
-    const { lines } = compileRow(rows[operation], parts, tableSelector);
-    return { lines: [...lines, factoryLine], selector: tableSelector };
-  };
+  const linesOf = (operation: TableOperation) => [...compileRow(rows[operation], parts), factoryLine];
   const choices = standardChoices(
     (kind) =>
       Object.entries(table.templates).flatMap(([name, one]) =>
         one.choices === kind ? (templates.get(name) ?? []) : [],
       ),
-    contextOf,
+    linesOf,
   );
   const direct = file.direct === undefined ? undefined : entries.get(file.direct);
   const kindOf: CompiledTable["kindOf"] = (selector, subject) => {
@@ -77,11 +74,6 @@ export function compileTable(table: Table, namesInstruments = false): CompiledTa
     const entry = new TableEntry("factory", definition, optionsOf(table, templates, entries));
     return [operation, { definition, entry, template }] as const;
   });
-  const definitions: Record<Factory, ContextDefinition> = {
-    "transfer-factory": { lines: [...transferLines(table, parts, kindOf), factoryLine], selector: tableSelector },
-    "allocation-factory": contextOf("allocation-factory"),
-    "settlement-factory": contextOf("settlement-factory"),
-  };
   const operations = [...FACTORIES, ...CHOICES];
   const dependsOnVersions = Object.values(rows).some(({ lines }) =>
     lines.some(({ if: only, unless }) => [...only, ...unless].some((one) => typeof one === "object")),
@@ -95,7 +87,11 @@ export function compileTable(table: Table, namesInstruments = false): CompiledTa
     factories: new Map(factories),
     choices,
     readById: new Map(operations.map((one) => [one, entriesReadById(table, entries, one)])),
-    contextOf: (operation) => definitions[operation],
+    lines: {
+      "transfer-factory": [...transferLines(table, parts, kindOf), factoryLine],
+      "allocation-factory": linesOf("allocation-factory"),
+      "settlement-factory": linesOf("settlement-factory"),
+    },
     kindOf,
   };
 }
@@ -132,31 +128,27 @@ export const allFactories = (table: CompiledTable, view: View): readonly Contrac
   ...new Set(factoryTemplates(table).flatMap((template) => view.all(template))),
 ];
 
-/** What the table says is what the ledger needs. */
-export const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>
-  Array.from(choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
-
 /** The choices of the token standard: each on the contracts of the templates of its kind. */
 export const standardChoices = (
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
-  contextOf: (choice: Choice) => ContextDefinition,
+  linesOf: (choice: Choice) => readonly ContextLine[],
 ): ReadonlyMap<Choice, ChoiceDefinition> =>
-  new Map(CHOICES.map((choice) => [choice, onInstructions(choice, contextOf(choice), templatesOf)]));
+  new Map(CHOICES.map((choice) => [choice, onInstructions(choice, linesOf(choice), templatesOf)]));
 
 /** The context of a choice, whose name begins with what the instruction is. */
-export function onInstructions<S extends ContractSelector>(
+export function onInstructions(
   choice: string,
-  context: ContextDefinition<S>,
+  lines: readonly ContextLine[],
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
-): ChoiceDefinition<S> {
+): ChoiceDefinition {
   const [kind = "", action = ""] = choice.split("/");
   const label = kind.replaceAll("-", " ");
-  return { ...context, label, action, templates: templatesOf(kind), isExit: isExit(choice) };
+  return { lines, label, action, templates: templatesOf(kind), isExit: isExit(choice) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */
 function transferLines({ rows }: Table, parts: Parts, kindOf: CompiledTable["kindOf"]): readonly ContextLine[] {
-  const linesOf = (kind: TransferKind) => compileRow(rows[`transfer-factory/${kind}`], parts, tableSelector).lines;
+  const linesOf = (kind: TransferKind) => compileRow(rows[`transfer-factory/${kind}`], parts);
   const written = new Set(TRANSFER_KINDS.map((kind) => JSON.stringify(rows[`transfer-factory/${kind}`])));
   if (written.size === 1) return linesOf("offer");
   return TRANSFER_KINDS.flatMap((kind) =>
@@ -164,23 +156,20 @@ function transferLines({ rows }: Table, parts: Parts, kindOf: CompiledTable["kin
   );
 }
 
-const onlyWhere = (line: ContextLine, holds: LineCondition<ContractSelector>): ContextLine => ({
+const onlyWhere = (line: ContextLine, holds: LineCondition): ContextLine => ({
   ...line,
   when: (...request) => holds(...request) && (line.when === undefined || line.when(...request)),
 });
 
-export const tableSelector = (context: RequestContext, group: Group, synchronizer: string): ContractSelector =>
-  new ContractSelector(context, group, synchronizer);
-
-const optionsOf = <S extends ContractSelector>(
-  { file }: Table<S>,
+const optionsOf = (
+  { file, vocabulary: { partiesOf } }: Table,
   templates: ReadonlyMap<string, TableTemplate>,
   entries: ReadonlyMap<string, TableEntry>,
-) => ({ templates, entries, elsewhere: file.elsewhere ?? "refuse" });
+) => ({ templates, entries, elsewhere: file.elsewhere ?? "refuse", partiesOf });
 
 /** The entries that are found by their templates. */
-export function tableEntries<S extends ContractSelector>(
-  table: Table<S>,
+export function tableEntries(
+  table: Table,
   templates: ReadonlyMap<string, TableTemplate>,
 ): ReadonlyMap<string, TableEntry> {
   const entries = new Map<string, TableEntry>();
@@ -190,14 +179,11 @@ export function tableEntries<S extends ContractSelector>(
   return entries;
 }
 
-/** The context of an operation. A request evaluates no names and no text. */
-export const compileRow = <S extends ContractSelector>(
-  row: Row | undefined,
-  parts: Parts<S>,
-  selector: SelectorOf<S>,
-): ContextDefinition<S> => ({ lines: (row?.lines ?? []).map((line) => compileLine(line, parts)), selector });
+/** The lines of an operation. A request evaluates no names and no text. */
+export const compileRow = (row: Pick<Row, "lines"> | undefined, parts: Parts): readonly ContextLine[] =>
+  (row?.lines ?? []).map((line) => compileLine(line, parts));
 
-function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S>): ContextLine<S> {
+function compileLine(line: TableLine, parts: Parts): ContextLine {
   const { name, keys, missing } = line;
   return {
     name,
@@ -209,7 +195,7 @@ function compileLine<S extends ContractSelector>(line: TableLine, parts: Parts<S
   };
 }
 
-function writeOf<S extends ContractSelector>(line: TableLine, { entries }: Parts<S>): ContextLine<S>["write"] {
+function writeOf(line: TableLine, { entries }: Parts): ContextLine["write"] {
   const { kind, name, of, disclose = true, constant } = line;
   if (constant !== undefined) return () => constant;
   const entry = entries.get(name);
@@ -234,20 +220,14 @@ function writeOf<S extends ContractSelector>(line: TableLine, { entries }: Parts
 }
 
 /** First `unless`: a transfer to oneself needs no look-up. */
-function conditionOf<S extends ContractSelector>(
-  { if: only, unless }: TableLine,
-  parts: Parts<S>,
-): LineCondition<S> | undefined {
+function conditionOf({ if: only, unless }: TableLine, parts: Parts): LineCondition | undefined {
   const excluding = unless.map((one) => compileCondition(one, parts));
   const including = only.map((one) => compileCondition(one, parts));
   if (excluding.length + including.length === 0) return undefined;
   return (...request) => !excluding.some((holds) => holds(...request)) && including.every((holds) => holds(...request));
 }
 
-function compileCondition<S extends ContractSelector>(
-  condition: Condition,
-  { entries, facts, versions }: Parts<S>,
-): LineCondition<S> {
+function compileCondition(condition: Condition, { entries, facts, versions }: Parts): LineCondition {
   if (typeof condition !== "string") return (_selector, { contract }) => versions.meets(condition, contract);
   const fact = Object.hasOwn(facts, condition) ? facts[condition] : undefined;
   if (fact !== undefined) return fact;

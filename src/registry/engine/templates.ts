@@ -241,12 +241,8 @@ function accountsAt(payload: JsonValue, path: string, admin: string): Account[] 
 }
 
 /** A special account has no party. */
-function partiesAt(payload: JsonValue, path: string, admin: string): string[] {
-  const [account, ...others] = accountsAt(payload, path, admin);
-  if (account === undefined) return [];
-  if (others.length === 0) return account.isSpecial ? [] : [account.party];
-  return [account, ...others].flatMap(({ party, isSpecial }) => (isSpecial ? [] : party));
-}
+const partiesAt = (payload: JsonValue, path: string, admin: string): string[] =>
+  accountsAt(payload, path, admin).flatMap(({ party, isSpecial }) => (isSpecial ? [] : party));
 
 /** Those that are there. */
 const flagsAt = (payload: JsonValue, flags: Readonly<Record<string, string>>): Readonly<Record<string, boolean>> =>

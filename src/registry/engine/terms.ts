@@ -24,6 +24,16 @@ export function termOf(text: string): FindTerm {
 /** The values that are parties of the request, for each of which an entry is looked up. */
 export const PARTIES: ReadonlySet<string> = new Set(["sender", "receiver", "holder", "party"]);
 
+/** The parties of a request in a role. */
+export type PartiesOf = (
+  selector: ContractSelector,
+  subject: Pick<RequestSubject, "roles" | "instruments">,
+  role: string,
+) => readonly string[];
+
+/** Those that the request names. */
+export const partiesNamed: PartiesOf = (_selector, { roles }, role) => roles[role] ?? [];
+
 /** The values of one look-up. */
 interface Terms {
   readonly values: readonly string[];
@@ -42,6 +52,7 @@ interface TermsRequest {
   /** The accounts that count. */
   readonly of: readonly string[];
   readonly only: EntryDefinition["only"];
+  readonly partiesOf: PartiesOf;
   /** The parties in a role of another entry's contracts. */
   readonly rolesOf: (entry: string, role: string) => readonly string[];
 }
@@ -74,7 +85,7 @@ export function termsOf(terms: readonly FindTerm[], request: TermsRequest): read
 /** The values of the request for a term, each once. */
 function valuesOf(
   term: string,
-  { selector, subject, of, only, rolesOf }: TermsRequest,
+  { selector, subject, of, only, partiesOf, rolesOf }: TermsRequest,
   { party, role }: Terms,
 ): readonly string[] {
   const { roles, accounts = {} } = subject;
@@ -94,7 +105,7 @@ function valuesOf(
     default: {
       if (term.startsWith("meta.")) return metaAt(subject.meta, term.slice("meta.".length));
       const [entry = "", named] = term.split(".");
-      return [...new Set(named === undefined ? selector.partiesOf(subject, entry) : rolesOf(entry, named))];
+      return [...new Set(named === undefined ? partiesOf(selector, subject, entry) : rolesOf(entry, named))];
     }
   }
 }

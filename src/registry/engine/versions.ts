@@ -1,4 +1,5 @@
 /** Versions of Daml packages, by which conditions decide. */
+import type { PackageCondition } from "./grammar.js";
 import { type Contract, packageIdOf } from "../../domain/contract.js";
 
 /** Numbers separated by points. */
@@ -12,13 +13,6 @@ export function compareVersions(a: string, b: string): number {
     if (difference !== 0) return difference;
   }
   return 0;
-}
-
-/** A contract is of the package, at least `from` and below `before`; one of the two may be absent. */
-export interface PackageCondition {
-  readonly package: string;
-  readonly from?: string | undefined;
-  readonly before?: string | undefined;
 }
 
 /** The versions of package ids: those of the file, else of the participant, else published ones. */

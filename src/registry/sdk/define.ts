@@ -3,7 +3,7 @@ import type { Template } from "../../domain/template.js";
 import type { ContextLine } from "../engine/choice-context.js";
 import { allOf, validNow } from "../engine/entries.js";
 import { standardRegistry } from "../engine/standard-registry.js";
-import { standardChoices, tableSelector } from "../engine/table.js";
+import { standardChoices } from "../engine/table.js";
 import type { TableFields } from "../engine/templates.js";
 import { notServed } from "../needed.js";
 import { type Factory, isExit } from "../operation-names.js";
@@ -76,7 +76,7 @@ export function defineRegistry<P>(definition: RegistryDefinition<P>): Registry {
       allFactories: (context) => validNow(context, context.view.all(template)),
       factories: (context, registrar) => ({ factories: factoriesOf(context, registrar) }),
       lines: linesOf,
-      choices: standardChoices(ofKind, (operation) => ({ lines: linesOf(operation), selector: tableSelector })),
+      choices: standardChoices(ofKind, linesOf),
       isDirect: isDirect && ((...line) => isDirect(contextRequest(...line))),
     }),
     ...replaced,

@@ -1,34 +1,27 @@
 import type { Contract } from "../../domain/contract.js";
 import type { Account } from "../account.js";
-import type { EntryArguments, EntryPart } from "../engine/choice-context.js";
+import type { EntryArguments, EntryPart, RequestSubject } from "../engine/choice-context.js";
 import { allOf, validNow } from "../engine/entries.js";
-import { lookupKey } from "../engine/templates.js";
+import { lookupKey, type Named } from "../engine/templates.js";
 import type { Needed } from "../needed.js";
 import type { AnyValue, RequestContext } from "./registry.js";
 import type { ContractFields, ModuleTemplate } from "./template.js";
 
 /** What a function of a module adds to: one answer, whose contracts are all on one synchronizer. */
-export interface ContextRequest {
+export interface ContextRequest extends Pick<RequestSubject, "instruments" | "contract"> {
   /** The contracts at one offset, and the time. */
   readonly context: RequestContext;
   readonly registrar: string;
-  /**
-   * Ids of the instruments, each once: one for most operations, several for a settlement or an allocation with several legs,
-   * none for a committed allocation whose legs are given later.
-   */
-  readonly instruments: readonly string[];
   /**
    * Parties by role: `sender` and `receiver` of a transfer or of the leg of an allocation (of version 2 its authorizer is the
    * sender), `holder` whose holdings are minted or burned, `provider`, `executor`, and those that a template names. Never those
    * of special accounts.
    */
-  readonly parties: Readonly<Record<string, readonly string[]>>;
+  readonly parties: Named<string>;
   /** Accounts of version 2: `own` are those of the parties who act. */
-  readonly accounts: Readonly<Record<string, readonly Account[]>>;
+  readonly accounts: Named<Account>;
   /** Contract ids by what they are of: `locked` holdings, input `holdings`, `allocations`, and those that a template names. */
-  readonly contractIds: Readonly<Record<string, readonly string[]>>;
-  /** The contract on which the choice is exercised: the factory or the instruction. */
-  readonly contract: Contract | undefined;
+  readonly contractIds: Named<string>;
   /**
    * The newest contract of the registrar that is valid now and on the synchronizer of the answer. `by`: the values at the
    * paths of one of the template's look-ups. Without one it returns undefined, and the answer is refused as a whole, with all

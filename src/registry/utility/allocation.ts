@@ -14,7 +14,6 @@ import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
-import type { UtilitySelector } from "./entries.js";
 import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
@@ -203,7 +202,7 @@ const units = ["legs", "allocations", "instruments", "accounts", "parties"] as c
 /** Throws "invalid" for what is not a pending allocation instruction, once the view has all that the ledger had. */
 export function requirePending(
   context: RequestContext,
-  definition: ChoiceDefinition<UtilitySelector>,
+  definition: ChoiceDefinition,
   { registrar = "", contractId }: ChoiceQuery,
 ): void {
   const { view, hasReachedEnd } = context;

@@ -5,11 +5,10 @@ import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
-import { checkInstruction } from "../engine/problems.js";
+import { checkInstruction } from "../engine/lookup.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
 import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning } from "../sdk/registry.js";
-import type { UtilitySelector } from "./entries.js";
 import {
   candidateConfigurations,
   factoriesOf,
@@ -23,8 +22,6 @@ import { findConfiguration } from "./instruments.js";
 import { type CheckedOperation, isUsual, type UtilityContexts } from "./contexts.js";
 import { directTransferReach } from "./transfer.js";
 
-type Definition = ContextDefinition<UtilitySelector>;
-
 const SETTLEMENT = "settlement-factory";
 
 /** Answers an operation with a factory of the group. A settlement is of version 2 of the token standard. */
@@ -34,7 +31,7 @@ export const attempt = (
   group: Group,
   { operation, answered }: CheckedOperation,
   subject: RequestSubject,
-  definition: Definition = answered,
+  definition: ContextDefinition = answered,
 ): FactoryResult => {
   const { registrar } = group;
   const { instruments } = subject;
@@ -60,7 +57,7 @@ export function checkInstrument(
   const instrument = typeof identifier === "string" ? identifier : identifier.id;
   // The parties are not known.
   const subject = withProvider({ instruments: [instrument], roles: {} }, group);
-  const write = ({ answered }: { readonly answered: Definition }, synchronizer: string) =>
+  const write = ({ answered }: { readonly answered: ContextDefinition }, synchronizer: string) =>
     writeContext(context, answered, group, synchronizer, subject);
   const direct = directTransfers(context, group, instrument);
   const offer = contexts.factories["transfer-factory/offer"];
@@ -150,6 +147,7 @@ function settlementOf(
   const parties = new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? [])]);
   const holders = [...parties].map((party) => ({ party, instruments: [instrument] }));
   const subject = { instruments: [instrument], roles: {}, holders, allocations: [allocation] };
-  const run = (definition: Definition) => () => attempt(context, contexts, group, settlement, subject, definition);
+  const run = (definition: ContextDefinition) => () =>
+    attempt(context, contexts, group, settlement, subject, definition);
   return [{ operation: SETTLEMENT, answered: run(settlement.answered), strict: run(settlement.strict) }];
 }

@@ -24,7 +24,7 @@ import {
 } from "../operation-names.js";
 import { type ContextFunction, moduleEntry } from "../sdk/request.js";
 import type { Role } from "./credentials.js";
-import { credentialRoles, facts, functions, UtilitySelector } from "./entries.js";
+import { credentialRoles, facts, functions, partiesOf } from "./entries.js";
 import { byName, instructionsOf, PUBLISHED, templates as builtInTemplates, utilityFile } from "./templates.js";
 
 type ChoiceOperation = Choice | IssuanceChoice;
@@ -36,10 +36,8 @@ const factoryOperations: readonly FactoryOperation[] = [
 ];
 const choiceOperations: readonly ChoiceOperation[] = [...CHOICES, ...ISSUANCE_CHOICES];
 
-type Definition = ContextDefinition<UtilitySelector>;
-
 /** An operation as the service answers it, and as the ledger needs it. */
-export interface CheckedOperation<O extends string = string, D extends Definition = Definition> {
+export interface CheckedOperation<O extends string = string, D extends ContextDefinition = ContextDefinition> {
   readonly operation: O;
   /** What the service writes. */
   readonly answered: D;
@@ -51,7 +49,7 @@ export interface CheckedOperation<O extends string = string, D extends Definitio
   readonly requiresCredentials: boolean;
 }
 
-export type UtilityChoice = CheckedOperation<ChoiceOperation, ChoiceDefinition<UtilitySelector>>;
+export type UtilityChoice = CheckedOperation<ChoiceOperation, ChoiceDefinition>;
 
 /** Choices on what a factory makes. It makes allocations at once: an instruction to make one is checked where it exists. */
 export const isUsual = ({ operation }: Pick<UtilityChoice, "operation">): boolean =>
@@ -66,12 +64,12 @@ export interface UtilityContexts {
   readonly allocationTemplates: readonly Template<TableFields>[];
   readonly packageVersions: PackageVersions;
   /** The table in force. */
-  readonly table: Table<UtilitySelector>;
+  readonly table: Table;
 }
 
 /** The table of the Registry Utility, with what a module adds. */
 export interface UtilityTable {
-  readonly table: Table<UtilitySelector>;
+  readonly table: Table;
   readonly allocations: readonly Template<TableFields>[];
 }
 
@@ -106,23 +104,19 @@ export function utilityTable(extension: unknown = {}): UtilityTable {
   const parts = new Map(Object.entries(entries).map(([name, write]) => [name, moduleEntry(write)] as const));
   const named = new Set<Template>(byName.values());
   const others = [...builtInTemplates.filter((one) => !named.has(one)), ...templates, ...allocations];
-  const vocabulary: Vocabulary<UtilitySelector> = {
+  const vocabulary: Vocabulary = {
     operations: [...factoryOperations, ...choiceOperations],
     facts,
+    partiesOf,
     functions,
     parts,
     templates: new Map<string, Template>([...byName, ...others.map((one) => [templateName(one), one] as const)]),
   };
-  const { table, mistakes } = resolve(utilityFile, vocabulary);
-  if (mistakes.length > 0) throw new ExtensionError(mistakes);
+  const table = orThrow(resolve(utilityFile, vocabulary));
   const changes = orThrow(check(z.array(changeForm), written), ["changes"]);
   // Its templates are those of the vocabulary.
-  const extended = extend({ ...table, templates: {} }, { changes });
-  if (extended.mistakes.length > 0) throw new ExtensionError(extended.mistakes);
-  return { table: extended.table, allocations };
+  return { table: orThrow(extend({ ...table, templates: {} }, { changes })), allocations };
 }
-
-const utilitySelector = (...answer: ConstructorParameters<typeof UtilitySelector>) => new UtilitySelector(...answer);
 
 /** A table is compiled once, at start. */
 export function compileUtility({ table, allocations }: UtilityTable): UtilityContexts {
@@ -131,11 +125,11 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   const versions = new PackageVersions(new Map(Object.entries(table.packages)), PUBLISHED);
   const parts = { entries, facts: table.vocabulary.facts, versions };
   const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
-  const contextOf = (name: FactoryOperation | ChoiceOperation) => compileRow(table.rows[name], parts, utilitySelector);
+  const linesOf = (name: FactoryOperation | ChoiceOperation) => compileRow(table.rows[name], parts);
   const ofKind = (kind: string) => (kind === "allocation" ? allocationTemplates : instructionsOf(kind));
-  const factories = factoryOperations.map((name) => checkedOperation(table, name, contextOf(name)));
+  const factories = factoryOperations.map((name) => checkedOperation(table, name, { lines: linesOf(name) }));
   const choices = choiceOperations.map((name) =>
-    checkedOperation(table, name, onInstructions(name, contextOf(name), ofKind)),
+    checkedOperation(table, name, onInstructions(name, linesOf(name), ofKind)),
   );
   const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
@@ -152,8 +146,8 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
 const byOperation = <T extends { readonly operation: string }>(all: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(all.map((one) => [one.operation, one]));
 
-function checkedOperation<O extends TableOperation, D extends Definition>(
-  { rows }: Table<UtilitySelector>,
+function checkedOperation<O extends TableOperation, D extends ContextDefinition>(
+  { rows }: Table,
   operation: O,
   answered: D,
 ): CheckedOperation<O, D> {

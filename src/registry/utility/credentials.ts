@@ -4,6 +4,7 @@ import type { View } from "../../state/port.js";
 import type { ContractSelector } from "../engine/selector.js";
 import { missing, type Needed, notOnSynchronizer } from "../needed.js";
 import type { Claim, InstrumentConfiguration, Requirement } from "../sdk/registry.js";
+import { configurationOf } from "./factory.js";
 import { claimsOn, type Credential, credential, indexKeys } from "./templates.js";
 
 export interface CredentialSelection {
@@ -198,17 +199,13 @@ export type Role = "holder" | "issuer";
 export const requirementsFor = (role: Role, configuration: InstrumentConfiguration): readonly Requirement[] =>
   role === "holder" ? configuration.holderRequirements : configuration.issuerRequirements;
 
-interface ConfiguredSelector extends ContractSelector {
-  configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined;
-}
-
 /**
  * The credentials by which a party meets the requirements of instruments. If some are missing, what there is of them;
  * if they are `required`, the answer fails with "not-found". It fails with "conflict" if the party has the missing ones on
  * another synchronizer, or in reassignment.
  */
 export function selectCredentials(
-  selector: ConfiguredSelector,
+  selector: ContractSelector,
   party: string,
   role: Role,
   instruments: readonly string[],
@@ -237,12 +234,12 @@ export function selectCredentials(
 
 /** The requirements of the instruments, each once; none of one whose configuration is not there. */
 function requirementsOf(
-  selector: ConfiguredSelector,
+  selector: ContractSelector,
   role: Role,
   instruments: readonly string[],
 ): readonly Requirement[] {
   const ofInstrument = (id: string): readonly Requirement[] => {
-    const configuration = selector.configuration(id, false);
+    const configuration = configurationOf(selector, id, false);
     return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
   };
   const [only, second] = instruments;
@@ -298,7 +295,7 @@ function neededFor(party: string, { issuer, requiredClaims }: Requirement): Need
 
 /** Tells the recorder which credentials were found for which requirements. */
 function record(
-  selector: ConfiguredSelector,
+  selector: ContractSelector,
   party: string,
   role: Role,
   instruments: readonly string[],

@@ -1,73 +1,28 @@
-/** What the table of the Registry Utility cannot say: the functions that its entries name, its facts, and its selector. */
+/** What the table of the Registry Utility cannot say: the functions that its entries name, and its facts. */
 import { z } from "zod";
 import type { Contract } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
-import type { ChoiceContextBuilder, RequestSubject, EntryPart, LineCondition } from "../engine/choice-context.js";
+import type { ChoiceContextBuilder, EntryPart, LineCondition } from "../engine/choice-context.js";
 import { allOf, type Found } from "../engine/entries.js";
 import { FACTS } from "../engine/file.js";
 import type { EntryFunction } from "../engine/table-types.js";
-import { ContractSelector, ofGroup, otherGroups } from "../engine/selector.js";
+import { type ContractSelector, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";
+import { partiesNamed, type PartiesOf } from "../engine/terms.js";
 import { neededContract } from "../needed.js";
-import type { Considered, InstrumentConfiguration, NamedValue } from "../sdk/registry.js";
+import type { Considered, NamedValue } from "../sdk/registry.js";
 import { type Role, selectCredentials } from "./credentials.js";
-import { candidateConfigurations } from "./factory.js";
-import {
-  entryNamed,
-  featuredAppRight,
-  holding,
-  instrumentConfiguration,
-  registrarService,
-  utilityFile,
-} from "./templates.js";
+import { configurationOf, configurationsOf } from "./factory.js";
+import { entryNamed, featuredAppRight, holding, registrarService, utilityFile } from "./templates.js";
 
-export class UtilitySelector extends ContractSelector {
-  /** Whether an instrument with `checkBlocklist` is refused: the choice would fail, and no line discloses a blocklist. */
-  refusesBlocklist = false;
-  /** The latest result of `configuration`: several entries of an answer need the same one. */
-  #instrument: string | undefined;
-  #configuration: Contract<InstrumentConfiguration> | undefined;
-  /** The instruments with `checkBlocklist`. The limit of instruments of a request bounds them. */
-  #withBlocklist: Set<string> | undefined;
-
-  /** The provider is that of the group, else of the first instrument's configuration. */
-  override partiesOf(subject: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
-    const named = super.partiesOf(subject, role);
-    const [instrument] = subject.instruments;
-    if (role !== "provider" || named.length > 0 || instrument === undefined) return named;
-    const configuration = this.configuration(instrument, false);
-    return configuration === undefined ? [] : [configuration.fields.provider];
-  }
-
-  /**
-   * The group's configuration of an instrument of the registrar, by its default identifier. If it is missing, as
-   * `missing`; one that is elsewhere is returned where the answer fails anyway, because it tells what else is missing.
-   */
-  configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
-    if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
-    const all = candidateConfigurations(this.view, this.registrar, instrument);
-    const selected = this.selectOfGroup(all, required, {
-      name: `the InstrumentConfiguration of instrument "${instrument}" of registrar ${this.registrar}`,
-      kind: "configuration",
-      registrar: this.registrar,
-      instrument,
-      template: instrumentConfiguration.qualifiedName,
-    });
-    const found = selected ?? (this.hasFailed ? ofGroup(all, this.group)[0] : undefined);
-    if (found === undefined) return undefined;
-    if (found.fields.checkBlocklist) (this.#withBlocklist ??= new Set()).add(instrument);
-    this.#configuration = found;
-    this.#instrument = instrument;
-    return found;
-  }
-
-  /** A missing contract comes before the blocklists that are not configured. */
-  override problems(): readonly RegistryError[] {
-    if (!this.refusesBlocklist || this.#withBlocklist === undefined) return super.problems();
-    const blocklists = Array.from(this.#withBlocklist, (instrument) => blocklistNeeded(instrument, this.registrar));
-    return [...super.problems(), ...blocklists];
-  }
-}
+/** The provider is that of the request or its group, else of the first instrument's configuration. */
+export const partiesOf: PartiesOf = (selector, subject, role) => {
+  const named = partiesNamed(selector, subject, role);
+  const [instrument] = subject.instruments;
+  if (role !== "provider" || named.length > 0 || instrument === undefined) return named;
+  const configuration = configurationOf(selector, instrument, false);
+  return configuration === undefined ? [] : [configuration.fields.provider];
+};
 
 const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
   refuse(
@@ -77,24 +32,22 @@ const blocklistNeeded = (instrument: string, registrar: string): RegistryError =
     { registrar, instrument },
   );
 
-type UtilityEntry = EntryPart<UtilitySelector>;
-
 /** The configuration of the instrument; left out if there is not exactly one instrument. */
-const instrumentConfigurationEntry: UtilityEntry = {
+const instrumentConfigurationEntry: EntryPart = {
   value(builder, selector, { instruments }, required) {
     const [only] = instruments;
     if (only === undefined || instruments.length > 1) return undefined;
-    const configuration = selector.configuration(only, required);
+    const configuration = configurationOf(selector, only, required);
     return configuration === undefined ? undefined : builder.reference(configuration);
   },
 };
 
 /** The configurations of all instruments, by instrument id. */
-const instrumentConfigurationsEntry: UtilityEntry = {
+const instrumentConfigurationsEntry: EntryPart = {
   value(builder, selector, { instruments }, required) {
     const configurations: NamedValue[] = [];
     for (const id of instruments) {
-      const configuration = selector.configuration(id, required);
+      const configuration = configurationOf(selector, id, required);
       if (configuration !== undefined) configurations.push({ name: id, value: builder.reference(configuration) });
     }
     return { tag: "AV_Map", value: configurations };
@@ -109,7 +62,7 @@ const credentialsArguments = z.strictObject({
 });
 
 /** The credentials of parties for their instruments, in one list; those of accounts by party. */
-const credentialsEntry = ({ of, requirements }: z.infer<typeof credentialsArguments>): UtilityEntry => ({
+const credentialsEntry = ({ of, requirements }: z.infer<typeof credentialsArguments>): EntryPart => ({
   value(builder, selector, { roles, instruments, sent = instruments, holders = [] }, required) {
     if (of !== "accounts") {
       // The sender's for the instruments that it gives away.
@@ -126,7 +79,7 @@ const credentialsEntry = ({ of, requirements }: z.infer<typeof credentialsArgume
 
 /** Those of all the parties. One credential of an issuer may serve several. */
 function credentialsOf(
-  selector: UtilitySelector,
+  selector: ContractSelector,
   parties: readonly string[] = [],
   role: Role,
   instruments: readonly string[],
@@ -140,7 +93,7 @@ function credentialsOf(
  * Whether the service of the group asks for result contracts. Left out if it does not say or does not exist: the packages
  * read that as true, so a value would change what happens on the ledger.
  */
-const enableResultContractsEntry: UtilityEntry = {
+const enableResultContractsEntry: EntryPart = {
   value(_builder, selector) {
     const { context, view, registrar } = selector;
     const all = allOf(registrarService, view, registrar);
@@ -165,9 +118,9 @@ const enableResultContractsEntry: UtilityEntry = {
 const allRights = entryNamed("any-featured-app-right");
 const rewards = entryNamed("app-reward-configuration");
 
-const featuredAppRightEntry: UtilityEntry = {
+const featuredAppRightEntry: EntryPart = {
   value(builder, selector, subject, required) {
-    const [provider] = selector.partiesOf(subject, "provider");
+    const [provider] = partiesOf(selector, subject, "provider");
     if (provider === undefined) return undefined;
     const rights = allRights.candidates(selector.view, selector.registrar, [provider]);
     const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);
@@ -181,7 +134,7 @@ const featuredAppRightEntry: UtilityEntry = {
 };
 
 /** Anyone can create a FeaturedAppRight. If the provider has any reward configuration, only rights of its DSO count. */
-function rightsThatCount(selector: UtilitySelector, rights: readonly Found[], provider: string): readonly Found[] {
+function rightsThatCount(selector: ContractSelector, rights: readonly Found[], provider: string): readonly Found[] {
   const all = rewards.candidates(selector.view, selector.registrar, [provider]);
   const ofProvider = ofGroup(all, selector.group);
   const reward = selector.newest(ofProvider) ?? ofProvider[0];
@@ -196,20 +149,20 @@ function explainRights(rights: readonly Contract[], candidates: readonly Contrac
   return { candidates: rights, reasons };
 }
 
-const factoryDisclosure: UtilityEntry = {
+const factoryDisclosure: EntryPart = {
   disclose(builder, _selector, { factory }) {
     if (factory !== undefined) builder.disclose(factory);
   },
 };
 
 /** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
-const lockedHoldingDisclosure: UtilityEntry = {
+const lockedHoldingDisclosure: EntryPart = {
   disclose(builder, selector, { refs }, required) {
     discloseHoldings(builder, selector, refs?.["locked"], required);
   },
 };
 
-const allocationsDisclosure: UtilityEntry = {
+const allocationsDisclosure: EntryPart = {
   disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
       const needed = () => ({
@@ -222,7 +175,7 @@ const allocationsDisclosure: UtilityEntry = {
   },
 };
 
-const allocationHoldingsDisclosure: UtilityEntry = {
+const allocationHoldingsDisclosure: EntryPart = {
   disclose(builder, selector, { allocations = [] }, required) {
     for (const { fields } of allocations) discloseHoldings(builder, selector, fields.refs["locked"], required);
   },
@@ -230,7 +183,7 @@ const allocationHoldingsDisclosure: UtilityEntry = {
 
 function discloseHoldings(
   builder: ChoiceContextBuilder,
-  selector: UtilitySelector,
+  selector: ContractSelector,
   contractIds: readonly string[] = [],
   required: boolean,
 ): void {
@@ -246,19 +199,23 @@ function discloseHoldings(
   }
 }
 
-/** The answer is refused for an instrument with `checkBlocklist`: see `problems`. */
-const noBlocklist: UtilityEntry = {
+/** An instrument with `checkBlocklist` is refused: the choice would fail, and no line discloses a blocklist. */
+const noBlocklist: EntryPart = {
   require(selector) {
-    selector.refusesBlocklist = true;
+    selector.failWhenComplete(() =>
+      Array.from(configurationsOf(selector))
+        .filter(([, { fields }]) => fields.checkBlocklist)
+        .map(([instrument]) => blocklistNeeded(instrument, selector.registrar)),
+    );
   },
 };
 
-const plain = (part: UtilityEntry): EntryFunction<UtilitySelector> => ({
+const plain = (part: EntryPart): EntryFunction => ({
   arguments: z.strictObject({}),
   make: () => part,
 });
 
-export const functions: Readonly<Record<string, EntryFunction<UtilitySelector>>> = {
+export const functions: Readonly<Record<string, EntryFunction>> = {
   configuration: plain(instrumentConfigurationEntry),
   configurations: plain(instrumentConfigurationsEntry),
   credentials: {
@@ -275,13 +232,14 @@ export const functions: Readonly<Record<string, EntryFunction<UtilitySelector>>>
 };
 
 /** What a line may be for, besides FACTS. */
-export const facts: Readonly<Record<string, LineCondition<UtilitySelector>>> = {
+export const facts: Readonly<Record<string, LineCondition>> = {
   ...FACTS,
   /** An instrument of the request has `checkBlocklist` set. */
   "check-blocklist": (selector, { instruments }) =>
-    instruments.some((id) => selector.configuration(id, false)?.fields.checkBlocklist === true),
+    instruments.some((id) => configurationOf(selector, id, false)?.fields.checkBlocklist === true),
   /** An instrument of the request has a configuration of the group on the synchronizer of the answer. */
-  configured: (selector, { instruments }) => instruments.some((id) => selector.configuration(id, false) !== undefined),
+  configured: (selector, { instruments }) =>
+    instruments.some((id) => configurationOf(selector, id, false) !== undefined),
 };
 
 /** The role whose credentials an entry has; undefined for other entries. */

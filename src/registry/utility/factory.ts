@@ -10,7 +10,7 @@ import type { View } from "../../state/port.js";
 import type { RequestSubject } from "../engine/choice-context.js";
 import { allOf, type Found } from "../engine/entries.js";
 import type { FactoryRequest } from "../engine/operations.js";
-import { type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
+import { type ContractSelector, type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
 import { allocationArguments, transferArguments } from "../factory-arguments.js";
@@ -112,6 +112,37 @@ export const candidateConfigurations = (
   instrument: string,
 ): readonly Contract<ConfigurationFields>[] =>
   view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
+
+/** The configurations that an answer has found, by instrument: several entries need the same one. */
+export const configurationsOf = (selector: ContractSelector): Map<string, Contract<ConfigurationFields>> =>
+  selector.keep("configurations of instruments", () => new Map());
+
+/**
+ * The group's configuration of an instrument of the registrar, by its default identifier. If it is missing, as
+ * `ContractSelector.missing`; one that is elsewhere is returned where the answer fails anyway, because it tells what else is
+ * missing.
+ */
+export function configurationOf(
+  selector: ContractSelector,
+  instrument: string,
+  required: boolean,
+): Contract<ConfigurationFields> | undefined {
+  const known = configurationsOf(selector);
+  const before = known.get(instrument);
+  if (before !== undefined) return before;
+  const { view, registrar, group } = selector;
+  const all = candidateConfigurations(view, registrar, instrument);
+  const selected = selector.selectOfGroup(all, required, {
+    name: `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
+    kind: "configuration",
+    registrar,
+    instrument,
+    template: instrumentConfiguration.qualifiedName,
+  });
+  const found = selected ?? (selector.hasFailed ? ofGroup(all, group)[0] : undefined);
+  if (found !== undefined) known.set(instrument, found);
+  return found;
+}
 
 /** Explanations say that another group may be meant. */
 function noteGuess(

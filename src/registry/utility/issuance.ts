@@ -4,7 +4,6 @@ import type { ContextDefinition } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
 import type { UtilityContexts } from "./contexts.js";
 import { findGroupFactories, inputHoldings, notePaused, withProvider } from "./factory.js";
-import type { UtilitySelector } from "./entries.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(
@@ -45,7 +44,7 @@ function answer(
   context: RequestContext,
   { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
   issuers: readonly string[],
-  definition: ContextDefinition<UtilitySelector>,
+  definition: ContextDefinition,
 ): FactoryResult {
   const instruments = [instrumentId];
   notePaused(context, registrar, instruments);

@@ -7,6 +7,7 @@ import { check, parseOperatorFile } from "../../util/operator-file.js";
 import { readPackageFile } from "../../util/package-files.js";
 import { TableEntry } from "../engine/entries.js";
 import { type Named, type TableTemplate, tableTemplates } from "../engine/templates.js";
+import { partiesNamed } from "../engine/terms.js";
 import { fullNames } from "../engine/file.js";
 import { choicesOf } from "../engine/views.js";
 import { utilityForm } from "../engine/grammar.js";
@@ -63,7 +64,12 @@ export const instructionsOf = (kind: string): readonly TableTemplate[] =>
 export function entryNamed(name: string): TableEntry {
   const definition = definitions()[name];
   if (definition === undefined) throw new Error(`utility.yaml has no entry ${name}`);
-  return new TableEntry(name, definition, { templates: byName, entries: new Map(), elsewhere: "omit" });
+  return new TableEntry(name, definition, {
+    templates: byName,
+    entries: new Map(),
+    elsewhere: "omit",
+    partiesOf: partiesNamed,
+  });
 }
 
 /** The index keys of the templates below. */

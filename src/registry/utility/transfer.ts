@@ -1,6 +1,6 @@
 import type { View } from "../../state/port.js";
 import { allOf, type Found } from "../engine/entries.js";
-import { transferSubject } from "../engine/request-subject.js";
+import { transferSubject } from "../engine/choice-context.js";
 import { answerWithFactory } from "../engine/operations.js";
 import { type Group, ofGroup } from "../engine/selector.js";
 import { roleOf } from "../engine/templates.js";

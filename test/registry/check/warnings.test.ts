@@ -2,38 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../../src/util/json.js";
-import { scanWarnings } from "../../../src/registry/check/scan.js";
 import { describeWarning, type Warning } from "../../../src/registry/sdk/warnings.js";
-import { explainerOn } from "../../explain/explaining.js";
-import { type Defect, defectsAt, type ExpectedWarning } from "../../fixtures/defects.js";
+import { NOW } from "../../explain/explaining.js";
+import { defectsAt, type ExpectedWarning } from "../../fixtures/defects.js";
 import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
-import { storeOf, utilityWith } from "../../fixtures/in-memory.js";
-import { MemoryStore } from "../../../src/state/memory-store.js";
-import type { StoreReader } from "../../../src/state/port.js";
 import { completeElements, operationCalls } from "../../fixtures/operation-calls.js";
-
-const NOW = Date.parse("2026-06-01T00:00:00Z");
-
-/** By contexts file, the registry and its explainer, which compiles its services once and reads `state.store`. */
-const explainers = new Map<string, ReturnType<typeof explaining>>();
-function explaining(contexts: string) {
-  const registry = utilityWith(parse(contexts) ?? undefined);
-  const state = { store: new MemoryStore() };
-  const reader: StoreReader = { read: (use) => state.store.read(use), ids: (template) => state.store.ids(template) };
-  return { registry, state, explain: explainerOn(reader, registry, NOW) };
-}
-
-async function checked({ elements, contexts = "" }: Pick<Defect, "elements" | "contexts">) {
-  const made = explainers.get(contexts) ?? explaining(contexts);
-  explainers.set(contexts, made);
-  const { registry, state, explain } = made;
-  const store = (state.store = await storeOf(elements, registry));
-  const { found } = await scanWarnings(store, registry.checks ?? [], {
-    credentialDays: 30,
-    now: () => NOW,
-  });
-  return { warnings: found.warnings(), explain };
-}
+import { checked } from "./checked.js";
 
 /** Operations sorted, because their order has no meaning. */
 const comparable = ({ kind, operations, instrument, contractId }: Warning | ExpectedWarning) => ({
@@ -61,28 +35,19 @@ function expectWarnings(warnings: readonly Warning[], expected: readonly Expecte
   }
 }
 
-/** Of the refused operations. */
-const STATUSES = new Map([
-  ["invalid_argument", 400],
-  ["not_found", 404],
-  ["aborted", 409],
-  ["unavailable", 503],
-]);
-
 test.each(Object.entries(defectsAt(NOW)))("%s", async (_name, defect) => {
-  const { warnings, explain } = await checked(defect);
+  const { warnings, statusOf: answered } = await checked(defect.elements, parse(defect.contexts ?? ""));
   expectWarnings(warnings, defect.warnings);
   const named = warnings.flatMap((one) => {
     const status = statusOf(one);
     return status === undefined ? [] : one.operations.map((operation) => [operation, status] as const);
   });
-  const refused: [string, number | undefined][] = [];
-  for (const [operation, { path, body }] of operationCalls) {
-    const verb = operation === "metadata" ? "GET" : "POST";
-    const { succeeds, status } = await explain(`${verb} ${path}`, (body ?? {}) as JsonObject);
-    if (!succeeds) refused.push([operation, STATUSES.get(status)]);
+  const refused: Record<string, number> = {};
+  for (const [operation, call] of operationCalls) {
+    const status = await answered(call);
+    if (status !== undefined) refused[operation] = status;
   }
-  expect(Object.fromEntries(refused)).toEqual(Object.fromEntries(named));
+  expect(refused).toEqual(Object.fromEntries(named));
 });
 
 describe("choices on instructions that are not there yet are named if they would fail on one that is created now:", () => {
@@ -109,7 +74,7 @@ describe("choices on instructions that are not there yet are named if they would
     ["none if no instruction can be created", { registry: { factory: undefined } }, []],
     ["none if its configuration is elsewhere", { registry: { configuration: usd({}, onB) } }, []],
   ])("%s", async (_what, changes, expected) => {
-    const { warnings } = await checked({ elements: completeElements({ ...changes, instructions: [], minting: [] }) });
+    const { warnings } = await checked(completeElements({ ...changes, instructions: [], minting: [] }));
     const named = warnings.flatMap(({ operations }) => operations);
     const choices = named.filter((name) => /\/(accept|reject|withdraw|cancel|execute-transfer)$/.test(name));
     expect(choices.toSorted()).toEqual(expected.toSorted());
@@ -281,8 +246,7 @@ describe("several groups of operator and provider under one registrar are each c
   };
 
   test.each(Object.entries(cases))("%s", async (_name, [added, ...expected]) => {
-    const contexts = "packages: { old: 0.7.0 }";
-    const { warnings } = await checked({ elements: completeElements({ added }), contexts });
+    const { warnings } = await checked(completeElements({ added }), { packages: { old: "0.7.0" } });
     expectWarnings(warnings, expected, false);
   });
 });
