@@ -6,7 +6,7 @@ import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { ParticipantContracts, ParticipantHistory } from "../ledger/participant/lookups.js";
-import { Pace } from "../ledger/participant/pace.js";
+import { Pace } from "../ledger/participant/http.js";
 import { partySource } from "../ledger/participant/parties.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";

@@ -3,7 +3,7 @@ import { hash as digest } from "node:crypto";
 import { type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
-import { type Decoder, lastOffset } from "../decode.js";
+import { type Decoder, lastOffset, rankOf } from "../decode.js";
 import { fieldsOf } from "../json-fields.js";
 import { messageError } from "../participant/errors.js";
 import { type Chunks, type ElementText, FormError, splitElements } from "./splitter.js";
@@ -81,7 +81,7 @@ async function* latestContracts(
   for await (const { text } of splitElements(chunks)) {
     number++;
     const value = JSON.parse(text) as JsonValue;
-    const contract = isPage(value) ? undefined : decoder.decode(value)?.contract;
+    const contract = isPage(value) ? undefined : decoder.decode(value);
     if (contract !== undefined && index.isLatest(contract.contractId, number)) yield contract;
   }
 }
@@ -97,7 +97,6 @@ interface Latest {
   /** Of the element, from 1. */
   readonly number: number;
   readonly line: number;
-  /** The state with the higher counter wins, else the assigned one. */
   readonly rank: number;
   /** The contract where contracts are held, else a digest of what the element says of it. */
   readonly said: StoredContract | CountedOnly | number;
@@ -148,7 +147,7 @@ class SnapshotIndex {
       }
       const error = messageError(value);
       if (error !== undefined) throw new Error(`it is an error instead of contracts: ${error.message}`);
-      const contract = this.decoder.decode(value)?.contract;
+      const contract = this.decoder.decode(value);
       this.offset = Math.max(this.offset, lastOffset(value));
       if (contract === undefined) this.ignored++;
       else this.#addContract(contract, element.line);
@@ -180,8 +179,8 @@ class SnapshotIndex {
 
   /** Throws if another element contradicts it: an invalid snapshot. */
   #addContract(contract: StoredContract | CountedOnly, line: number): void {
-    const { contractId, reassignmentCounter, synchronizerId } = contract;
-    const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
+    const { contractId } = contract;
+    const rank = rankOf(contract);
     const key = this.holdsContracts ? contractId : keyOf(contractId);
     const said = this.holdsContracts ? contract : digestOf(contract);
     const earlier = this.#latest.get(key);

@@ -11,12 +11,13 @@ export interface ElementText {
 
 /** The file cannot be split: it is empty, as it is while being written, or of another format, or an array is broken. */
 export class FormError extends Error {
+  override readonly name = "FormError";
+
   constructor(
     readonly line: number,
     message: string,
   ) {
     super(message);
-    this.name = "FormError";
   }
 }
 

@@ -16,7 +16,7 @@ import type { Template } from "../../domain/template.js";
 import { Decoder, findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
 import { eventFormat, eventFormatOf, KnownFilters } from "./client.js";
-import { LedgerError } from "./errors.js";
+import { LedgerError, readable } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 import type { PartySource } from "./parties.js";
 
@@ -56,13 +56,7 @@ class Lookups {
   }
 }
 
-function decoded<T>(decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    throw new LedgerError("unreadable", `what was looked up cannot be decoded: ${errorMessage(error)}`);
-  }
-}
+const decoded = <T>(decode: () => T): T => readable("what was looked up cannot be decoded", decode);
 
 /** How long to wait for an update that our participant may not have yet. */
 export interface PollOptions {
@@ -265,7 +259,7 @@ export class ParticipantContracts implements ContractSource {
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== "incomplete") throw error;
         // Another reader may have left it out meanwhile. Each turn leaves out more, or is the last.
-        const isNew = filters.leaveOut(error.missing);
+        const isNew = filters.leaveOut(error.details.missing ?? []);
         if (isNew) this.#lackingSince = clock();
         else if (filters.present.length >= present.length) return undefined;
       }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { type JsonValue, isTooDeep, MAX_NESTING } from "../../util/json.js";
-import { withTimeout } from "../../util/async.js";
+import { Notifier, withTimeout } from "../../util/async.js";
 import { byWayOf, proxyAgent, readText } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, messageError } from "./errors.js";
@@ -52,7 +52,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   readonly #abort = () => this.close();
   readonly #queue: string[] = [];
   #characters = 0;
-  readonly #listeners: (() => void)[] = [];
+  readonly #events = new Notifier();
   #isOpen = false;
   #end: LedgerError | "closed" | undefined;
   #heartbeats = 0;
@@ -76,7 +76,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       while (!stream.#isOpen) {
         if (stream.#end instanceof LedgerError) throw stream.#end;
         if (stream.#end !== undefined) throw new LedgerError("lost", "the stream was closed before it was open");
-        await stream.#nextEvent();
+        await stream.#events.next;
       }
       return stream;
     } catch (error) {
@@ -91,13 +91,13 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     this.#messageMs = messageMs;
     socket.on("open", () => {
       this.#isOpen = true;
-      this.#notify();
+      this.#events.notify();
     });
     socket.on("message", (data: Buffer) => this.#enqueue(data.toString()));
     socket.on("pong", (data: Buffer) => {
       this.#isAlive = true;
       this.#lastPong = Number(data.toString());
-      this.#notify();
+      this.#events.notify();
     });
     const url = new URL(socket.url);
     socket.on("unexpected-response", (_request, response) => void this.#refuse(url, response));
@@ -121,7 +121,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     if (!canRead()) return false;
     const ping = this.#ping();
     const deadline = this.#heartbeats + 2;
-    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#nextEvent();
+    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#events.next;
     return this.#end === undefined && this.#lastPong >= ping;
   }
 
@@ -131,7 +131,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     clearInterval(this.#heartbeat);
     this.#queue.length = 0;
     this.#end = new LedgerError("lost", "the stream was closed");
-    this.#notify();
+    this.#events.notify();
     this.#socket.terminate();
   }
 
@@ -149,7 +149,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
         yield this.#parse(next);
       } else if (this.#end === undefined) {
         this.#waitingSince ??= performance.now();
-        await this.#nextEvent();
+        await this.#events.next;
       } else if (this.#end === "closed") {
         return;
       } else {
@@ -176,7 +176,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     this.#isAlive = true;
     this.#waitingSince = undefined;
     if (this.#isFuller(1)) this.#socket.pause();
-    this.#notify();
+    this.#events.notify();
   }
 
   #isFuller(fraction: number): boolean {
@@ -195,12 +195,12 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   #finish(reason: LedgerError | "closed"): void {
     if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.#endpoint, reason);
     this.#end ??= reason;
-    this.#notify();
+    this.#events.notify();
   }
 
   #beat(): void {
     this.#heartbeats++;
-    this.#notify();
+    this.#events.notify();
     // Nothing follows the server's close frame. Do not wait longer for the connection to end.
     if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
     if (this.#socket.readyState !== WebSocket.OPEN) return;
@@ -221,14 +221,6 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   #ping(): number {
     this.#socket.ping(String(++this.#lastPing));
     return this.#lastPing;
-  }
-
-  #nextEvent(): Promise<void> {
-    return new Promise((resolve) => this.#listeners.push(resolve));
-  }
-
-  #notify(): void {
-    for (const resolve of this.#listeners.splice(0)) resolve();
   }
 }
 

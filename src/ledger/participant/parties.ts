@@ -1,9 +1,8 @@
 /** As which parties a participant is read: those that a setting names, or those that the token's own user may read as. */
 import type { ReadAs } from "../../domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../util/json.js";
-import { errorMessage } from "../../util/logger.js";
 import { fieldsOf, requireObject, requireString } from "../json-fields.js";
-import { LedgerError } from "./errors.js";
+import { LedgerError, readable } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 
 /** Where the parties are known from. */
@@ -138,10 +137,5 @@ function partyOf(right: JsonValue | undefined): string | undefined {
   return decoded("the rights of a user", () => requireString(requireObject(fieldsOf(right).value, "value"), "party"));
 }
 
-function decoded<T>(what: string, decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    throw new LedgerError("unreadable", `the participant's answer to ${what} cannot be read: ${errorMessage(error)}`);
-  }
-}
+const decoded = <T>(what: string, decode: () => T): T =>
+  readable(`the participant's answer to ${what} cannot be read`, decode);

@@ -6,7 +6,7 @@ import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "..
 import { foreignAnswer, type HttpResponse } from "../../util/outgoing.js";
 import { fieldsOf, parseJson } from "../json-fields.js";
 import { judge, LedgerError, readApiError } from "./errors.js";
-import { type Endpoint, endpointUrl, readToken, sendRequest } from "./http.js";
+import { type Endpoint, endpointUrl, readToken, requestOnce } from "./http.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -46,7 +46,8 @@ export class ParticipantPreparer implements Preparer {
     this.#inFlight++;
     try {
       const token = await this.#readToken();
-      const response = await this.#send(command, token);
+      const request = requestOf(command, this.#userId);
+      const response = await requestOnce(this.#endpoint, token, "POST", PATH, request, TIMEOUT_MS).catch(cannotBeAsked);
       return this.#verdict(response, command, token !== undefined);
     } finally {
       this.#inFlight--;
@@ -60,27 +61,6 @@ export class ParticipantPreparer implements Preparer {
       // The message of the error has the path of the file.
       if (!(error instanceof LedgerError)) throw error;
       throw unavailable(`the token of user ${this.#userId} cannot be read: check OFFLEDGER_PREPARE_TOKEN_FILE`);
-    }
-  }
-
-  async #send(command: ExerciseCommand, token: string | undefined): Promise<HttpResponse> {
-    const { ca, signal, timeouts } = this.#endpoint;
-    try {
-      return await sendRequest(endpointUrl(this.#endpoint, PATH), {
-        method: "POST",
-        ca,
-        signal,
-        timeout: timeouts?.answer ?? TIMEOUT_MS,
-        headers: {
-          accept: "application/json",
-          "content-type": "application/json",
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify(requestOf(command, this.#userId)),
-      });
-    } catch (error) {
-      if (!(error instanceof LedgerError)) throw error;
-      throw unavailable(`the participant cannot be asked: ${error.message}`);
     }
   }
 
@@ -132,6 +112,10 @@ export class ParticipantPreparer implements Preparer {
     }
     return `the participant requires a token of ${user} (status ${status}): set OFFLEDGER_PREPARE_TOKEN_FILE`;
   }
+}
+
+function cannotBeAsked(error: unknown): never {
+  throw error instanceof LedgerError ? unavailable(`the participant cannot be asked: ${error.message}`) : error;
 }
 
 /** `package:Module:Entity`, where the package is an id, or a name after `#`. */

@@ -2,9 +2,8 @@
 import { createServer as createTlsServer } from "node:https";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { callParticipant, endpointUrl } from "../../../src/ledger/participant/http.js";
+import { callParticipant, endpointUrl, Pace } from "../../../src/ledger/participant/http.js";
 import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
-import { Pace } from "../../../src/ledger/participant/pace.js";
 import type { JsonObject, JsonValue } from "../../../src/util/json.js";
 import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
@@ -218,7 +217,7 @@ describe("Retry-After", () => {
     ["of zero", 503, "", { "retry-after": "0" }, undefined],
   ])("%s is told", async (_what, status, body, headers, retryMs) => {
     const { url } = await answering(body, status, headers);
-    expect((await fails(url)).retryMs).toBe(retryMs);
+    expect((await fails(url)).details.retryMs).toBe(retryMs);
   });
 
   test("holds all calls of the participant, until its time has passed", async () => {
@@ -232,8 +231,8 @@ describe("Retry-After", () => {
     const call = (path: string) => callParticipant(endpointAt(url, { pace }), "GET", path);
     const first = await failureOf(call("/one"));
     const held = await failureOf(call("/two"));
-    expect(held).toMatchObject({ kind: "busy", message: first.message, status: 503 });
-    expect(held.retryMs).toBeLessThanOrEqual(1_000);
+    expect(held).toMatchObject({ kind: "busy", message: first.message, details: { status: 503 } });
+    expect(held.details.retryMs).toBeLessThanOrEqual(1_000);
     expect((await failureOf(MessageStream.open(endpointAt(url, { pace }), PATH, {}, false))).message).toBe(
       first.message,
     );

@@ -177,7 +177,7 @@ describe("a stream that does not open", () => {
       "content-type: application/json",
       errorOf("NA", -1, { grpcCodeValue: 7 }),
       {
-        isForbidden: true,
+        details: { isForbidden: true },
         message: expect.stringMatching(/status 403, NA: because .*unknown or deactivated/) as string,
       },
     ],
@@ -195,7 +195,7 @@ describe("a stream that does not open", () => {
       "<html><title>Bad Gateway</title></html>",
       { kind: "busy", message: expect.stringContaining('502, a page of HTML, "Bad Gateway"') as string },
     ],
-    ["a time to wait", 503, "retry-after: 7", "", { kind: "busy", retryMs: 7_000 }],
+    ["a time to wait", 503, "retry-after: 7", "", { kind: "busy", details: { retryMs: 7_000 } }],
   ])("but is answered by %s, says so", async (_what, status, header, body, said) => {
     const http = createServer();
     http.on("upgrade", (_request, socket: Socket) => {
@@ -213,7 +213,7 @@ describe("a stream that does not open", () => {
       socket.write("HTTP/1.1 503 no\r\ncontent-length: 100\r\n\r\n{");
     });
     const { failure } = await all(read(endpointAt(await listening(http))));
-    expect(failure).toMatchObject({ kind: "busy", status: 503 });
+    expect(failure).toMatchObject({ kind: "busy", details: { status: 503 } });
   });
 
   test("at a silent server is lost after the timeout", async () => {
@@ -280,7 +280,7 @@ describe("the token", () => {
     const follow = async (token?: string) => {
       const endpoint = endpointAt(new URL(participant.url), { token: () => Promise.resolve(token) });
       const { got, failure } = await all(streamMessages(endpoint, PATH, request, true));
-      return failure === undefined ? got.length : [failure.kind, failure.isForbidden];
+      return failure === undefined ? got.length : [failure.kind, failure.details.isForbidden];
     };
     expect(await follow(tokens.issue())).toBe(1);
     expect(await follow()).toEqual(["denied", false]);

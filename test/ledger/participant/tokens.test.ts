@@ -275,11 +275,11 @@ describe("an issuer that fails", () => {
   ])("is left alone as long as its %s asks for", async (of, answer) => {
     const { source, requests, answers } = await issuing(of === "discovery" ? { configuration: answer } : {});
     if (of !== "discovery") answers.push(answer);
-    expect(await failureOf(source())).toMatchObject({ kind: "busy", retryMs: 30_000 });
+    expect(await failureOf(source())).toMatchObject({ kind: "busy", details: { retryMs: 30_000 } });
     const asked = requests.length;
     const again = await failureOf(source());
     expect(again).toMatchObject({ kind: "busy", message: expect.stringContaining(String(answer.status)) as string });
-    expect(again.retryMs).toBeGreaterThan(0);
+    expect(again.details.retryMs).toBeGreaterThan(0);
     expect(requests).toHaveLength(asked);
   });
 
