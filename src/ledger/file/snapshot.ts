@@ -29,29 +29,19 @@ export const MAX_PROBLEMS = 20;
 
 /** Reads a file in one pass; its contracts are in memory. */
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
-  const { index, contracts } = await holdSnapshot(() => chunks, decoder);
+  const index = await readIndex(chunks, decoder, true);
   const { offset, ignored, problems } = index;
-  return { contracts: [...contracts()], offset, ignored, foreign: decoder.foreign, problems };
+  return { contracts: [...index.held()], offset, ignored, foreign: decoder.foreign, problems };
 }
 
 /**
- * Reads a file in two passes, so that no more than its index is in memory: the first finds problems, and on which line the
- * latest state of each contract is; the second, `contracts`, yields these. `open` begins the file anew.
+ * Reads a file, which `open` begins anew. With `isHeld` in one pass, for who holds all contracts anyway; else in two, so that
+ * no more than its index is in memory: the first finds problems, and on which line the latest state of each contract is; the
+ * second, `contracts`, yields these.
  */
-export async function indexSnapshot(open: () => Chunks, decoder: Decoder): Promise<IndexedSnapshot> {
-  const index = await readIndex(open(), decoder, false);
-  return { index, contracts: () => latestContracts(open(), index, decoder) };
-}
-
-export interface IndexedSnapshot {
-  readonly index: SnapshotIndex;
-  readonly contracts: () => Iterable<StoredContract | CountedOnly> | AsyncIterable<StoredContract | CountedOnly>;
-}
-
-/** As `indexSnapshot`, in one pass and half of the time, for who holds all contracts anyway. */
-export async function holdSnapshot(open: () => Chunks, decoder: Decoder) {
-  const index = await readIndex(open(), decoder, true);
-  return { index, contracts: () => index.held() };
+export async function readSnapshot(open: () => Chunks, decoder: Decoder, isHeld: boolean) {
+  const index = await readIndex(open(), decoder, isHeld);
+  return { index, contracts: () => (isHeld ? index.held() : latestContracts(open(), index, decoder)) };
 }
 
 /** Finds what a file has, until it has too many problems. */

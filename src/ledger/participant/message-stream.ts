@@ -45,9 +45,6 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
  * server closes normally, and else throws LedgerError. A heartbeat of pings detects a dead connection, so no wait lasts.
  */
 export class MessageStream implements AsyncIterable<JsonValue> {
-  readonly #endpoint: Endpoint;
-  readonly #socket: WebSocket;
-  readonly #messageMs: number;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #abort = () => this.close();
   readonly #queue: string[] = [];
@@ -85,10 +82,12 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     }
   }
 
-  private constructor(endpoint: Endpoint, socket: WebSocket, pingMs: number, messageMs: number) {
-    this.#endpoint = endpoint;
-    this.#socket = socket;
-    this.#messageMs = messageMs;
+  private constructor(
+    private readonly endpoint: Endpoint,
+    private readonly socket: WebSocket,
+    pingMs: number,
+    private readonly messageMs: number,
+  ) {
     socket.on("open", () => {
       this.#isOpen = true;
       this.#events.notify();
@@ -117,7 +116,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   /** Whether a ping is answered within two heartbeats. False at once if the stream has ended or is paused. */
   async isResponsive(): Promise<boolean> {
-    const canRead = () => this.#end === undefined && !this.#socket.isPaused;
+    const canRead = () => this.#end === undefined && !this.socket.isPaused;
     if (!canRead()) return false;
     const ping = this.#ping();
     const deadline = this.#heartbeats + 2;
@@ -127,12 +126,12 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   /** Who still reads gets an error, and nothing that is queued: a stream that is cut short must not seem complete. */
   close(): void {
-    this.#endpoint.signal.removeEventListener("abort", this.#abort);
+    this.endpoint.signal.removeEventListener("abort", this.#abort);
     clearInterval(this.#heartbeat);
     this.#queue.length = 0;
     this.#end = new LedgerError("lost", "the stream was closed");
     this.#events.notify();
-    this.#socket.terminate();
+    this.socket.terminate();
   }
 
   /** Yields queued messages first. */
@@ -141,10 +140,10 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       const next = this.#queue.shift();
       if (next !== undefined) {
         this.#characters -= next.length;
-        if (this.#socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
+        if (this.socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
           // The pong of a ping sent before the pause may still be unread.
           this.#isAlive = true;
-          this.#socket.resume();
+          this.socket.resume();
         }
         yield this.#parse(next);
       } else if (this.#end === undefined) {
@@ -165,7 +164,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       throw new LedgerError("unreadable", `the participant sent a message that is ${problem}`);
     }
     const error = messageError(value);
-    if (error !== undefined) throw forgetDeniedToken(this.#endpoint, error);
+    if (error !== undefined) throw forgetDeniedToken(this.endpoint, error);
     return value;
   }
 
@@ -175,7 +174,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     this.#characters += text.length;
     this.#isAlive = true;
     this.#waitingSince = undefined;
-    if (this.#isFuller(1)) this.#socket.pause();
+    if (this.#isFuller(1)) this.socket.pause();
     this.#events.notify();
   }
 
@@ -188,12 +187,12 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     const { statusCode: status = 0, headers } = response;
     const body = readText(response, MAX_REFUSAL_BYTES).catch(() => "");
     const text = await withTimeout(body, REFUSAL_MS, () => "");
-    this.#finish(failedAnswer(this.#endpoint, url, { status, headers, text }));
-    this.#socket.terminate();
+    this.#finish(failedAnswer(this.endpoint, url, { status, headers, text }));
+    this.socket.terminate();
   }
 
   #finish(reason: LedgerError | "closed"): void {
-    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.#endpoint, reason);
+    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.endpoint, reason);
     this.#end ??= reason;
     this.#events.notify();
   }
@@ -202,15 +201,15 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     this.#heartbeats++;
     this.#events.notify();
     // Nothing follows the server's close frame. Do not wait longer for the connection to end.
-    if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket.readyState === WebSocket.CLOSING) this.socket.terminate();
+    if (this.socket.readyState !== WebSocket.OPEN) return;
     // No pong can be read while the socket is paused. Pings still keep proxies from closing the connection.
-    if (!this.#socket.isPaused) {
+    if (!this.socket.isPaused) {
       const waited = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
-      if (!this.#isAlive || waited > this.#messageMs) {
+      if (!this.#isAlive || waited > this.messageMs) {
         const missing = this.#isAlive ? "message" : "answer to a ping";
         this.#finish(new LedgerError("lost", `timeout: no ${missing} on a stream of the participant`));
-        this.#socket.terminate();
+        this.socket.terminate();
         return;
       }
       this.#isAlive = false;
@@ -219,30 +218,26 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   }
 
   #ping(): number {
-    this.#socket.ping(String(++this.#lastPing));
+    this.socket.ping(String(++this.#lastPing));
     return this.#lastPing;
   }
 }
 
 /** Throws LedgerError. */
 function connect(url: URL, ca: string | undefined, token: string | undefined, { open }: Timeouts): WebSocket {
-  const agent = agentFor(url);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  const address = new URL(url);
+  address.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   // A participant sees a token in the first place only. It selects daml.ws.auth even without a token.
   const protocols = [...(token === undefined ? [] : [`jwt.token.${token}`]), "daml.ws.auth"];
-  return new WebSocket(url, protocols, {
-    handshakeTimeout: open,
-    agent,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
-    ...(ca === undefined ? {} : { ca }),
-  });
-}
-
-function agentFor(url: URL): ReturnType<typeof proxyAgent> {
   try {
-    return proxyAgent(url);
+    return new WebSocket(address, protocols, {
+      handshakeTimeout: open,
+      agent: proxyAgent(url),
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+      ...(ca !== undefined && { ca }),
+    });
   } catch (error) {
     throw connectionError(error, `${url.origin} cannot be reached`);
   }

@@ -16,11 +16,7 @@ const WITHOUT_ANSWER: ReadonlySet<number | undefined> = new Set([403, 404, 405, 
 
 /** The packages that the participants of our synchronizers have vetted. Throws LedgerError. */
 export class ParticipantPackages implements PackageCatalog {
-  readonly #endpoint: Endpoint;
-
-  constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint;
-  }
+  constructor(private readonly endpoint: Endpoint) {}
 
   async versions(ids: Iterable<string> = []): Promise<ReadonlyMap<string, PackageVersion> | undefined> {
     const packageIds = [...new Set(ids)];
@@ -47,7 +43,7 @@ export class ParticipantPackages implements PackageCatalog {
       pageSize: packageIds.length === 0 ? PAGE_SIZE_OF_ALL : PAGE_SIZE_OF_SOME,
     };
     try {
-      return readPage(await callParticipant(this.#endpoint, "POST", PATH, request));
+      return readPage(await callParticipant(this.endpoint, "POST", PATH, request));
     } catch (error) {
       if (error instanceof LedgerError && WITHOUT_ANSWER.has(error.details.status)) return undefined;
       throw error;

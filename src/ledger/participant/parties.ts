@@ -40,13 +40,10 @@ const KEPT_MS = 30_000;
 /** The parties of the user whose token the participant gets. Concurrent calls share a request. */
 export class UserParties implements PartySource {
   readonly fixed = undefined;
-  readonly #options: UserPartiesOptions;
   #told: { readonly parties: ReadAs; readonly askedAt: number } | undefined;
   #pending: Promise<ReadAs> | undefined;
 
-  constructor(options: UserPartiesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: UserPartiesOptions) {}
 
   get known(): ReadAs | undefined {
     return this.#told?.parties;
@@ -61,7 +58,7 @@ export class UserParties implements PartySource {
 
   async current(): Promise<ReadAs> {
     const told = this.#told;
-    if (told !== undefined && this.#options.clock() - told.askedAt < KEPT_MS) return told.parties;
+    if (told !== undefined && this.options.clock() - told.askedAt < KEPT_MS) return told.parties;
     return this.read().catch((error: unknown) => {
       if (told === undefined || isNoParties(error)) throw error;
       return told.parties;
@@ -69,7 +66,7 @@ export class UserParties implements PartySource {
   }
 
   async #ask(): Promise<ReadAs> {
-    const askedAt = this.#options.clock();
+    const askedAt = this.options.clock();
     try {
       const parties = await this.#partiesOfUser();
       this.#told = { parties, askedAt };
@@ -82,7 +79,7 @@ export class UserParties implements PartySource {
   }
 
   async #partiesOfUser(): Promise<ReadAs> {
-    const { endpoint, lacksRegistrars } = this.#options;
+    const { endpoint, lacksRegistrars } = this.options;
     const user = await userOf(endpoint);
     const rights = await rightsOf(endpoint, user);
     if (rights.some(({ CanReadAsAnyParty }) => CanReadAsAnyParty !== undefined)) {
