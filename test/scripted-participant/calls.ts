@@ -22,7 +22,7 @@ import type {
   Version,
 } from "./messages.js";
 import { type Preparation, prepare } from "./prepare.js";
-import { long, object, optional, text, texts } from "./requests.js";
+import { list, long, maybe, object, read, text } from "./requests.js";
 import { checkpointTimes } from "./stream-content.js";
 import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
@@ -255,12 +255,15 @@ interface VettedPackage {
 
 const MAX_PAGE_SIZE = 100;
 
+const vettingSchema = object({
+  packageMetadataFilter: maybe(object({ packageIds: maybe(list(text)), packageNamePrefixes: maybe(list(text)) })),
+  pageToken: maybe(text),
+  pageSize: maybe(long),
+});
+
 function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
-  const { packageMetadataFilter, pageToken, pageSize } = object(body, "");
-  const filter = optional(packageMetadataFilter, "packageMetadataFilter", object) ?? {};
-  const ids = optional(filter.packageIds, "packageIds", texts) ?? [];
-  const prefixes = optional(filter.packageNamePrefixes, "packageNamePrefixes", texts) ?? [];
-  const size = optional(pageSize, "pageSize", long) ?? 0;
+  const { packageMetadataFilter, pageToken = "", pageSize: size = 0 } = read(vettingSchema, body);
+  const { packageIds: ids = [], packageNamePrefixes: prefixes = [] } = packageMetadataFilter ?? {};
   if (size > MAX_PAGE_SIZE) throw unreadable();
   const passes = ({ packageId, packageName = "" }: VettedPackage) =>
     (ids.length === 0 && prefixes.length === 0) ||
@@ -269,7 +272,7 @@ function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
   const entries = vetted
     .map((one) => ({ ...one, packages: one.packages.filter(passes) }))
     .filter(({ packages }) => packages.length > 0);
-  const from = positionOf(optional(pageToken, "pageToken", text) ?? "");
+  const from = positionOf(pageToken);
   const page = entries.slice(from, from + (size === 0 ? MAX_PAGE_SIZE : size));
   return {
     vettedPackages: page.map(({ packages, ...entry }) => ({
