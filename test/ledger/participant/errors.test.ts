@@ -130,24 +130,16 @@ describe("the message of an error", () => {
   const url = new URL("http://ledger.example/base/v2/updates");
   const ofPath = { errors: ["HttpMethod(GET)"], status: 404, ledgerApiError: null };
 
+  const notFound = errorBody("UPDATE_NOT_FOUND", { errorCategory: 11 });
+  const otherPath = `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`;
+  const answered = "the participant answered";
+
   test.each<[string, { readonly message: string } | undefined, string]>([
-    [
-      "its status, code and cause",
-      responseError(errorBody("X"), 400),
-      "the participant answered status 400, X: what happened",
-    ],
-    ["on a stream, code and cause", messageError(errorBody("X")), "the participant answered X: what happened"],
-    ["if it has none", responseError(undefined, 500), "the participant answered status 500, no code: no cause given"],
-    [
-      "a path that is not there",
-      responseError(ofPath, 404, url),
-      `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
-    ],
-    [
-      "no path in an error of the API",
-      responseError(errorBody("UPDATE_NOT_FOUND", { errorCategory: 11 }), 404, url),
-      "the participant answered status 404, UPDATE_NOT_FOUND: what happened",
-    ],
+    ["its status, code and cause", responseError(errorBody("X"), 400), `${answered} status 400, X: what happened`],
+    ["on a stream, code and cause", messageError(errorBody("X")), `${answered} X: what happened`],
+    ["if it has none", responseError(undefined, 500), `${answered} status 500, no code: no cause given`],
+    ["a path that is not there", responseError(ofPath, 404, url), otherPath],
+    ["no path", responseError(notFound, 404, url), `${answered} status 404, UPDATE_NOT_FOUND: what happened`],
   ])("says %s", (_what, error, message) => {
     expect(error).toMatchObject({ name: "LedgerError", message });
   });

@@ -46,11 +46,6 @@ describe.each([
       expect(await place.status(place.transact(transferringDirectly("preapproval")))).toBe(success);
     });
 
-    test("by a preapproval that goes through the factory", async () => {
-      const id = place.transact(transferringDirectly("preapproval", transfer, [transferring("factory")]));
-      expect(await place.status(id)).toBe(success);
-    });
-
     test("by the rule's choice of releases before 0.12", async () => {
       const steps = [executing("TransferRule_Transfer", transfer)];
       const id = place.transact(transferringDirectly("preapproval", transfer, steps));
@@ -84,8 +79,6 @@ describe.each([
     ["none", {}],
     ["of another form", { output: "Completed" }],
     ["with an unknown tag", { output: { tag: "TransferInstructionResult_Other", value: {} } }],
-    ["with a tag that objects have", { output: { tag: "constructor", value: {} } }],
-    ["a list", []],
   ])("a result of the factory's that is %s proves nothing", async (_what, given) => {
     const id = place.transact(transferring("factory", transfer, { result: given }));
     expect(await place.status(id)).toBe(unverified);
@@ -105,12 +98,6 @@ describe.each([
       expect(await place.status(id)).toBe(stillPending);
       place.transact(ending("Accept", offer));
       expect(await place.status(id)).toBe(stillPending);
-    });
-
-    test("is pending by the contract alone, whatever made it", async () => {
-      const offer = fresh("offer");
-      const id = place.transact(offerCreation(offer));
-      expect(await place.status(id, locked(offer))).toBe(stillPending);
     });
 
     const ends = [
@@ -177,16 +164,6 @@ describe.each([
       place.transact(offering("factory", offer));
       const more = { consuming: false, result: completed, actors: [bob, operator] };
       expect(await place.status(place.transact(ending("Accept", offer, more)))).toBe(unverified);
-    });
-
-    test("that has moved to another synchronizer is accepted there", async () => {
-      const offer = fresh("offer");
-      place.transact(offering("factory", offer));
-      const left = place.ledger.unassign(offer, "sync-B::1220");
-      const arrived = place.ledger.assign(offer);
-      const onB = ending("Accept", offer, { steps: [] });
-      expect(await place.status(place.transact(onB))).toBe(success);
-      for (const offset of [left, arrived]) expect(await place.status(place.updateId(offset))).toBe(unverified);
     });
   });
 });
