@@ -116,7 +116,7 @@ export interface ParticipantOptions {
   readonly credentials: LedgerCredentials | undefined;
 }
 
-export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
+interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
   readonly templates: readonly Template[];
   readonly decoder: Decoder;
   /** As in createSource. */
@@ -126,7 +126,7 @@ export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"
   readonly signal: AbortSignal;
 }
 
-export function connectParticipant(
+function connectParticipant(
   { url, parties, ca, waits = false, credentials }: ParticipantOptions,
   { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
 ): ParticipantConnection {

@@ -7,8 +7,6 @@ import type { UpdateLog } from "./log.js";
 import type {
   ActiveContractsElement,
   ActiveContractsRequest,
-  ConnectedSynchronizer,
-  ConnectedSynchronizers,
   EventFormat,
   EventsRequest,
   EventsResponse,
@@ -19,11 +17,9 @@ import type {
   UpdateFormat,
   UpdateResponse,
   UpdatesRequest,
-  Version,
 } from "./messages.js";
 import { type Preparation, prepare } from "./prepare.js";
 import { list, long, maybe, object, read, text } from "./requests.js";
-import { checkpointTimes } from "./stream-content.js";
 import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
 
@@ -50,30 +46,6 @@ export class Calls {
 
   prunedOffsets(): PrunedOffsets {
     return { participantPrunedUpToInclusive: this.ledger.pruned, allDivulgedContractsPrunedUpToInclusive: 0 };
-  }
-
-  connectedSynchronizers(): ConnectedSynchronizers {
-    const entries = this.ledger.log.between(0);
-    const ids = new Set([this.ledger.synchronizerId, ...entries.map(({ synchronizerId }) => synchronizerId)]);
-    const connectedSynchronizers = [...ids].map((synchronizerId): ConnectedSynchronizer => {
-      const synchronizerAlias = synchronizerId.split("::")[0] ?? "";
-      return { synchronizerAlias, synchronizerId, permission: "PARTICIPANT_PERMISSION_UNSPECIFIED" };
-    });
-    return { connectedSynchronizers };
-  }
-
-  version(): Version {
-    const seconds = Math.ceil((checkpointTimes(this.serving.checkpointMs).idle * 75) / 64_000);
-    return {
-      version: "3.5.1",
-      features: {
-        experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
-        userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
-        partyManagement: { maxPartiesPageSize: 10_000 },
-        offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds, nanos: 0, unknownFields: { fields: {} } } },
-        packageFeature: { maxVettedPackagesPageSize: 100 },
-      },
-    };
   }
 
   activeContracts({ activeAtOffset, eventFormat }: ActiveContractsRequest): Iterable<ActiveContractsElement> {

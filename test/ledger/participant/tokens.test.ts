@@ -241,6 +241,7 @@ describe("an issuer that fails", () => {
     ["is not there", { status: 404, body: "no" }, "denied"],
     ["is no JSON", { body: "<html>" }, "denied"],
     ["names no endpoint", { body: {} }, "denied"],
+    ["names an endpoint that is no URL", { body: { token_endpoint: "/token" } }, "denied"],
     ["names an endpoint that is no text", { body: { token_endpoint: 5 } }, "denied"],
     ["names an endpoint of another protocol", { body: { token_endpoint: "ftp://127.0.0.1/token" } }, "denied"],
   ])("because its configuration %s is reported, and no secret is sent", async (_what, configuration, kind) => {
