@@ -66,6 +66,10 @@ describe.each([
   });
 });
 
+test("an issuer that names no token endpoint shows origin and path alone", async () => {
+  expectNoSecret(await failureOf(token(secretly(await answering(200, "{}")))));
+});
+
 test("what is called by the wrong path is named with it", async () => {
   const url = await answering(404, "not here");
   expect((await failureOf(call(secretly(url)))).message).toContain(
