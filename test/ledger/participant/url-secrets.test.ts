@@ -66,8 +66,11 @@ describe.each([
   });
 });
 
-test("an issuer that names no token endpoint shows origin and path alone", async () => {
+test("an issuer that names no token endpoint, or gives no token, shows origin and path alone", async () => {
   expectNoSecret(await failureOf(token(secretly(await answering(200, "{}")))));
+  const body = () => JSON.stringify({ token_endpoint: url.href });
+  const url: URL = await serving((_request, response) => void response.end(body()));
+  expectNoSecret(await failureOf(token(secretly(url))));
 });
 
 test("what is called by the wrong path is named with it", async () => {
