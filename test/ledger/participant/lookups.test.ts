@@ -97,6 +97,7 @@ describe("contracts by id", () => {
     ["pruned", errorOf(400, "PARTICIPANT_PRUNED_DATA_ACCESSED"), undefined, []],
     ["of a malformed id", errorOf(400, "INVALID_FIELD"), undefined, []],
     ["another contract", changed({ templateId: "pkg:Other:Other" }), undefined, []],
+    ["neither created nor archived", { body: { created: null, archived: null } }, undefined, []],
     ["unreadable, which is reported once", changed({ createArgument: {} }), "unread", ["unreadable"]],
     ["without a blob", changed({ createdEventBlob: "" }), "unread", ["unreadable"]],
     ["not told by a busy participant", errorOf(503, "OVERLOADED"), "unread", ["busy"]],
@@ -150,6 +151,14 @@ describe("contracts by id", () => {
       expect(failures).toEqual([]);
     });
 
+    test("of an admin that is configured count", async () => {
+      const { source } = await sourceOf(() => told(event({ witnessParties: [operator] })), {
+        templates: [byInterface],
+        registrars: [registrar],
+      });
+      expect(typeof (await source.contracts(["one"])).get("one")).toBe("object");
+    });
+
     test("are asked for without the packages that the participant lacks, and with them again after half a minute", async () => {
       const { source, requests, clock } = await sourceOf(
         (_id, body) => (body.includes("holding-v2") ? missing : told(event())),
@@ -164,6 +173,14 @@ describe("contracts by id", () => {
       clock.time = 30_000;
       await source.contracts(["one"]);
       expect(withBoth()).toEqual([true, false]);
+    });
+
+    test("of packages that the participant lacks altogether are not known", async () => {
+      const cause = "not uploaded: [splice-api-token-holding-v1, splice-api-token-holding-v2].";
+      const none: Answer = { status: 404, body: { code: "PACKAGE_NAMES_NOT_FOUND", cause } };
+      const { source, failures } = await sourceOf(() => none, { templates: [byInterface] });
+      expect(await source.contracts(["one", "two"])).toEqual(new Map());
+      expect(failures).toEqual([]);
     });
   });
 
