@@ -145,6 +145,8 @@ describe("an error names the field", () => {
     [`${forms}, but is empty`, entry({})],
     [`${forms}, but is JsOther`, entry({ JsOther: {} })],
     ["JsActiveContract must be an object, but is not one", entry({ JsActiveContract: [] })],
+    ["JsIncompleteUnassigned must be an object, but is not one", entry({ JsIncompleteUnassigned: null })],
+    ["JsIncompleteAssigned must be an object, but is not one", entry({ JsIncompleteAssigned: "x" })],
     ["unassignedEvent must be an object, but is missing", entry({ JsIncompleteUnassigned: {} })],
     ["assignedEvent must be an object, but is missing", entry({ JsIncompleteAssigned: {} })],
     ["synchronizerId must be a string, but is missing", entry({ JsActiveContract: {} })],

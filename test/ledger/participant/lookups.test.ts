@@ -352,6 +352,12 @@ describe("the creation of a contract", () => {
 describe("an update that has not arrived yet", () => {
   const missing = errorOf(404, "UPDATE_NOT_FOUND");
 
+  test("is polled by its id until it arrives", async () => {
+    const { history, requests } = await historyOf([missing, missing, transaction()], 1_000);
+    expect(await history.pollUntil(() => history.update({ updateId }, templates))).toEqual({ events: [] });
+    expect(requests).toHaveLength(3);
+  });
+
   test.each([0, 250, 1_000])("is looked for until %s ms have passed, and no longer", async (maxWait) => {
     const { history, pauses, clock } = await historyOf([missing], maxWait);
     expect(await history.pollUntil(() => history.update({ updateId }, templates))).toBeUndefined();

@@ -234,6 +234,7 @@ describe("without a verdict", () => {
 
   test.each<[number, string, string, string]>([
     [404, "The requested resource could not be found.", "unsupported", missing(404)],
+    [405, "", "unsupported", missing(405)],
     [501, errorOf("UNIMPLEMENTED", 14), "unsupported", missing(501)],
     [401, errorOf("NA", -1, { grpcCodeValue: 16 }), "unavailable", token],
     [429, errorOf("PARTICIPANT_BACKPRESSURE", 2), "unavailable", `${now}status 429, PARTICIPANT_BACKPRESSURE: because`],
