@@ -221,6 +221,9 @@ test("of a snapshot, contracts that cannot be decoded are named, and that they e
     // One of its states can be read.
     element("TransferOffer", "half", offer, { moving: "unassigned", blob: "" }),
     element("TransferOffer", "half", offer, { reassignmentCounter: 2 }),
+    // Of two that can be read the later counts.
+    element("TransferOffer", "moved", offer, { reassignmentCounter: 2 }),
+    element("TransferOffer", "moved", offer, { moving: "arriving", reassignmentCounter: 1 }),
   ];
   const ledger = {
     async *activeContracts() {
@@ -229,7 +232,11 @@ test("of a snapshot, contracts that cannot be decoded are named, and that they e
   } as unknown as Ledger;
   const { offset, contracts, unreadable, existing } = await takeSnapshot(ledger, 5, decoder, () => false);
   expect(offset).toBe(5);
-  expect(contracts.map(({ contractId }) => contractId)).toEqual(["whole", "half"]);
+  expect(contracts.map(({ contractId, reassignmentCounter }) => [contractId, reassignmentCounter])).toEqual([
+    ["whole", 0],
+    ["half", 2],
+    ["moved", 2],
+  ]);
   expect(unreadable.map(({ contractId }) => contractId)).toEqual(["broken", "broken", "half"]);
   expect(existing).toHaveLength(1);
   expect(existing).toMatchObject([{ ...exists, contractId: "broken" }]);
