@@ -70,26 +70,24 @@ const generalCodes: Readonly<Record<RegistryErrorReason, CauseCode>> = {
   unsupported: "unsupported",
 };
 
-const NO_DETAILS: RegistryErrorDetails = Object.freeze({});
-
 /** `instanceof` has to hold across copies of this class: a registry module may bundle its own. */
 const BRAND = Symbol.for("offledger.RegistryError");
 
 /** A query that fails. The message is for the caller and names what is wrong. */
 export class RegistryError extends Error {
-  readonly reason: RegistryErrorReason;
-  readonly details: RegistryErrorDetails;
   readonly [BRAND] = true;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 
-  constructor(reason: RegistryErrorReason, message: string, details: RegistryErrorDetails = NO_DETAILS) {
+  constructor(
+    readonly reason: RegistryErrorReason,
+    message: string,
+    readonly details: RegistryErrorDetails = {},
+  ) {
     super(message);
     this.name = "RegistryError";
-    this.reason = reason;
-    this.details = details;
   }
 }
 
@@ -159,19 +157,19 @@ export function formatValue(value: object | string | number | boolean | null): s
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
 
-export const invalid = (message: string, details?: RegistryErrorDetails): RegistryError =>
-  new RegistryError("invalid", message, details);
+const failing =
+  (reason: RegistryErrorReason) =>
+  (message: string, details?: RegistryErrorDetails): RegistryError =>
+    new RegistryError(reason, message, details);
+
+export const invalid = failing("invalid");
+export const notFound = failing("not-found");
+export const conflict = failing("conflict");
+export const unavailable = failing("unavailable");
+export const unsupported = failing("unsupported");
 /** The error "invalid" about one field. `problem` completes the sentence that begins with its path: "is empty". */
 export const invalidField = (field: string, problem: string): RegistryError =>
   invalid(`${field} ${problem}`, { field, problem });
-export const notFound = (message: string, details?: RegistryErrorDetails): RegistryError =>
-  new RegistryError("not-found", message, details);
-export const conflict = (message: string, details?: RegistryErrorDetails): RegistryError =>
-  new RegistryError("conflict", message, details);
-export const unavailable = (message: string, details?: RegistryErrorDetails): RegistryError =>
-  new RegistryError("unavailable", message, details);
-export const unsupported = (message: string, details?: RegistryErrorDetails): RegistryError =>
-  new RegistryError("unsupported", message, details);
 
 /** The RegistryError that it throws; undefined if it throws none. */
 export function errorIn(attempt: () => unknown): RegistryError | undefined {

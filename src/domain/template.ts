@@ -88,8 +88,9 @@ export const partsOf = (template: Template): readonly Template[] => template.par
 
 const combinations = new WeakMap<Template, WeakMap<Template, Template>>();
 
-/** The template of a contract of several: each parses it, and their fields, which must be objects, are joined. */
-export const combined = (templates: readonly [Template, ...Template[]]): Template => templates.reduce(pair);
+/** The template of a contract of several: each parses it, and their fields, objects, are joined. Undefined for none. */
+export const combined = ([first, ...others]: readonly Template[]): Template | undefined =>
+  first && others.reduce(pair, first);
 
 function pair(a: Template, b: Template): Template {
   const known = combinations.get(a)?.get(b);

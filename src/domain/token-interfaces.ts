@@ -28,48 +28,44 @@ export interface TokenInterface {
   readonly packageId: string;
 }
 
-const define = (kind: InterfaceKind, version: 1 | 2, api: string, entity: string, packageId: string) => ({
-  kind,
-  version,
-  packageName: `splice-api-token-${api}-v${version}`,
-  qualifiedName: `Splice.Api.Token.${moduleOf(api)}V${version}:${entity}`,
-  packageId,
-});
+/** The published packages of each API: of version 1, and of version 2. */
+const PACKAGES = {
+  TransferInstruction: [
+    "55ba4deb0ad4662c4168b39859738a0e91388d252286480c7331b3f71a517281",
+    "29317e3b7b165d2bbf16721bcca0ec4869e53eddb2738bddf790d61af28e0099",
+  ],
+  AllocationInstruction: [
+    "275064aacfe99cea72ee0c80563936129563776f67415ef9f13e4297eecbc520",
+    "9818a0b5b827109de03a04c8f6151cde9d1e7fe5123dbb2dfeb0e52d7271287c",
+  ],
+  Allocation: [
+    "93c942ae2b4c2ba674fb152fe38473c507bda4e82b4e4c5da55a552a9d8cce1d",
+    "051a3b0563a6fa4df4cb34448081e48b061e555aa1a265abf6ae8f3f4cafe439",
+  ],
+  Holding: [
+    "718a0f77e505a8de22f188bd4c87fe74101274e9d4cb1bfac7d09aec7158d35b",
+    "4b7ecfc366d79ccc5ed07c80f26fe489cf2dfd43ce2856c06a78e6a048db7032",
+  ],
+} as const;
 
-/** `TransferInstruction` of `transfer-instruction`. */
-const moduleOf = (api: string): string => api.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
-
-const TRANSFERS = [
-  "55ba4deb0ad4662c4168b39859738a0e91388d252286480c7331b3f71a517281",
-  "29317e3b7b165d2bbf16721bcca0ec4869e53eddb2738bddf790d61af28e0099",
-] as const;
-const ALLOCATION_INSTRUCTIONS = [
-  "275064aacfe99cea72ee0c80563936129563776f67415ef9f13e4297eecbc520",
-  "9818a0b5b827109de03a04c8f6151cde9d1e7fe5123dbb2dfeb0e52d7271287c",
-] as const;
-const ALLOCATIONS = [
-  "93c942ae2b4c2ba674fb152fe38473c507bda4e82b4e4c5da55a552a9d8cce1d",
-  "051a3b0563a6fa4df4cb34448081e48b061e555aa1a265abf6ae8f3f4cafe439",
-] as const;
-const HOLDINGS = [
-  "718a0f77e505a8de22f188bd4c87fe74101274e9d4cb1bfac7d09aec7158d35b",
-  "4b7ecfc366d79ccc5ed07c80f26fe489cf2dfd43ce2856c06a78e6a048db7032",
-] as const;
-
-const both = (kind: InterfaceKind, api: string, entity: string, [first, second]: readonly [string, string]) => [
-  define(kind, 1, api, entity, first),
-  define(kind, 2, api, entity, second),
-];
+const define = (kind: InterfaceKind, api: keyof typeof PACKAGES, entity: string): readonly TokenInterface[] =>
+  PACKAGES[api].map((packageId, index) => ({
+    kind,
+    version: index === 0 ? 1 : 2,
+    packageName: `splice-api-token-${api.replace(/\B[A-Z]/, "-$&").toLowerCase()}-v${index + 1}`,
+    qualifiedName: `Splice.Api.Token.${api}V${index + 1}:${entity}`,
+    packageId,
+  }));
 
 export const TOKEN_INTERFACES: readonly TokenInterface[] = [
-  ...both("transfer-factory", "transfer-instruction", "TransferFactory", TRANSFERS),
-  ...both("transfer-instruction", "transfer-instruction", "TransferInstruction", TRANSFERS),
-  ...both("allocation-factory", "allocation-instruction", "AllocationFactory", ALLOCATION_INSTRUCTIONS),
-  ...both("allocation-instruction", "allocation-instruction", "AllocationInstruction", ALLOCATION_INSTRUCTIONS),
-  ...both("allocation", "allocation", "Allocation", ALLOCATIONS),
+  ...define("transfer-factory", "TransferInstruction", "TransferFactory"),
+  ...define("transfer-instruction", "TransferInstruction", "TransferInstruction"),
+  ...define("allocation-factory", "AllocationInstruction", "AllocationFactory"),
+  ...define("allocation-instruction", "AllocationInstruction", "AllocationInstruction"),
+  ...define("allocation", "Allocation", "Allocation"),
   // Version 1 settles by a choice on each allocation.
-  define("settlement-factory", 2, "allocation", "SettlementFactory", ALLOCATIONS[1]),
-  ...both("holding", "holding", "Holding", HOLDINGS),
+  ...define("settlement-factory", "Allocation", "SettlementFactory").slice(1),
+  ...define("holding", "Holding", "Holding"),
 ];
 
 /** How a ledger shows a contract besides its arguments. */

@@ -132,7 +132,7 @@ export class CatchUp {
   async #fail(error: unknown): Promise<void> {
     if (!(error instanceof LedgerError)) return this.#retry();
     if (!TRANSIENT.has(error.kind)) this.#applier.abandon(error);
-    await this.#retry(error.retryMs);
+    await this.#retry(error.details.retryMs);
   }
 
   /** For the requests that wait. The next poll is made anyway. */

@@ -6,7 +6,7 @@ import { Decoder } from "../ledger/decode.js";
 import { ParticipantClient } from "../ledger/participant/client.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { ParticipantContracts, ParticipantHistory } from "../ledger/participant/lookups.js";
-import { Pace } from "../ledger/participant/pace.js";
+import { Pace } from "../ledger/participant/http.js";
 import { partySource } from "../ledger/participant/parties.js";
 import { ParticipantPackages } from "../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../ledger/participant/tokens.js";
@@ -116,7 +116,7 @@ export interface ParticipantOptions {
   readonly credentials: LedgerCredentials | undefined;
 }
 
-export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
+interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
   readonly templates: readonly Template[];
   readonly decoder: Decoder;
   /** As in createSource. */
@@ -126,7 +126,7 @@ export interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"
   readonly signal: AbortSignal;
 }
 
-export function connectParticipant(
+function connectParticipant(
   { url, parties, ca, waits = false, credentials }: ParticipantOptions,
   { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
 ): ParticipantConnection {

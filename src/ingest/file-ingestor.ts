@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage } from "../util/logger.js";
 import { codeOf, type FileWatch, watchFiles } from "../util/reloaded-files.js";
 import type { Decoder } from "../ledger/decode.js";
-import { formatProblems, holdSnapshot, type IndexedSnapshot, indexSnapshot } from "../ledger/file/snapshot.js";
+import { formatProblems, readSnapshot } from "../ledger/file/snapshot.js";
 import type { StoreWriter } from "../state/port.js";
 import type { Ingestor } from "./source.js";
 
@@ -64,14 +64,14 @@ export class SnapshotFile {
   readonly #path: string;
   readonly #decoder: Decoder;
   readonly #writer: Pick<StoreWriter, "replace">;
-  readonly #read: (...of: Parameters<typeof indexSnapshot>) => Promise<IndexedSnapshot>;
+  readonly #isHeld: boolean;
   #watch: FileWatch<number> | undefined;
 
   constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">, isHeld: boolean) {
     this.#path = path;
     this.#decoder = decoder;
     this.#writer = writer;
-    this.#read = isHeld ? holdSnapshot : indexSnapshot;
+    this.#isHeld = isHeld;
   }
 
   /**
@@ -82,7 +82,9 @@ export class SnapshotFile {
     const file = await this.#reading(() => open(this.#path));
     try {
       const { mtimeMs, size } = await this.#reading(() => file.stat());
-      const { index, contracts } = await this.#reading(() => this.#read(() => chunksOf(file), this.#decoder));
+      const { index, contracts } = await this.#reading(() =>
+        readSnapshot(() => chunksOf(file), this.#decoder, this.#isHeld),
+      );
       if (index.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, index.problems));
       const unchanged = async () => {
         const now = await file.stat();

@@ -99,8 +99,8 @@ const meanings: Readonly<Record<LedgerErrorKind | "forbidden", FailureMeaning>> 
   },
 };
 
-const meaningOf = ({ kind, isForbidden }: LedgerError): FailureMeaning =>
-  meanings[kind === "denied" && isForbidden ? "forbidden" : kind];
+const meaningOf = ({ kind, details }: LedgerError): FailureMeaning =>
+  meanings[kind === "denied" && details.isForbidden === true ? "forbidden" : kind];
 
 /**
  * Milliseconds to wait after the nth failure in a row, n counted from 1: at least as long as the participant asks for.
@@ -109,7 +109,7 @@ const meaningOf = ({ kind, isForbidden }: LedgerError): FailureMeaning =>
 export function retryDelay(failure: LedgerError, failures: number, random: () => number): number {
   const { backoff, isRetriedAtOnce = false } = meaningOf(failure);
   const delay = failures === 1 && isRetriedAtOnce ? 0 : withJitter(backoffMs(failures, backoff), random);
-  return Math.max(failure.retryMs ?? 0, delay);
+  return Math.max(failure.details.retryMs ?? 0, delay);
 }
 
 /** Logs an incident once when it begins and once when it ends, not on every retry. */

@@ -186,7 +186,8 @@ export class Mirror {
     if (end instanceof OutdatedRequest) return undefined;
     // One that goes on slows down.
     if (end instanceof Reopened) return retryDelay(new LedgerError("ahead", end.message), failures, random);
-    const failure = end.kind === "incomplete" ? lacksAll([...ledger.missing, ...end.missing], end) : end;
+    const failure =
+      end.kind === "incomplete" ? lacksAll([...ledger.missing, ...(end.details.missing ?? [])], end) : end;
     // The next attempt asks for less. The mirror before may have filled the store without that too.
     if (end.kind === "incomplete" && ledger.leaveOut(end)) {
       if (!this.#applier.hasFollowed) this.#applier.resume();

@@ -7,20 +7,12 @@ import type { KeptContracts } from "../domain/ledger.js";
 import { SharedStrings } from "../domain/shared-strings.js";
 import { combined, partsOf, type Template, unreadableTemplate } from "../domain/template.js";
 
-/** The state of a contract in one element. Several elements may describe the same contract. */
-export interface DecodedContract {
-  readonly contract: StoredContract | CountedOnly;
-  readonly offset: number;
-}
-
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   /** The templates that interfaces identify, in the order of the registry. */
   readonly #byInterface: readonly Template[];
   readonly #checksSigners: boolean;
-  readonly #countsSupply: boolean;
-  readonly #keepsOptional: boolean;
-  readonly #keepsReadById: boolean;
+  readonly #kept: KeptContracts;
   readonly #registrars: ReadonlySet<string>;
   #foreign = 0;
   #withViews = 0;
@@ -30,21 +22,16 @@ export class Decoder {
   hasOwnWitnesses = true;
   readonly #strings = new SharedStrings();
 
-  constructor(
-    templates: readonly Template[],
-    { countsSupply = false, keepsOptional = false, keepsReadById = false, registrars = [] }: KeptContracts = {},
-  ) {
+  constructor(templates: readonly Template[], kept: KeptContracts = {}) {
     const named = templates.filter(({ packageName }) => packageName !== "");
     this.#templates = new Map(
       named.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
     this.#byInterface = templates.filter(({ packageName }) => packageName === "");
     this.#checksSigners = templates.some((template) => template.signerOf !== undefined);
-    this.#countsSupply = countsSupply;
-    this.#keepsOptional = keepsOptional;
-    this.#keepsReadById = keepsReadById;
-    this.#registrars = new Set(registrars);
-    this.lacksRegistrars = this.#checksSigners && registrars.length === 0;
+    this.#kept = kept;
+    this.#registrars = new Set(kept.registrars);
+    this.lacksRegistrars = this.#checksSigners && this.#registrars.size === 0;
   }
 
   /** Counts from 0 again: a snapshot begins. */
@@ -66,15 +53,13 @@ export class Decoder {
     return this.#withViews;
   }
 
-  /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
-  decode(element: JsonValue): DecodedContract | undefined {
+  /**
+   * The state of the contract in an element, of which it may have several. Undefined for a contract that no rule needs. Throws
+   * an Error that names an invalid field.
+   */
+  decode(element: JsonValue): StoredContract | CountedOnly | undefined {
     const entry = requireObject(requireObject(element, "the element").contractEntry, "contractEntry");
     const [form, value] = Object.entries(entry)[0] ?? [];
-    const contract = this.#decodeEntry(form, value);
-    return contract === undefined ? undefined : { contract, offset: lastOffset(element) };
-  }
-
-  #decodeEntry(form: string | undefined, value: JsonValue | undefined): StoredContract | CountedOnly | undefined {
     switch (form) {
       case "JsEmpty":
         return undefined;
@@ -124,7 +109,7 @@ export class Decoder {
       return undefined;
     }
     const parsed = template.parse(payload, shown);
-    const isCounted = this.#countsSupply || template.isCounted === true;
+    const isCounted = this.#kept.countsSupply === true || template.isCounted === true;
     const supply = isCounted ? template.supplyContribution?.(payload, shown) : undefined;
     const contractId = requireString(event, "contractId");
     if (parsed === undefined || (parsed.isOptional === true && !this.#keeps(template))) {
@@ -158,7 +143,8 @@ export class Decoder {
 
   /** Whether optional contracts of the template are stored. */
   #keeps({ isReadById = false }: Template): boolean {
-    return this.#keepsOptional || (isReadById && this.#keepsReadById);
+    const { keepsOptional = false, keepsReadById = false } = this.#kept;
+    return keepsOptional || (isReadById && keepsReadById);
   }
 
   /** Whether factories are read by the views that they show: without views nothing is served. */
@@ -172,10 +158,11 @@ export class Decoder {
     if (named !== undefined || this.#byInterface.length === 0) return named;
     const shown = viewNamesIn(event);
     if (shown.size > 0) this.#withViews++;
-    const [first, ...others] = this.#byInterface.filter(({ interfaces = [] }) =>
-      interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
+    return combined(
+      this.#byInterface.filter(({ interfaces = [] }) =>
+        interfaces.some(({ qualifiedName }) => shown.has(qualifiedName)),
+      ),
     );
-    return first && combined([first, ...others]);
   }
 
   /** Whether one of our registrars has signed it: a party that we read as, or that is configured. */
@@ -197,14 +184,13 @@ export class Decoder {
       const event = requireObject(created, "createdEvent");
       const template = this.#templateOf(event);
       if (template === undefined) return undefined;
-      const [first, ...others] = partsOf(template).map((one) => unreadableTemplate(one));
-      // A template has a part at least.
-      if (first === undefined) return undefined;
+      const parts = partsOf(template).map((one) => unreadableTemplate(one));
       return {
         fields: null,
-        template: combined([first, ...others]),
+        // There is a part at least.
+        template: combined(parts) ?? template,
         synchronizerId: undefined,
-        indexKeys: [first, ...others].map(({ indexKey }) => indexKey),
+        indexKeys: parts.map(({ indexKey }) => indexKey),
         supply: undefined,
         contractId: requireString(event, "contractId"),
         templateId: requireString(event, "templateId"),
@@ -238,13 +224,9 @@ const EVENT_FIELDS = [
   "assignedEvent",
 ];
 
-/** The state with the higher counter, else the assigned one. Undefined if both are assigned: an invalid snapshot. */
-export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {
-  const rank = ({ contract }: DecodedContract) =>
-    contract.reassignmentCounter * 2 + (contract.synchronizerId === undefined ? 0 : 1);
-  if (rank(a) === rank(b)) return a.contract.synchronizerId === undefined ? a : undefined;
-  return rank(a) > rank(b) ? a : b;
-}
+/** Of the states of a contract that with the highest rank counts: the highest counter, then that on a synchronizer. */
+export const rankOf = ({ reassignmentCounter, synchronizerId }: StoredContract | CountedOnly): number =>
+  reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
 
 /** The template of an event's contract; undefined if it is not in the list. Throws as `decode` does. */
 export function findTemplate(event: JsonObject, templates: readonly Template[]): Template | undefined {

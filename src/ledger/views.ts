@@ -7,16 +7,17 @@ import { fieldsOf, requireObject, requireString } from "./json-fields.js";
 
 /** A view that the participant could not compute. */
 export class ViewFailure extends Error {
-  /**
-   * What failed for a package that the participant has chosen when the stream was opened: on another stream it may choose
-   * another. The interface, and the name of the contract's package. Undefined for a failure of the template itself.
-   */
-  readonly choice: string | undefined;
+  override readonly name = "ViewFailure";
 
-  constructor(message: string, choice: string | undefined) {
+  /**
+   * `choice`: what failed for a package that the participant has chosen when the stream was opened: on another stream it may
+   * choose another. The interface, and the name of the contract's package. Undefined for a failure of the template itself.
+   */
+  constructor(
+    message: string,
+    readonly choice: string | undefined,
+  ) {
     super(message);
-    this.name = "ViewFailure";
-    this.choice = choice;
   }
 }
 

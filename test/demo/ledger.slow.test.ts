@@ -10,7 +10,7 @@ import { main, Program } from "../fixtures/program.js";
 import { registry } from "../fixtures/run-service.js";
 import { becomesReady, listening } from "../ingest/database/services.js";
 import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
-import { ask, Listener, describeUpdate } from "../scripted-participant/test-client.js";
+import { ask, Listener } from "../scripted-participant/test-client.js";
 import type { EventFormat } from "../scripted-participant/messages.js";
 
 /** The printed URL of the service, whose port is not known yet. */
@@ -51,7 +51,7 @@ test("it has the demo registry, changes it, and stops on SIGINT", async () => {
     filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])),
   };
   // Everything that the registry of the file serves, but for the kind that no rule asks for.
-  const { body } = await ask(`${url}/v2/state/active-contracts`, { activeAtOffset: 103, eventFormat });
+  const body = await ask(`${url}/v2/state/active-contracts`, { activeAtOffset: 103, eventFormat });
   expect(body).toHaveLength(33);
 
   const updateFormat = {
@@ -61,7 +61,10 @@ test("it has the demo registry, changes it, and stops on SIGINT", async () => {
   const listener = new Listener(url, "/v2/updates", { beginExclusive: 103, updateFormat });
   // One message may be the checkpoint after opening.
   const messages = await listener.receive(9);
-  const updates = messages.map(describeUpdate).filter((update) => !update.endsWith("OffsetCheckpoint"));
+  const updates = messages
+    .flatMap(({ update }) => Object.entries(update as Record<string, { value: { offset: number } }>))
+    .filter(([form]) => form !== "OffsetCheckpoint")
+    .map(([form, { value }]) => `${value.offset} ${form}`);
   expect(updates.slice(0, 8)).toEqual([
     "104 Transaction",
     "107 Transaction",

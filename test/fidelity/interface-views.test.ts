@@ -185,7 +185,7 @@ describe("the Registry Utility, as its operator", () => {
 
   test("version 1 of every contract is read", () => {
     const decoder = new Decoder([...standard.values()], { registrars });
-    const found = utility.active.flatMap((element) => decoder.decode(element)?.contract ?? []);
+    const found = utility.active.flatMap((element) => decoder.decode(element) ?? []);
     const contracts = found.filter((one): one is StoredContract<TableFields> => "template" in one);
     expect(contracts.map(({ template, fields }) => [isOf(template, named("holding")), fields.registrar])).toEqual(
       utility.active
@@ -273,7 +273,7 @@ test("a holding of several templates adds to the supply", () => {
   const twice = tableTemplates({ templates: { one: { implements: "holding/1" }, two: { implements: "holding/2" } } });
   const decoder = new Decoder([...twice.values()], { countsSupply: true });
   const { amount } = (createdIn(holding ?? {}).createArgument as { holding: { amount: string } }).holding;
-  expect(decoder.decode(holding ?? {})?.contract.supply?.amount).toBe(parseDecimal(amount));
+  expect(decoder.decode(holding ?? {})?.supply?.amount).toBe(parseDecimal(amount));
 });
 
 describe("what a view says proves nothing", () => {
@@ -286,7 +286,7 @@ describe("what a view says proves nothing", () => {
   const decode = (element: JsonObject, registrars: readonly string[] = [], hasOwnWitnesses = true) => {
     const decoder = new Decoder([...standard.values()], { registrars });
     decoder.hasOwnWitnesses = hasOwnWitnesses;
-    return { contract: decoder.decode(element)?.contract, foreign: decoder.foreign };
+    return { contract: decoder.decode(element), foreign: decoder.foreign };
   };
   const failing = { code: 9, message: "a view of ours", details: [] };
   const [view, ...others] = createdIn(rules ?? {}).interfaceViews;

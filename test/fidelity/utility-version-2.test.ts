@@ -123,7 +123,7 @@ describe("templates without a public name are served by their views", () => {
   test("every recorded offer and allocation is read", () => {
     const decoder = new Decoder(utility.templates);
     const [offers, allocations] = ["TokenTransferOffer", "TokenAllocation"].map((name) =>
-      ofTemplate(name).map((one) => decoder.decode(renamed(one))?.contract),
+      ofTemplate(name).map((one) => decoder.decode(renamed(one))),
     );
     expect([offers?.length, allocations?.length, decoder.foreign]).toEqual([61, 16, 0]);
     expect(allocations?.at(-1)).toMatchObject({
@@ -271,7 +271,7 @@ describe("templates with names are read by these", () => {
     const decode = (packageName?: string) => {
       const options = packageName === undefined ? {} : { packageName };
       const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []), options);
-      return new Decoder(utility.templates).decode(preapproval)?.contract.contractId;
+      return new Decoder(utility.templates).decode(preapproval)?.contractId;
     };
     expect([decode(), decode("mallory-app-v0")]).toEqual(["preapproval", undefined]);
   });

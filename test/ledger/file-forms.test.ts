@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { indexSnapshot, parseSnapshot } from "../../src/ledger/file/snapshot.js";
+import { parseSnapshot, readSnapshot } from "../../src/ledger/file/snapshot.js";
 import { FormError, splitElements } from "../../src/ledger/file/splitter.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
@@ -19,7 +19,7 @@ const page = (ids: string, nextPageToken?: string | null): JsonObject => ({
 async function read(file: string) {
   const decoder = new Decoder(templates);
   const { contracts, offset, problems } = await parseSnapshot([file], decoder);
-  const { index, contracts: again } = await indexSnapshot(() => [file], decoder);
+  const { index, contracts: again } = await readSnapshot(() => [file], decoder, false);
   const ids: string[] = [];
   if (problems.length === 0) for await (const { contractId } of again()) ids.push(contractId);
   expect([index.offset, index.problems, index.size]).toEqual([offset, problems, contracts.length]);

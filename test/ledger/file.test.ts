@@ -56,9 +56,9 @@ describe("a file is split into elements", () => {
     ["blank lines before an array", '\n\n [{"a":1}]', ['3 {"a":1}']],
     ["brackets and commas in texts", '[{"a]},{[":"]},{["}]', ['1 {"a]},{[":"]},{["}']],
     [
-      "escaped quotes and backslashes",
-      String.raw`[{"a":"\""},{"b":"\\"},{"c":"\\\"]"},{"\"[":"\\\\"}]`,
-      [String.raw`1 {"a":"\""}`, String.raw`1 {"b":"\\"}`, String.raw`1 {"c":"\\\"]"}`, String.raw`1 {"\"[":"\\\\"}`],
+      "escaped quotes",
+      String.raw`["\"","\\","\\\"]"]`,
+      [String.raw`1 "\""`, String.raw`1 "\\"`, String.raw`1 "\\\"]"`],
     ],
     ["no objects", '[1, "a,b", null, [2, 3], what]', ["1 1", '1 "a,b"', "1 null", "1 2", "1 3", "1 what"]],
     ["no comma after a list", "[[1] 2]", ["1 1", `1 ${noComma}`]],

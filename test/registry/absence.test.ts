@@ -97,7 +97,7 @@ const world: readonly JsonObject[] = [
 const contractsOf = (elements: readonly JsonObject[]) =>
   elements.flatMap((element) => {
     try {
-      return decoder.decode(element)?.contract ?? [];
+      return decoder.decode(element) ?? [];
     } catch {
       const { contractEntry } = element as { contractEntry: { JsActiveContract: { createdEvent: JsonObject } } };
       return decoder.unreadable(contractEntry.JsActiveContract.createdEvent) ?? [];

@@ -42,7 +42,7 @@ function holding(
 ): StoredContract {
   const { templates } = tableRegistry(tableOf(file("")));
   const decoder = new Decoder(templates, { keepsOptional: true });
-  const contract = decoder.decode(element("Holding", contractId, { admin: of }))?.contract;
+  const contract = decoder.decode(element("Holding", contractId, { admin: of }));
   if (contract === undefined || !isStored(contract)) throw new Error("it is not stored");
   return { ...contract, ...more };
 }

@@ -7,8 +7,6 @@ import type { UpdateLog } from "./log.js";
 import type {
   ActiveContractsElement,
   ActiveContractsRequest,
-  ConnectedSynchronizer,
-  ConnectedSynchronizers,
   EventFormat,
   EventsRequest,
   EventsResponse,
@@ -19,11 +17,9 @@ import type {
   UpdateFormat,
   UpdateResponse,
   UpdatesRequest,
-  Version,
 } from "./messages.js";
 import { type Preparation, prepare } from "./prepare.js";
-import { long, object, optional, text, texts } from "./requests.js";
-import { checkpointTimes } from "./stream-content.js";
+import { list, long, maybe, object, read, text } from "./requests.js";
 import { type Tokens, USER } from "./tokens.js";
 import { snapshot, type View, viewOf } from "./updates.js";
 
@@ -50,30 +46,6 @@ export class Calls {
 
   prunedOffsets(): PrunedOffsets {
     return { participantPrunedUpToInclusive: this.ledger.pruned, allDivulgedContractsPrunedUpToInclusive: 0 };
-  }
-
-  connectedSynchronizers(): ConnectedSynchronizers {
-    const entries = this.ledger.log.between(0);
-    const ids = new Set([this.ledger.synchronizerId, ...entries.map(({ synchronizerId }) => synchronizerId)]);
-    const connectedSynchronizers = [...ids].map((synchronizerId): ConnectedSynchronizer => {
-      const synchronizerAlias = synchronizerId.split("::")[0] ?? "";
-      return { synchronizerAlias, synchronizerId, permission: "PARTICIPANT_PERMISSION_UNSPECIFIED" };
-    });
-    return { connectedSynchronizers };
-  }
-
-  version(): Version {
-    const seconds = Math.ceil((checkpointTimes(this.serving.checkpointMs).idle * 75) / 64_000);
-    return {
-      version: "3.5.1",
-      features: {
-        experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
-        userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
-        partyManagement: { maxPartiesPageSize: 10_000 },
-        offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds, nanos: 0, unknownFields: { fields: {} } } },
-        packageFeature: { maxVettedPackagesPageSize: 100 },
-      },
-    };
   }
 
   activeContracts({ activeAtOffset, eventFormat }: ActiveContractsRequest): Iterable<ActiveContractsElement> {
@@ -255,12 +227,15 @@ interface VettedPackage {
 
 const MAX_PAGE_SIZE = 100;
 
+const vettingSchema = object({
+  packageMetadataFilter: maybe(object({ packageIds: maybe(list(text)), packageNamePrefixes: maybe(list(text)) })),
+  pageToken: maybe(text),
+  pageSize: maybe(long),
+});
+
 function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
-  const { packageMetadataFilter, pageToken, pageSize } = object(body, "");
-  const filter = optional(packageMetadataFilter, "packageMetadataFilter", object) ?? {};
-  const ids = optional(filter.packageIds, "packageIds", texts) ?? [];
-  const prefixes = optional(filter.packageNamePrefixes, "packageNamePrefixes", texts) ?? [];
-  const size = optional(pageSize, "pageSize", long) ?? 0;
+  const { packageMetadataFilter, pageToken = "", pageSize: size = 0 } = read(vettingSchema, body);
+  const { packageIds: ids = [], packageNamePrefixes: prefixes = [] } = packageMetadataFilter ?? {};
   if (size > MAX_PAGE_SIZE) throw unreadable();
   const passes = ({ packageId, packageName = "" }: VettedPackage) =>
     (ids.length === 0 && prefixes.length === 0) ||
@@ -269,7 +244,7 @@ function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
   const entries = vetted
     .map((one) => ({ ...one, packages: one.packages.filter(passes) }))
     .filter(({ packages }) => packages.length > 0);
-  const from = positionOf(optional(pageToken, "pageToken", text) ?? "");
+  const from = positionOf(pageToken);
   const page = entries.slice(from, from + (size === 0 ? MAX_PAGE_SIZE : size));
   return {
     vettedPackages: page.map(({ packages, ...entry }) => ({

@@ -1,11 +1,29 @@
 /** Loads elements of active contracts, as in a snapshot file, into a scripted ledger. */
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
-import { array, object, text } from "./requests.js";
+import type { Contract } from "./log.js";
 
 interface PlayOptions {
   /** Stakeholders of contracts whose elements name none. Without them such a contract is invisible. */
   readonly stakeholders?: readonly string[];
+}
+
+/** What is read of a created event. */
+interface CreatedEvent extends Omit<Contract, "payload" | "views"> {
+  readonly createArgument: JsonObject;
+  readonly interfaceViews?: readonly { readonly interfaceId: string; readonly viewValue: JsonObject }[];
+}
+
+/** The content of an entry, active or in reassignment. Fails for others. */
+function contentOf(element: JsonValue) {
+  const { contractEntry } = element as { readonly contractEntry: Readonly<Record<string, unknown>> };
+  const content = contractEntry.JsActiveContract ?? contractEntry.JsIncompleteUnassigned;
+  if (content === undefined) throw new Error("only active and unassigned contracts can be played");
+  return content as {
+    readonly createdEvent: JsonObject;
+    readonly synchronizerId: string;
+    readonly unassignedEvent?: { readonly source: string; readonly target: string };
+  };
 }
 
 /**
@@ -14,49 +32,35 @@ interface PlayOptions {
  */
 export function play(ledger: ScriptedLedger, elements: Iterable<JsonValue>, options: PlayOptions = {}): void {
   for (const element of elements) {
-    const entry = object(object(element, "element").contractEntry, "contractEntry");
-    const active = entry.JsActiveContract ?? entry.JsIncompleteUnassigned;
-    if (active === undefined) throw new Error("only active and unassigned contracts can be played");
-    const { createdEvent, synchronizerId, unassignedEvent } = object(active, "element");
-    const creation = creationOf(object(createdEvent, "createdEvent"), options);
-    if (unassignedEvent === undefined) {
-      ledger.transact([{ create: creation }], { synchronizerId: text(synchronizerId, "synchronizerId") });
-    } else {
-      const { source, target } = object(unassignedEvent, "unassignedEvent");
-      ledger.transact([{ create: creation }], { synchronizerId: text(source, "source") });
-      ledger.unassign(creation.contractId, text(target, "target"));
-    }
+    const { createdEvent, synchronizerId, unassignedEvent } = contentOf(element);
+    const creation = creationOf(createdEvent, options);
+    ledger.transact([{ create: creation }], { synchronizerId: unassignedEvent?.source ?? synchronizerId });
+    if (unassignedEvent !== undefined) ledger.unassign(creation.contractId, unassignedEvent.target);
   }
 }
 
 /** Reads contracts to create now: the time of the transaction replaces the element's. */
 export function creationsOf(elements: Iterable<JsonValue>): Creation[] {
   return [...elements].map((element) => {
-    const active = object(
-      object(object(element, "element").contractEntry, "contractEntry").JsActiveContract,
-      "element",
-    );
-    const { createdAt: _, ...creation } = creationOf(object(active.createdEvent, "createdEvent"));
+    const { createdAt: _, ...creation } = creationOf(contentOf(element).createdEvent);
     return creation;
   });
 }
 
 export function creationOf(event: JsonObject, { stakeholders = [] }: PlayOptions = {}): Creation {
-  const parties = (name: string) => array(event[name], name).map((party) => text(party, name));
-  const signatories = parties("signatories");
+  const { contractId, templateId, packageName, createArgument, createdEventBlob, createdAt, ...more } =
+    event as unknown as CreatedEvent;
   return {
-    contractId: text(event.contractId, "contractId"),
-    templateId: text(event.templateId, "templateId"),
-    packageName: text(event.packageName, "packageName"),
-    payload: object(event.createArgument, "createArgument"),
-    createdEventBlob: text(event.createdEventBlob, "createdEventBlob"),
-    createdAt: text(event.createdAt, "createdAt"),
-    signatories: signatories.length === 0 ? stakeholders : signatories,
-    observers: parties("observers"),
-    views: array(event.interfaceViews ?? [], "interfaceViews").map((one) => {
-      const { interfaceId, viewValue } = object(one, "interfaceViews");
-      const id = text(interfaceId, "interfaceId");
-      return { interfaceId: id, packageName: packageNameOf(id), value: object(viewValue, "viewValue") };
+    contractId,
+    templateId,
+    packageName,
+    payload: createArgument,
+    createdEventBlob,
+    createdAt,
+    signatories: more.signatories.length === 0 ? stakeholders : more.signatories,
+    observers: more.observers,
+    views: (more.interfaceViews ?? []).map(({ interfaceId, viewValue }) => {
+      return { interfaceId, packageName: packageNameOf(interfaceId), value: viewValue };
     }),
   };
 }

@@ -149,116 +149,87 @@ export interface EventPosition {
   readonly nodeId: number;
 }
 
-export function createdEvent(
-  contract: Contract,
-  { offset, nodeId }: EventPosition,
-  sight: Sight,
-  acsDelta = true,
-): CreatedEvent {
+/** What every event says of its contract. */
+const about = (contract: Contract, { offset, nodeId }: EventPosition, { witnesses }: Sight) => ({
+  offset,
+  nodeId,
+  contractId: contract.contractId,
+  templateId: contract.templateId,
+  witnessParties: witnesses,
+  packageName: contract.packageName,
+});
+
+export function createdEvent(contract: Contract, position: EventPosition, sight: Sight, acsDelta = true): CreatedEvent {
   return {
-    offset,
-    nodeId,
-    contractId: contract.contractId,
-    templateId: contract.templateId,
+    ...about(contract, position, sight),
     contractKey: null,
     contractKeyHash: "",
     createArgument: contract.payload,
     createdEventBlob: sight.withBlob ? contract.createdEventBlob : "",
     interfaceViews: sight.shown.map((view) => {
-      const { interfaceId, value } = view;
       const message = sight.failureOf(view, contract);
-      if (message !== undefined)
-        return {
-          interfaceId,
-          viewStatus: { code: 9, message, details: [] },
-          viewValue: null,
-          implementationPackageId: "",
-        };
-      const viewStatus = { code: 0, message: "", details: [] };
-      return { interfaceId, viewStatus, viewValue: value, implementationPackageId: packageIdOf(contract) };
+      return {
+        interfaceId: view.interfaceId,
+        viewStatus: { code: message === undefined ? 0 : 9, message: message ?? "", details: [] },
+        viewValue: message === undefined ? view.value : null,
+        implementationPackageId: message === undefined ? packageIdOf(contract) : "",
+      };
     }),
-    witnessParties: sight.witnesses,
     signatories: [...contract.signatories],
     observers: [...contract.observers],
     createdAt: contract.createdAt,
-    packageName: contract.packageName,
     representativePackageId: packageIdOf(contract),
     acsDelta,
   };
 }
 
-export function archivedEvent(contract: Contract, { offset, nodeId }: EventPosition, sight: Sight): ArchivedEvent {
-  return {
-    offset,
-    nodeId,
-    contractId: contract.contractId,
-    templateId: contract.templateId,
-    witnessParties: sight.witnesses,
-    packageName: contract.packageName,
-    implementedInterfaces: sight.implemented.map(({ interfaceId }) => interfaceId),
-  };
+export function archivedEvent(contract: Contract, position: EventPosition, sight: Sight): ArchivedEvent {
+  const implementedInterfaces = sight.implemented.map(({ interfaceId }) => interfaceId);
+  return { ...about(contract, position, sight), implementedInterfaces };
 }
 
-export function assignedEvent(
+const moving = ({ signatories }: Contract, { id, source, target, counter }: Reassignment) => ({
+  source,
+  target,
+  reassignmentId: id,
+  submitter: signatories[0] ?? "",
+  reassignmentCounter: counter,
+});
+
+export const assignedEvent = (
   contract: Contract,
-  { id, source, target, counter }: Reassignment,
+  reassignment: Reassignment,
   position: EventPosition,
   sight: Sight,
-): AssignedEvent & { submitter: string } {
-  return {
-    source,
-    target,
-    reassignmentId: id,
-    submitter: contract.signatories[0] ?? "",
-    reassignmentCounter: counter,
-    createdEvent: createdEvent(contract, position, sight),
-  };
-}
+): AssignedEvent & { submitter: string } => ({
+  ...moving(contract, reassignment),
+  createdEvent: createdEvent(contract, position, sight),
+});
 
-export function unassignedEvent(
+export const unassignedEvent = (
   contract: Contract,
-  { id, source, target, counter }: Reassignment,
-  { offset, nodeId }: EventPosition,
+  reassignment: Reassignment,
+  position: EventPosition,
   sight: Sight,
-): UnassignedEvent {
-  return {
-    reassignmentId: id,
-    contractId: contract.contractId,
-    templateId: contract.templateId,
-    source,
-    target,
-    submitter: contract.signatories[0] ?? "",
-    reassignmentCounter: counter,
-    witnessParties: sight.witnesses,
-    packageName: contract.packageName,
-    offset,
-    nodeId,
-  };
-}
+): UnassignedEvent => ({ ...moving(contract, reassignment), ...about(contract, position, sight) });
 
 function exercisedEvent(
   contract: Contract,
   { choice, argument, result, actors, lastNodeId }: Exercised,
-  { offset, nodeId }: EventPosition,
-  { witnesses }: Sight,
-  { consuming, acsDelta }: { readonly consuming: boolean; readonly acsDelta: boolean },
+  position: EventPosition,
+  sight: Sight,
+  flags: { readonly consuming: boolean; readonly acsDelta: boolean },
 ): ExercisedEvent {
   return {
-    offset,
-    nodeId,
-    contractId: contract.contractId,
-    templateId: contract.templateId,
+    ...about(contract, position, sight),
     interfaceId: ABSENT,
     choice,
     choiceArgument: argument,
     actingParties: actors.length === 0 ? contract.signatories.slice(0, 1) : [...actors],
-    consuming,
-    witnessParties: witnesses,
     lastDescendantNodeId: lastNodeId,
     exerciseResult: result,
-    packageName: contract.packageName,
     implementedInterfaces: [],
-    acsDelta,
+    ...flags,
   };
 }
 

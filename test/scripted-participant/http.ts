@@ -6,7 +6,7 @@ import type { JsonValue } from "../../src/util/json.js";
 import type { Calls } from "./calls.js";
 import { Refusal, refusal, withNulls } from "./errors.js";
 import type { Refused } from "./faults.js";
-import type { EventsResponse, UpdatesElement } from "./messages.js";
+import type { EventsResponse } from "./messages.js";
 import { prepareRequest } from "./prepare.js";
 import {
   activeContractsRequest,
@@ -15,7 +15,6 @@ import {
   parse,
   updateByIdRequest,
   updateByOffsetRequest,
-  updatesRequest,
 } from "./requests.js";
 
 interface HttpOptions {
@@ -27,7 +26,6 @@ interface HttpOptions {
 type Answer = (calls: Calls, url: URL, body: JsonValue, options: HttpOptions) => object | Promise<object>;
 
 const answers: Readonly<Record<string, Answer>> = {
-  "GET /v2/version": (calls) => calls.version(),
   "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, stopped }) => {
     const ms = ledgerEndMs();
     const end = { offset: calls.ledger.end };
@@ -37,19 +35,8 @@ const answers: Readonly<Record<string, Answer>> = {
   },
   "GET /v2/packages": (calls) => calls.packages(),
   "GET /v2/state/latest-pruned-offsets": (calls) => calls.prunedOffsets(),
-  "GET /v2/state/connected-synchronizers": (calls) => calls.connectedSynchronizers(),
-  "POST /v2/state/active-contracts": (calls, url, body, { listLimit }) =>
-    list(calls.activeContracts(activeContractsRequest(body)), url, listLimit),
-  "POST /v2/updates": async (calls, url, body, { listLimit, stopped }) => {
-    const request = updatesRequest(body);
-    const view = calls.updates(request);
-    const idleMs = Number(url.searchParams.get("stream_idle_timeout_ms") ?? 0);
-    if (request.endInclusive === undefined) await pause(idleMs, undefined, { signal: stopped });
-    const entries = calls.ledger.log.between(request.beginExclusive, request.endInclusive);
-    const updates = entries.map(view).filter((update) => update !== undefined);
-    const elements = updates.map((update): UpdatesElement => ({ update }));
-    return list(elements, url, listLimit);
-  },
+  "POST /v2/state/active-contracts": (calls, _url, body, { listLimit }) =>
+    list(calls.activeContracts(activeContractsRequest(body)), listLimit),
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
     eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/interactive-submission/prepare": (calls, _url, body) => calls.prepareSubmission(prepareRequest(body)),
@@ -71,10 +58,6 @@ export async function answer(
   try {
     const sent = await text(request);
     const body = sent === "" ? undefined : parse(sent);
-    if (url.pathname === "/livez") {
-      response.end();
-      return 200;
-    }
     const call = calls(body);
     const path = url.pathname.replace(/^(\/v2\/users)\/[^/]+\//, "$1/USER/");
     const answering = answers[`${request.method} ${path}`];
@@ -129,14 +112,9 @@ function eventsWithNulls({ created, archived }: EventsResponse): object {
 }
 
 /** The elements as a list. Throws a Refusal if it exceeds the limit. */
-function list<T extends object>(elements: Iterable<T>, url: URL, listLimit: number): readonly T[] {
-  const asked = Number(url.searchParams.get("limit") ?? Number.POSITIVE_INFINITY);
-  const taken: T[] = [];
-  for (const element of elements) {
-    if (taken.length >= Math.min(asked, listLimit + 1)) break;
-    taken.push(element);
-  }
-  if (taken.length <= listLimit) return taken;
-  const cause = `The number of matching elements (${taken.length}) is greater than the node limit (${listLimit}).`;
+function list<T extends object>(elements: Iterable<T>, listLimit: number): readonly T[] {
+  const all = [...elements];
+  if (all.length <= listLimit) return all;
+  const cause = `The number of matching elements (${listLimit + 1}) is greater than the node limit (${listLimit}).`;
   throw refusal("JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", cause, { status: 413 });
 }

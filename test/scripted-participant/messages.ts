@@ -28,8 +28,6 @@ export type ContractEntry = Schemas["JsContractEntry"];
 export type UpdatesRequest = Schemas["GetUpdatesRequest"];
 export type UpdatesElement = Schemas["JsGetUpdatesResponse"];
 export type Update = Schemas["Update"];
-export type Transaction = Schemas["JsTransaction"];
-export type Reassignment = Schemas["JsReassignment"];
 
 export type EventFormat = Schemas["EventFormat"];
 export type Filters = Schemas["Filters"];
@@ -38,9 +36,6 @@ export type UpdateFormat = Schemas["UpdateFormat"];
 export type TransactionFormat = Schemas["TransactionFormat"];
 
 export type PrunedOffsets = Schemas["GetLatestPrunedOffsetsResponse"];
-export type ConnectedSynchronizer = Schemas["ConnectedSynchronizer"];
-export type ConnectedSynchronizers = Schemas["GetConnectedSynchronizersResponse"];
-export type Version = Schemas["GetLedgerApiVersionResponse"];
 export type PrepareResponse = Schemas["JsPrepareSubmissionResponse"];
 export type EventsRequest = Schemas["GetEventsByContractIdRequest"];
 export type EventsResponse = Schemas["JsGetEventsByContractIdResponse"];

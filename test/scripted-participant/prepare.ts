@@ -5,15 +5,16 @@
  */
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { z } from "zod";
 import type { JsonValue } from "../../src/util/json.js";
 import { refusal } from "./errors.js";
 import { malformedTemplate } from "./events.js";
 import type { ScriptedLedger } from "./ledger.js";
 import { ABSENT, type PrepareResponse } from "./messages.js";
-import { array, DecodingError, flag, object, optional, requireFields, text, texts } from "./requests.js";
+import { anyObject, flag, maybe, list, object, read, text } from "./requests.js";
 
 export interface Preparation {
-  readonly userId: string | undefined;
+  readonly userId?: string | undefined;
   readonly commandId: string;
   readonly templateId: string;
   /** Undefined for a creation. */
@@ -31,76 +32,66 @@ export interface Preparation {
 }
 
 interface Disclosed {
-  readonly contractId: string | undefined;
-  readonly synchronizerId: string | undefined;
+  readonly contractId?: string | undefined;
+  readonly synchronizerId?: string | undefined;
 }
 
+const template = text.regex(/^[^:]+:[\w.]+:\w+$/, { error: ({ input }) => malformedTemplate(String(input)) });
+const command = z.union([
+  object({
+    ExerciseCommand: object({ templateId: template, contractId: text, choice: text, choiceArgument: anyObject }),
+  }),
+  object({ CreateCommand: object({ templateId: template, createArguments: anyObject }) }),
+]);
+
+const prepareSchema = object({
+  userId: maybe(text),
+  commandId: text,
+  actAs: list(text),
+  readAs: maybe(list(text)),
+  commands: list(command),
+  disclosedContracts: maybe(
+    list(object({ contractId: maybe(text), createdEventBlob: text, synchronizerId: maybe(text) })),
+  ),
+  synchronizerId: text,
+  packageIdSelectionPreference: list(text),
+  estimateTrafficCost: maybe(object({ disabled: maybe(flag) })),
+});
+
 export function prepareRequest(body: JsonValue): Preparation {
-  const request = object(body, "");
-  requireFields(request, ["commandId", "actAs", "commands", "synchronizerId", "packageIdSelectionPreference"]);
-  const commands = array(request.commands, "commands").map((command) => object(command, "commands[]"));
-  const commandId = filled(text(request.commandId, "commandId"), "command_id");
-  const synchronizerId = text(request.synchronizerId, "synchronizerId");
-  array(request.packageIdSelectionPreference, "packageIdSelectionPreference");
-  const actAs = texts(request.actAs, "actAs");
+  const request = read(prepareSchema, body);
+  const { actAs, readAs = [], commands, disclosedContracts = [] } = request;
+  filled(request.commandId, "command_id");
   if (actAs.length === 0) throw missing("act_as/actAs");
-  const [command, second] = commands;
-  if (command === undefined) throw missing("commands");
+  const [first, second] = commands;
+  if (first === undefined) throw missing("commands");
   if (second !== undefined) {
     const cause = "The participant failed to prepare the transaction: Preparing multiple commands is not supported";
     throw refusal("FAILED_TO_PREPARE_TRANSACTION", cause);
   }
-  const hints = optional(request.estimateTrafficCost, "estimateTrafficCost", object);
+  for (const { createdEventBlob } of disclosedContracts) filled(createdEventBlob, "created_event_blob");
   return {
-    userId: optional(request.userId, "userId", text),
-    commandId,
-    ...(command.CreateCommand === undefined
-      ? exercise(object(command.ExerciseCommand, "commands[0].ExerciseCommand"))
-      : creation(object(command.CreateCommand, "commands[0].CreateCommand"))),
-    actAs,
-    parties: [...actAs, ...(optional(request.readAs, "readAs", texts) ?? [])],
-    disclosedContracts: (optional(request.disclosedContracts, "disclosedContracts", array) ?? []).map(disclosedOf),
-    synchronizerId,
-    estimates: optional(hints?.disabled, "estimateTrafficCost.disabled", flag) !== true,
+    ...request,
+    ...commandOf(first),
+    parties: [...actAs, ...readAs],
+    disclosedContracts,
+    estimates: request.estimateTrafficCost?.disabled !== true,
   };
 }
 
-function exercise({ templateId, contractId, choice, choiceArgument }: { [name: string]: JsonValue }) {
-  filled(text(choice, "choice"), "choice");
-  return {
-    templateId: template(templateId, "ExerciseCommand"),
-    contractId: filled(text(contractId, "contractId"), "contract_id"),
-    argument: object(choiceArgument, "choiceArgument"),
-  };
+function commandOf(given: z.infer<typeof command>): Pick<Preparation, "templateId" | "contractId" | "argument"> {
+  if ("CreateCommand" in given) {
+    const { createArguments, ...created } = given.CreateCommand;
+    return { ...created, contractId: undefined, argument: createArguments };
+  }
+  const { contractId, choice, choiceArgument, ...exercised } = given.ExerciseCommand;
+  filled(choice, "choice");
+  filled(contractId, "contract_id");
+  return { ...exercised, contractId, argument: choiceArgument };
 }
 
-function creation({ templateId, createArguments }: { [name: string]: JsonValue }) {
-  return {
-    templateId: template(templateId, "CreateCommand"),
-    contractId: undefined,
-    argument: object(createArguments, "createArguments"),
-  };
-}
-
-function template(value: JsonValue | undefined, command: string): string {
-  const where = `commands[0].${command}.templateId`;
-  const id = text(value, where);
-  if (!/^[^:]+:[\w.]+:\w+$/.test(id)) throw new DecodingError([where, malformedTemplate(id)]);
-  return id;
-}
-
-function disclosedOf(value: JsonValue): Disclosed {
-  const { contractId, createdEventBlob, synchronizerId } = object(value, "disclosedContracts[]");
-  filled(text(createdEventBlob, "createdEventBlob"), "created_event_blob");
-  return {
-    contractId: optional(contractId, "contractId", text),
-    synchronizerId: optional(synchronizerId, "synchronizerId", text),
-  };
-}
-
-function filled(value: string, field: string): string {
+function filled(value: string, field: string): void {
   if (value === "") throw missing(field);
-  return value;
 }
 
 const missing = (field: string) =>

@@ -98,7 +98,7 @@ function moved(calls: Calls, stream: Sink, withinMs: number | undefined): Promis
 const REAL_TIMES = { opening: 600, traffic: 15_000, idle: 64_000 };
 
 /** Given milliseconds replace all three. */
-export const checkpointTimes = (ms: number | undefined): typeof REAL_TIMES =>
+const checkpointTimes = (ms: number | undefined): typeof REAL_TIMES =>
   ms === undefined ? REAL_TIMES : { opening: ms, traffic: ms, idle: ms };
 
 class CheckpointClock {

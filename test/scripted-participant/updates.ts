@@ -12,13 +12,11 @@ import {
   reassignmentEvents,
   unassignedEvent,
 } from "./events.js";
-import type { Contract, Entry, Reassignment as ScriptedReassignment } from "./log.js";
+import type { Contract, Entry, Reassignment } from "./log.js";
 import {
   ABSENT,
   type ActiveContractsElement,
   type ContractEntry,
-  type Reassignment,
-  type Transaction,
   type TransactionEvent,
   type Update,
   type UpdateFormat,
@@ -55,41 +53,27 @@ export function viewOf(format: UpdateFormat, packages?: Packages): View {
   };
 }
 
+/** What transactions and reassignments have in common. */
+const commonOf = ({ updateId, offset, synchronizerId, time }: Entry) => ({
+  updateId,
+  commandId: "",
+  workflowId: "",
+  offset,
+  synchronizerId,
+  traceContext,
+  recordTime: time,
+  paidTrafficCost: 0,
+});
+
 function transactionOf(entry: Entry, events: TransactionEvent[]): Update | undefined {
   if (events.length === 0) return undefined;
-  const { updateId, offset, synchronizerId, time } = entry;
-  const value: Transaction = {
-    updateId,
-    commandId: "",
-    workflowId: "",
-    effectiveAt: time,
-    events,
-    offset,
-    synchronizerId,
-    traceContext,
-    recordTime: time,
-    externalTransactionHash: ABSENT,
-    paidTrafficCost: 0,
-  };
+  const value = { ...commonOf(entry), effectiveAt: entry.time, events, externalTransactionHash: ABSENT };
   return { Transaction: { value } };
 }
 
 function reassignmentOf(entry: Entry, filter: Filter): Update | undefined {
   const events = reassignmentEvents(entry, filter);
-  if (events.length === 0) return undefined;
-  const { updateId, offset, synchronizerId, time } = entry;
-  const value: Reassignment = {
-    updateId,
-    commandId: "",
-    workflowId: "",
-    offset,
-    events,
-    traceContext,
-    recordTime: time,
-    synchronizerId,
-    paidTrafficCost: 0,
-  };
-  return { Reassignment: { value } };
+  return events.length === 0 ? undefined : { Reassignment: { value: { ...commonOf(entry), events } } };
 }
 
 /** The checkpoint of the last offset that an entry took. */
@@ -113,7 +97,7 @@ interface Standing {
 interface Incomplete {
   readonly contract: Contract;
   readonly position: EventPosition;
-  readonly reassignment: ScriptedReassignment;
+  readonly reassignment: Reassignment;
   /** For an unassigned contract: its state before. */
   readonly before: Standing | undefined;
 }

@@ -59,8 +59,8 @@ export class VirtualClient implements Ledger {
     return this.#filters.missing;
   }
 
-  leaveOut({ missing }: LedgerError): boolean {
-    return this.#filters.leaveOut(missing);
+  leaveOut({ details }: LedgerError): boolean {
+    return this.#filters.leaveOut(details.missing ?? []);
   }
 
   include(names: readonly string[]): void {

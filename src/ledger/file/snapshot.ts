@@ -3,7 +3,7 @@ import { hash as digest } from "node:crypto";
 import { type StoredContract, type CountedOnly, isStored } from "../../domain/contract.js";
 import type { JsonObject, JsonValue } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
-import { type Decoder, lastOffset } from "../decode.js";
+import { type Decoder, lastOffset, rankOf } from "../decode.js";
 import { fieldsOf } from "../json-fields.js";
 import { messageError } from "../participant/errors.js";
 import { type Chunks, type ElementText, FormError, splitElements } from "./splitter.js";
@@ -29,29 +29,19 @@ export const MAX_PROBLEMS = 20;
 
 /** Reads a file in one pass; its contracts are in memory. */
 export async function parseSnapshot(chunks: Chunks, decoder: Decoder): Promise<Snapshot> {
-  const { index, contracts } = await holdSnapshot(() => chunks, decoder);
+  const index = await readIndex(chunks, decoder, true);
   const { offset, ignored, problems } = index;
-  return { contracts: [...contracts()], offset, ignored, foreign: decoder.foreign, problems };
+  return { contracts: [...index.held()], offset, ignored, foreign: decoder.foreign, problems };
 }
 
 /**
- * Reads a file in two passes, so that no more than its index is in memory: the first finds problems, and on which line the
- * latest state of each contract is; the second, `contracts`, yields these. `open` begins the file anew.
+ * Reads a file, which `open` begins anew. With `isHeld` in one pass, for who holds all contracts anyway; else in two, so that
+ * no more than its index is in memory: the first finds problems, and on which line the latest state of each contract is; the
+ * second, `contracts`, yields these.
  */
-export async function indexSnapshot(open: () => Chunks, decoder: Decoder): Promise<IndexedSnapshot> {
-  const index = await readIndex(open(), decoder, false);
-  return { index, contracts: () => latestContracts(open(), index, decoder) };
-}
-
-export interface IndexedSnapshot {
-  readonly index: SnapshotIndex;
-  readonly contracts: () => Iterable<StoredContract | CountedOnly> | AsyncIterable<StoredContract | CountedOnly>;
-}
-
-/** As `indexSnapshot`, in one pass and half of the time, for who holds all contracts anyway. */
-export async function holdSnapshot(open: () => Chunks, decoder: Decoder) {
-  const index = await readIndex(open(), decoder, true);
-  return { index, contracts: () => index.held() };
+export async function readSnapshot(open: () => Chunks, decoder: Decoder, isHeld: boolean) {
+  const index = await readIndex(open(), decoder, isHeld);
+  return { index, contracts: () => (isHeld ? index.held() : latestContracts(open(), index, decoder)) };
 }
 
 /** Finds what a file has, until it has too many problems. */
@@ -81,7 +71,7 @@ async function* latestContracts(
   for await (const { text } of splitElements(chunks)) {
     number++;
     const value = JSON.parse(text) as JsonValue;
-    const contract = isPage(value) ? undefined : decoder.decode(value)?.contract;
+    const contract = isPage(value) ? undefined : decoder.decode(value);
     if (contract !== undefined && index.isLatest(contract.contractId, number)) yield contract;
   }
 }
@@ -97,7 +87,6 @@ interface Latest {
   /** Of the element, from 1. */
   readonly number: number;
   readonly line: number;
-  /** The state with the higher counter wins, else the assigned one. */
   readonly rank: number;
   /** The contract where contracts are held, else a digest of what the element says of it. */
   readonly said: StoredContract | CountedOnly | number;
@@ -148,7 +137,7 @@ class SnapshotIndex {
       }
       const error = messageError(value);
       if (error !== undefined) throw new Error(`it is an error instead of contracts: ${error.message}`);
-      const contract = this.decoder.decode(value)?.contract;
+      const contract = this.decoder.decode(value);
       this.offset = Math.max(this.offset, lastOffset(value));
       if (contract === undefined) this.ignored++;
       else this.#addContract(contract, element.line);
@@ -180,8 +169,8 @@ class SnapshotIndex {
 
   /** Throws if another element contradicts it: an invalid snapshot. */
   #addContract(contract: StoredContract | CountedOnly, line: number): void {
-    const { contractId, reassignmentCounter, synchronizerId } = contract;
-    const rank = reassignmentCounter * 2 + (synchronizerId === undefined ? 0 : 1);
+    const { contractId } = contract;
+    const rank = rankOf(contract);
     const key = this.holdsContracts ? contractId : keyOf(contractId);
     const said = this.holdsContracts ? contract : digestOf(contract);
     const earlier = this.#latest.get(key);

@@ -11,12 +11,13 @@ export interface ElementText {
 
 /** The file cannot be split: it is empty, as it is while being written, or of another format, or an array is broken. */
 export class FormError extends Error {
+  override readonly name = "FormError";
+
   constructor(
     readonly line: number,
     message: string,
   ) {
     super(message);
-    this.name = "FormError";
   }
 }
 
@@ -66,9 +67,6 @@ class Item {
   isPageKey = false;
   readonly #parts: string[] = [];
   #length = 0;
-  /** The last character that is not white space, and whether a line ends after it. */
-  #last = "";
-  #endsLine = false;
 
   constructor(/** Of its first character. */ readonly line: number) {}
 
@@ -80,30 +78,25 @@ class Item {
         this.line,
         `the element that begins on this line is longer than ${MAX_LENGTH.toLocaleString("en")} characters`,
       );
-    const { length } = part.trimEnd();
-    if (length > 0) this.#last = part.charAt(length - 1);
-    this.#endsLine = (length === 0 && this.#endsLine) || part.includes("\n", length);
   }
 
   text(): string {
     return this.#parts.join("").trim();
   }
 
-  /** The end of its text with what is not kept yet. */
+  /** Its text with what is not kept yet, from where so many characters remain after white space. */
   tail(rest: string, length: number): string {
-    let tail = rest.slice(-length);
-    for (let index = this.#parts.length - 1; index >= 0 && tail.length < length; index--)
-      tail = (this.#parts[index] ?? "").slice(tail.length - length) + tail;
+    let tail = rest;
+    for (let index = this.#parts.length - 1; index >= 0 && tail.trimStart().length < length; index--)
+      tail = (this.#parts[index] ?? "") + tail;
     return tail;
   }
 
-  /** Whether a value after `chunk` from `start` to `end` is the first on its line, and none can be there in JSON. */
-  isBrokenAt(chunk: string, start: number, end: number): boolean {
-    let at = end - 1;
-    let endsLine = false;
-    for (; at >= start && chunk.charAt(at).trim() === ""; at--) endsLine ||= chunk[at] === "\n";
-    const last = at < start ? this.#last : chunk.charAt(at);
-    return (endsLine || (at < start && this.#endsLine)) && !"[,:".includes(last);
+  /** Whether a value after what is not kept yet is the first on its line, and none can be there in JSON. */
+  isBrokenAfter(rest: string): boolean {
+    const text = this.tail(rest, 1);
+    const { length } = text.trimEnd();
+    return text.includes("\n", length) && !"[,:".includes(text.charAt(length - 1));
   }
 }
 
@@ -204,7 +197,7 @@ class Splitter {
     } else if (mark === ",") {
       if (item.depth === 0 && isInList) return this.#endItem(item, (this.#at = at));
     } else if (mark === "[" || mark === "{") {
-      if (!isInList && item.depth > 0 && item.isBrokenAt(this.#chunk, this.#start, at))
+      if (!isInList && item.depth > 0 && item.isBrokenAfter(this.#chunk.slice(this.#start, at)))
         return this.#endItem(item, (this.#at = at));
       this.#checkDepth(++item.depth, item.line);
       if (mark === "[" && item.depth === 2 && item.isPageKey) {
@@ -232,7 +225,7 @@ class Splitter {
       item.isQuoted = false;
       if (item.depth === 1) {
         const tail = item.tail(this.#chunk.slice(this.#start, this.#at), PAGE_KEY.length + 1);
-        item.isPageKey = tail.endsWith(PAGE_KEY) && !tail.startsWith("\\");
+        item.isPageKey = tail.endsWith(PAGE_KEY) && !tail.endsWith(`\\${PAGE_KEY}`);
       }
     }
     return undefined;

@@ -7,34 +7,6 @@ import { callParticipant, type Endpoint } from "./http.js";
 import { MessageStream, streamMessages } from "./message-stream.js";
 import type { PartySource } from "./parties.js";
 
-/** The calls of the ledger that the mirror needs. Every method throws LedgerError. */
-export interface Ledger {
-  ledgerEnd(): Promise<number>;
-  activeContracts(offset: number): AsyncIterable<JsonValue>;
-  /** Updates after an offset. Resolves when the stream is open. Without `upTo` the stream does not end. */
-  updates(after: number, upTo?: number): Promise<UpdateStream>;
-  hasUpdate(updateId: string): Promise<boolean>;
-  prunedUpTo(): Promise<number>;
-  /** Packages and templates that the participant does not have: their contracts are not read. */
-  readonly missing: readonly string[];
-  /** Leaves out what an error says is missing. False if nothing new is, or if nothing is left to read. */
-  leaveOut(error: LedgerError): boolean;
-  /** Looks for what is missing. */
-  findMissing(): Promise<readonly string[]>;
-  /** Reads what was found from now on. */
-  include(names: readonly string[]): void;
-  /** The ids of all packages that the participant has. */
-  packageIds(): Promise<readonly string[]>;
-  /** The created event of a contract, active or archived, as a stream that is opened now shows it. Undefined if it is pruned. */
-  creation(contractId: string): Promise<JsonValue | undefined>;
-  /** The parties whose contracts are read; undefined before they are known. */
-  readonly parties: ReadAs | undefined;
-  /** Asks as which parties it may be read. */
-  findParties(): Promise<ReadAs>;
-  /** Reads as these from now on. */
-  readAs(parties: ReadAs): void;
-}
-
 /** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
 export interface UpdateStream extends AsyncIterable<JsonValue> {
   readonly hasEnded: boolean;
@@ -72,29 +44,35 @@ const ACTIVE_CONTRACTS = "/v2/state/active-contracts";
 /** The HTTP form of active contracts has a limit, 200 elements by default. */
 const TOO_MANY_CONTRACTS = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED";
 
+/** The calls of the ledger that the mirror needs. */
+export type Ledger = Pick<ParticipantClient, keyof ParticipantClient>;
+
 /** The calls of a participant's JSON Ledger API v2 that the mirror uses. Every method throws LedgerError. */
-export class ParticipantClient implements Ledger {
-  readonly #endpoint: Endpoint;
-  readonly #source: PartySource;
+export class ParticipantClient {
   readonly #filters: KnownFilters;
   #parties: ReadAs | undefined;
 
   /** Reads contracts of the templates that one of the parties can see. */
-  constructor(endpoint: Endpoint, source: PartySource, templates: readonly Template[]) {
-    this.#endpoint = endpoint;
-    this.#source = source;
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly source: PartySource,
+    templates: readonly Template[],
+  ) {
     this.#filters = new KnownFilters(templates);
     this.#parties = source.fixed;
   }
 
+  /** The parties whose contracts are read; undefined before they are known. */
   get parties(): ReadAs | undefined {
     return this.#parties;
   }
 
+  /** Asks as which parties it may be read. */
   findParties(): Promise<ReadAs> {
-    return this.#source.read();
+    return this.source.read();
   }
 
+  /** Reads as these from now on. */
   readAs(parties: ReadAs): void {
     this.#parties = parties;
   }
@@ -107,49 +85,47 @@ export class ParticipantClient implements Ledger {
     return this.#getOffset("/v2/state/latest-pruned-offsets", "participantPrunedUpToInclusive");
   }
 
-  activeContracts(offset: number): AsyncGenerator<JsonValue> {
+  activeContracts(offset: number): AsyncIterable<JsonValue> {
     const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
-    return streamMessages(this.#endpoint, ACTIVE_CONTRACTS, request, true);
+    return streamMessages(this.endpoint, ACTIVE_CONTRACTS, request, true);
   }
 
+  /** Updates after an offset. Resolves when the stream is open. Without `upTo` the stream does not end. */
   updates(after: number, upTo?: number): Promise<UpdateStream> {
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
-    return MessageStream.open(this.#endpoint, "/v2/updates", request, upTo !== undefined);
+    return MessageStream.open(this.endpoint, "/v2/updates", request, upTo !== undefined);
   }
 
   /** Whether the participant has the update. One that was restored from a backup may not. */
   async hasUpdate(updateId: string): Promise<boolean> {
     const request = { updateId, updateFormat: this.#updateFormat() };
-    try {
-      await callParticipant(this.#endpoint, "POST", "/v2/updates/update-by-id", request);
-      return true;
-    } catch (error) {
-      if (error instanceof LedgerError && error.code === "UPDATE_NOT_FOUND") return false;
-      throw error;
-    }
+    return (await this.#lookUp("/v2/updates/update-by-id", request, "UPDATE_NOT_FOUND")) !== undefined;
   }
 
+  /** Packages and templates that the participant does not have: their contracts are not read. */
   get missing(): readonly string[] {
     return this.#filters.missing;
   }
 
-  leaveOut({ missing }: LedgerError): boolean {
-    return this.#filters.leaveOut(missing);
+  /** Leaves out what an error says is missing. False if nothing new is, or if nothing is left to read. */
+  leaveOut({ details }: LedgerError): boolean {
+    return this.#filters.leaveOut(details.missing ?? []);
   }
 
+  /** Reads what was found from now on. */
   include(names: readonly string[]): void {
     this.#filters.include(names);
   }
 
-  /** Asks for the contracts of each name: only the error matters, and too many contracts are no error here. */
+  /** Looks for what is missing. Asks for the contracts of each name: only the error matters, and too many contracts are no error here. */
   async findMissing(): Promise<readonly string[]> {
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {
       const format = this.#eventFormat(this.#filters.of(name), false);
       try {
-        await callParticipant(this.#endpoint, "POST", ACTIVE_CONTRACTS, { activeAtOffset, eventFormat: format });
+        await callParticipant(this.endpoint, "POST", ACTIVE_CONTRACTS, { activeAtOffset, eventFormat: format });
       } catch (error) {
         if (!(error instanceof LedgerError) || error.code !== TOO_MANY_CONTRACTS) continue;
       }
@@ -158,24 +134,33 @@ export class ParticipantClient implements Ledger {
     return found;
   }
 
+  /** The ids of all packages that the participant has. */
   async packageIds(): Promise<readonly string[]> {
-    const { packageIds } = fieldsOf(await callParticipant(this.#endpoint, "GET", "/v2/packages"));
+    const { packageIds } = fieldsOf(await callParticipant(this.endpoint, "GET", "/v2/packages"));
     return Array.isArray(packageIds) ? packageIds.filter((id) => typeof id === "string") : [];
   }
 
+  /**
+   * The created event of a contract, active or archived, as a stream that is opened now shows it. Undefined if it is pruned.
+   */
   async creation(contractId: string): Promise<JsonValue | undefined> {
     const request = { contractId, eventFormat: this.#eventFormat() };
+    const events = await this.#lookUp("/v2/events/events-by-contract-id", request, "CONTRACT_EVENTS_NOT_FOUND");
+    return fieldsOf(fieldsOf(events).created).createdEvent;
+  }
+
+  /** Undefined where the answer is an error with the code. */
+  async #lookUp(path: string, request: JsonValue, notFound: string): Promise<JsonValue | undefined> {
     try {
-      const events = await callParticipant(this.#endpoint, "POST", "/v2/events/events-by-contract-id", request);
-      return fieldsOf(fieldsOf(events).created).createdEvent;
+      return await callParticipant(this.endpoint, "POST", path, request);
     } catch (error) {
-      if (error instanceof LedgerError && error.code === "CONTRACT_EVENTS_NOT_FOUND") return undefined;
+      if (error instanceof LedgerError && error.code === notFound) return undefined;
       throw error;
     }
   }
 
   async #getOffset(path: string, field: string): Promise<number> {
-    const body = await callParticipant(this.#endpoint, "GET", path);
+    const body = await callParticipant(this.endpoint, "GET", path);
     const offset = fieldsOf(body)[field];
     if (typeof offset === "number") return offset;
     throw new LedgerError("unreadable", `the participant's answer to ${path} has no number ${field}`);

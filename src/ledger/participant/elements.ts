@@ -2,7 +2,7 @@
 import { errorMessage } from "../../util/logger.js";
 import type { Change, StoredContract, CountedOnly } from "../../domain/contract.js";
 import { type JsonObject, type JsonValue, parseLedgerTime } from "../../util/json.js";
-import { type DecodedContract, type Decoder, laterState } from "../decode.js";
+import { type Decoder, rankOf } from "../decode.js";
 import { fieldsOf, readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
 import { ViewFailure } from "../views.js";
 import type { Ledger } from "./client.js";
@@ -34,43 +34,30 @@ export async function takeSnapshot(
   isCancelled: () => boolean,
 ): Promise<Snapshot> {
   decoder.begin();
-  const entries = new Map<string, DecodedContract>();
+  const contracts = new Map<string, StoredContract | CountedOnly>();
   const skipped: Unreadable[] = [];
   const existing = new Map<string, StoredContract>();
   for await (const element of ledger.activeContracts(offset)) {
     if (isCancelled()) break;
-    const entry = decodeElement(element, decoder, skipped);
-    if (entry === undefined) continue;
-    if (!("contract" in entry)) {
-      existing.set(entry.contractId, entry);
-      continue;
+    try {
+      const contract = decoder.decode(element);
+      if (contract === undefined) continue;
+      const earlier = contracts.get(contract.contractId);
+      if (earlier === undefined || rankOf(contract) >= rankOf(earlier)) contracts.set(contract.contractId, contract);
+    } catch (error) {
+      const created = findCreatedEvent(element);
+      skipped.push(unreadable(created, error));
+      const exists = decoder.unreadable(created);
+      if (exists !== undefined) existing.set(exists.contractId, exists);
     }
-    const { contractId } = entry.contract;
-    const earlier = entries.get(contractId);
-    entries.set(contractId, earlier === undefined ? entry : (laterState(earlier, entry) ?? entry));
   }
   return {
     offset,
-    contracts: [...entries.values()].map(({ contract }) => contract),
+    contracts: [...contracts.values()],
     unreadable: skipped,
-    existing: [...existing.values()].filter(({ contractId }) => !entries.has(contractId)),
+    existing: [...existing.values()].filter(({ contractId }) => !contracts.has(contractId)),
     foreign: decoder.foreign,
   };
-}
-
-/** Of a contract that cannot be decoded, that it exists. */
-function decodeElement(
-  element: JsonValue,
-  decoder: Decoder,
-  skipped: Unreadable[],
-): DecodedContract | StoredContract | undefined {
-  try {
-    return decoder.decode(element);
-  } catch (error) {
-    const created = findCreatedEvent(element);
-    skipped.push(unreadable(created, error));
-    return decoder.unreadable(created);
-  }
 }
 
 /** The created event of an element, in any of its forms. Undefined if there is none. */

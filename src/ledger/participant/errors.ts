@@ -44,23 +44,25 @@ export interface LedgerErrorDetails {
 
 /** A failed call of the participant or the issuer. The message never holds a token. */
 export class LedgerError extends Error {
-  readonly kind: LedgerErrorKind;
-  /** The participant's error code, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined if it sent none. */
-  readonly code: string | undefined;
-  readonly missing: readonly string[];
-  readonly isForbidden: boolean;
-  readonly retryMs: number | undefined;
-  readonly status: number | undefined;
+  override readonly name = "LedgerError";
 
-  constructor(kind: LedgerErrorKind, message: string, code?: string, details: LedgerErrorDetails = {}) {
+  /** `code`: the participant's, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined if it sent none. */
+  constructor(
+    readonly kind: LedgerErrorKind,
+    message: string,
+    readonly code?: string,
+    readonly details: LedgerErrorDetails = {},
+  ) {
     super(message);
-    this.name = "LedgerError";
-    this.kind = kind;
-    this.code = code;
-    this.missing = details.missing ?? [];
-    this.isForbidden = details.isForbidden ?? false;
-    this.retryMs = details.retryMs;
-    this.status = details.status;
+  }
+}
+
+/** Reads what the participant has answered. What is wrong with its form is "unreadable", after `what` of it. */
+export function readable<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new LedgerError("unreadable", `${what}: ${errorMessage(error)}`);
   }
 }
 
@@ -149,17 +151,17 @@ export function responseError(
   if (error.code !== undefined) return ledgerError(error, status, retryMs);
   if (status === 404 || status === 405) {
     const message = `there is no JSON Ledger API at ${shown} (status ${status}): check the path of OFFLEDGER_LEDGER_URL`;
-    return new LedgerError("refused", message, undefined, { status, retryMs });
+    return judged("refused", message, undefined, { status, retryMs });
   }
   const foreign = response && url && foreignAnswer(response, url);
   if (foreign === undefined) return ledgerError(error, status, retryMs);
-  const judgement = judge(error, status);
-  return new LedgerError(
-    judgement === "forbidden" ? "denied" : judgement,
-    `${shown} answered status ${status}, ${foreign}: check OFFLEDGER_LEDGER_URL, and what is between this service and the participant`,
-    undefined,
-    { isForbidden: judgement === "forbidden", retryMs, status },
-  );
+  const message = `${shown} answered status ${status}, ${foreign}: check OFFLEDGER_LEDGER_URL, and what is between this service and the participant`;
+  return judged(judge(error, status), message, undefined, { retryMs, status });
+}
+
+function judged(judgement: Judgement, message: string, code: string | undefined, details: LedgerErrorDetails) {
+  const isForbidden = judgement === "forbidden";
+  return new LedgerError(isForbidden ? "denied" : judgement, message, code, { ...details, isForbidden });
 }
 
 /** The error of a connection. A port that does not speak HTTP/1.1 is another than that of the JSON Ledger API. */
@@ -194,14 +196,12 @@ export function readApiError(body: JsonValue | undefined): ApiError {
 function ledgerError(error: ApiError, status?: number, afterMs?: number): LedgerError {
   const { code, cause = "no cause given", retryMs = 0 } = error;
   const judgement = judge(error, status);
-  const kind = judgement === "forbidden" ? "denied" : judgement;
   const answer = [...(status === undefined ? [] : [`status ${status}`]), code ?? "no code"].join(", ");
   // Without a code, the token was not looked at when it expired on an open stream, but when it was sent.
   const hint = byCode.has(code) ? "" : (hints[judgement] ?? "");
-  const wait = Math.max(kind === "busy" ? retryMs : 0, afterMs ?? 0);
-  return new LedgerError(kind, `the participant answered ${answer}: ${cause.slice(0, MAX_CAUSE_LENGTH)}${hint}`, code, {
-    missing: kind === "incomplete" ? missingNames(cause) : [],
-    isForbidden: judgement === "forbidden",
+  const wait = Math.max(judgement === "busy" ? retryMs : 0, afterMs ?? 0);
+  return judged(judgement, `the participant answered ${answer}: ${cause.slice(0, MAX_CAUSE_LENGTH)}${hint}`, code, {
+    missing: judgement === "incomplete" ? missingNames(cause) : [],
     retryMs: wait > 0 ? wait : undefined,
     status,
   });

@@ -11,7 +11,6 @@ import {
 } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, responseError } from "./errors.js";
-import type { Pace } from "./pace.js";
 import type { TokenSource } from "./tokens.js";
 
 export interface Endpoint {
@@ -51,19 +50,8 @@ export async function callParticipant(
 ): Promise<JsonValue> {
   endpoint.pace?.check();
   const token = await readToken(endpoint);
+  const response = await requestOnce(endpoint, token, method, path, body);
   const url = endpointUrl(endpoint, path);
-  const response = await sendRequest(url, {
-    method,
-    ca: endpoint.ca,
-    signal: endpoint.signal,
-    timeout: endpoint.timeouts?.answer ?? DEFAULT_TIMEOUTS.answer,
-    headers: {
-      accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
   const value = parseJson(response.text);
   const isSuccess = response.status >= 200 && response.status < 300;
   if (isSuccess && value !== undefined) return value;
@@ -71,6 +59,30 @@ export async function callParticipant(
     throw new LedgerError("unreadable", `the participant's answer to ${path} ${unreadableAnswer(response, url)}`);
   }
   throw forgetDeniedToken(endpoint, failedAnswer(endpoint, url, response, value));
+}
+
+/** One request, and its answer whatever it is. Throws as `sendRequest`. */
+export function requestOnce(
+  endpoint: Endpoint,
+  token: string | undefined,
+  method: "GET" | "POST",
+  path: string,
+  body?: JsonValue,
+  timeout = DEFAULT_TIMEOUTS.answer,
+): Promise<HttpResponse> {
+  const { ca, signal, timeouts } = endpoint;
+  return sendRequest(endpointUrl(endpoint, path), {
+    method,
+    ca,
+    signal,
+    timeout: timeouts?.answer ?? timeout,
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
 }
 
 /** The error of an answer that is no success. Others wait as long as it asks for. */
@@ -117,3 +129,27 @@ export function sendRequest(url: URL, request: Request): Promise<HttpResponse> {
     }
   });
 }
+
+/** Keeps calls from a server that has said, by Retry-After, when it wants to be asked again. */
+export class Pace {
+  #held: LedgerError | undefined;
+  /** Of performance.now. */
+  #until = 0;
+
+  /** `error` says in how many milliseconds. */
+  hold(error: LedgerError): void {
+    this.#held = error;
+    this.#until = performance.now() + (error.details.retryMs ?? 0);
+  }
+
+  /** Throws the error until its time has passed, with the milliseconds that are left. */
+  check(): void {
+    const retryMs = this.#until - performance.now();
+    if (this.#held === undefined || retryMs <= EARLY_MS) return;
+    const { kind, message, code, details } = this.#held;
+    throw new LedgerError(kind, message, code, { ...details, retryMs });
+  }
+}
+
+/** A timer may end a little before its time. */
+const EARLY_MS = 10;

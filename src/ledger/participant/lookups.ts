@@ -16,7 +16,7 @@ import type { Template } from "../../domain/template.js";
 import { Decoder, findTemplate } from "../decode.js";
 import { requireObject, requireString } from "../json-fields.js";
 import { eventFormat, eventFormatOf, KnownFilters } from "./client.js";
-import { LedgerError } from "./errors.js";
+import { LedgerError, readable } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 import type { PartySource } from "./parties.js";
 
@@ -29,17 +29,14 @@ const MAX_CONCURRENT_LOOKUPS = 64;
 
 /** Calls of one kind, a bounded number at a time. */
 class Lookups {
-  readonly #name: string;
   #inFlight = 0;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
+  constructor(private readonly name: string) {}
 
   /** Undefined for what the participant does not know, or has pruned, which cannot be told apart. Throws LedgerError. */
   async call(endpoint: Endpoint, path: string, request: JsonObject): Promise<JsonObject | undefined> {
     if (this.#inFlight >= MAX_CONCURRENT_LOOKUPS) {
-      throw new LedgerError("busy", `${MAX_CONCURRENT_LOOKUPS} lookups of ${this.#name} are in progress`);
+      throw new LedgerError("busy", `${MAX_CONCURRENT_LOOKUPS} lookups of ${this.name} are in progress`);
     }
     this.#inFlight++;
     try {
@@ -56,13 +53,7 @@ class Lookups {
   }
 }
 
-function decoded<T>(decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    throw new LedgerError("unreadable", `what was looked up cannot be decoded: ${errorMessage(error)}`);
-  }
-}
+const decoded = <T>(decode: () => T): T => readable("what was looked up cannot be decoded", decode);
 
 /** How long to wait for an update that our participant may not have yet. */
 export interface PollOptions {
@@ -77,27 +68,24 @@ const LAST_QUERY_MS = 150;
 
 /** Looks up past updates at a participant. Every method throws LedgerError. */
 export class ParticipantHistory {
-  readonly #endpoint: Endpoint;
-  readonly #parties: PartySource;
-  readonly #polling: PollOptions;
   readonly #lookups = new Lookups("past updates");
 
-  constructor(endpoint: Endpoint, parties: PartySource, polling: PollOptions) {
-    this.#endpoint = endpoint;
-    this.#parties = parties;
-    this.#polling = polling;
-  }
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly parties: PartySource,
+    private readonly polling: PollOptions,
+  ) {}
 
   /** One update with its events, exercised choices included. Undefined if there is none that our parties can see. */
   async update(
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined> {
-    const format = eventFormatOf(await this.#parties.current(), templates);
+    const format = eventFormatOf(await this.parties.current(), templates);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
-    const body = await this.#lookups.call(this.#endpoint, path, request);
+    const body = await this.#lookups.call(this.endpoint, path, request);
     return body === undefined ? undefined : decoded(() => ({ events: decodeEvents(body, templates) }));
   }
 
@@ -106,12 +94,12 @@ export class ParticipantHistory {
    * value the whole wait passes, however many look-ups the queries made: its length tells a stranger nothing.
    */
   async pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined> {
-    const { maxWait, clock, pause } = this.#polling;
+    const { maxWait, clock, pause } = this.polling;
     const deadline = clock() + maxWait;
     for (;;) {
       const result = await query();
       const remaining = deadline - clock();
-      if (result !== undefined || remaining <= 0 || this.#endpoint.signal.aborted) return result;
+      if (result !== undefined || remaining <= 0 || this.endpoint.signal.aborted) return result;
       if (remaining <= LAST_QUERY_MS) {
         await pause(remaining);
         return undefined;
@@ -122,8 +110,8 @@ export class ParticipantHistory {
 
   /** The creation of a contract, active or archived. Undefined if it is unknown or pruned. */
   async creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined> {
-    const request = { contractId, eventFormat: eventFormatOf(await this.#parties.current(), templates) };
-    const body = await this.#lookups.call(this.#endpoint, EVENTS_BY_CONTRACT_ID, request);
+    const request = { contractId, eventFormat: eventFormatOf(await this.parties.current(), templates) };
+    const body = await this.#lookups.call(this.endpoint, EVENTS_BY_CONTRACT_ID, request);
     const created = body?.created;
     if (created === undefined || created === null) return undefined;
     return decoded(() => {
@@ -192,25 +180,23 @@ export interface ContractsOptions {
 
 /** Looks contracts up at a participant, by contract id. */
 export class ParticipantContracts implements ContractSource {
-  readonly #endpoint: Endpoint;
-  readonly #parties: PartySource;
-  readonly #options: ContractsOptions;
   readonly #lookups = new Lookups("contracts");
   readonly #decoder: Decoder;
   readonly #filters: KnownFilters;
   #lackingSince = 0;
 
-  constructor(endpoint: Endpoint, parties: PartySource, options: ContractsOptions) {
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly parties: PartySource,
+    private readonly options: ContractsOptions,
+  ) {
     const { templates, registrars } = options;
-    this.#endpoint = endpoint;
-    this.#parties = parties;
-    this.#options = options;
     this.#decoder = new Decoder(templates, { keepsOptional: true, registrars });
     this.#filters = new KnownFilters(templates);
   }
 
   async contracts(contractIds: readonly string[]): Promise<ReadonlyMap<string, OnLedger>> {
-    const { maxWait, onFailure } = this.#options;
+    const { maxWait, onFailure } = this.options;
     const ids = [...new Set(contractIds)];
     const found = new Map<string, OnLedger>(ids.map((id) => [id, "unread"]));
     const pending = ids.slice(0, MAX_READ_BY_ID).values();
@@ -222,7 +208,7 @@ export class ParticipantContracts implements ContractSource {
         else found.set(contractId, contract);
       }
     };
-    const readAll = abortAfter(maxWait, this.#endpoint.signal, async (signal) => {
+    const readAll = abortAfter(maxWait, this.endpoint.signal, async (signal) => {
       const readers = await Promise.allSettled(Array.from({ length: MAX_CONCURRENT }, () => read(signal)));
       for (const reader of readers) if (reader.status === "rejected") throw reader.reason;
     });
@@ -240,7 +226,7 @@ export class ParticipantContracts implements ContractSource {
 
   /** Undefined for what the ledger does not know, and what does not count. Throws. */
   async #read(contractId: string, signal: AbortSignal): Promise<OnLedger | undefined> {
-    const parties = await this.#parties.current();
+    const parties = await this.parties.current();
     const body = await this.#ask(contractId, parties, signal);
     const { created, archived } = body ?? {};
     if (archived !== undefined && archived !== null) return "archived";
@@ -254,18 +240,18 @@ export class ParticipantContracts implements ContractSource {
 
   /** Without what the participant lacks, of which it has no contracts. */
   async #ask(contractId: string, parties: ReadAs, signal: AbortSignal): Promise<JsonObject | undefined> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const filters = this.#filters;
     if (filters.missing.length > 0 && clock() - this.#lackingSince >= LACKING_MS) filters.include(filters.missing);
     for (;;) {
       const { present } = filters;
       const request = { contractId, eventFormat: eventFormat(parties, present, true) };
       try {
-        return await this.#lookups.call({ ...this.#endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
+        return await this.#lookups.call({ ...this.endpoint, signal }, EVENTS_BY_CONTRACT_ID, request);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== "incomplete") throw error;
         // Another reader may have left it out meanwhile. Each turn leaves out more, or is the last.
-        const isNew = filters.leaveOut(error.missing);
+        const isNew = filters.leaveOut(error.details.missing ?? []);
         if (isNew) this.#lackingSince = clock();
         else if (filters.present.length >= present.length) return undefined;
       }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { type JsonValue, isTooDeep, MAX_NESTING } from "../../util/json.js";
-import { withTimeout } from "../../util/async.js";
+import { Notifier, withTimeout } from "../../util/async.js";
 import { byWayOf, proxyAgent, readText } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
 import { connectionError, LedgerError, messageError } from "./errors.js";
@@ -45,14 +45,11 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
  * server closes normally, and else throws LedgerError. A heartbeat of pings detects a dead connection, so no wait lasts.
  */
 export class MessageStream implements AsyncIterable<JsonValue> {
-  readonly #endpoint: Endpoint;
-  readonly #socket: WebSocket;
-  readonly #messageMs: number;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #abort = () => this.close();
   readonly #queue: string[] = [];
   #characters = 0;
-  readonly #listeners: (() => void)[] = [];
+  readonly #events = new Notifier();
   #isOpen = false;
   #end: LedgerError | "closed" | undefined;
   #heartbeats = 0;
@@ -76,7 +73,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       while (!stream.#isOpen) {
         if (stream.#end instanceof LedgerError) throw stream.#end;
         if (stream.#end !== undefined) throw new LedgerError("lost", "the stream was closed before it was open");
-        await stream.#nextEvent();
+        await stream.#events.next;
       }
       return stream;
     } catch (error) {
@@ -85,19 +82,21 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     }
   }
 
-  private constructor(endpoint: Endpoint, socket: WebSocket, pingMs: number, messageMs: number) {
-    this.#endpoint = endpoint;
-    this.#socket = socket;
-    this.#messageMs = messageMs;
+  private constructor(
+    private readonly endpoint: Endpoint,
+    private readonly socket: WebSocket,
+    pingMs: number,
+    private readonly messageMs: number,
+  ) {
     socket.on("open", () => {
       this.#isOpen = true;
-      this.#notify();
+      this.#events.notify();
     });
     socket.on("message", (data: Buffer) => this.#enqueue(data.toString()));
     socket.on("pong", (data: Buffer) => {
       this.#isAlive = true;
       this.#lastPong = Number(data.toString());
-      this.#notify();
+      this.#events.notify();
     });
     const url = new URL(socket.url);
     socket.on("unexpected-response", (_request, response) => void this.#refuse(url, response));
@@ -117,22 +116,22 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   /** Whether a ping is answered within two heartbeats. False at once if the stream has ended or is paused. */
   async isResponsive(): Promise<boolean> {
-    const canRead = () => this.#end === undefined && !this.#socket.isPaused;
+    const canRead = () => this.#end === undefined && !this.socket.isPaused;
     if (!canRead()) return false;
     const ping = this.#ping();
     const deadline = this.#heartbeats + 2;
-    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#nextEvent();
+    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#events.next;
     return this.#end === undefined && this.#lastPong >= ping;
   }
 
   /** Who still reads gets an error, and nothing that is queued: a stream that is cut short must not seem complete. */
   close(): void {
-    this.#endpoint.signal.removeEventListener("abort", this.#abort);
+    this.endpoint.signal.removeEventListener("abort", this.#abort);
     clearInterval(this.#heartbeat);
     this.#queue.length = 0;
     this.#end = new LedgerError("lost", "the stream was closed");
-    this.#notify();
-    this.#socket.terminate();
+    this.#events.notify();
+    this.socket.terminate();
   }
 
   /** Yields queued messages first. */
@@ -141,15 +140,15 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       const next = this.#queue.shift();
       if (next !== undefined) {
         this.#characters -= next.length;
-        if (this.#socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
+        if (this.socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
           // The pong of a ping sent before the pause may still be unread.
           this.#isAlive = true;
-          this.#socket.resume();
+          this.socket.resume();
         }
         yield this.#parse(next);
       } else if (this.#end === undefined) {
         this.#waitingSince ??= performance.now();
-        await this.#nextEvent();
+        await this.#events.next;
       } else if (this.#end === "closed") {
         return;
       } else {
@@ -165,7 +164,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       throw new LedgerError("unreadable", `the participant sent a message that is ${problem}`);
     }
     const error = messageError(value);
-    if (error !== undefined) throw forgetDeniedToken(this.#endpoint, error);
+    if (error !== undefined) throw forgetDeniedToken(this.endpoint, error);
     return value;
   }
 
@@ -175,8 +174,8 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     this.#characters += text.length;
     this.#isAlive = true;
     this.#waitingSince = undefined;
-    if (this.#isFuller(1)) this.#socket.pause();
-    this.#notify();
+    if (this.#isFuller(1)) this.socket.pause();
+    this.#events.notify();
   }
 
   #isFuller(fraction: number): boolean {
@@ -188,29 +187,29 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     const { statusCode: status = 0, headers } = response;
     const body = readText(response, MAX_REFUSAL_BYTES).catch(() => "");
     const text = await withTimeout(body, REFUSAL_MS, () => "");
-    this.#finish(failedAnswer(this.#endpoint, url, { status, headers, text }));
-    this.#socket.terminate();
+    this.#finish(failedAnswer(this.endpoint, url, { status, headers, text }));
+    this.socket.terminate();
   }
 
   #finish(reason: LedgerError | "closed"): void {
-    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.#endpoint, reason);
+    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.endpoint, reason);
     this.#end ??= reason;
-    this.#notify();
+    this.#events.notify();
   }
 
   #beat(): void {
     this.#heartbeats++;
-    this.#notify();
+    this.#events.notify();
     // Nothing follows the server's close frame. Do not wait longer for the connection to end.
-    if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket.readyState === WebSocket.CLOSING) this.socket.terminate();
+    if (this.socket.readyState !== WebSocket.OPEN) return;
     // No pong can be read while the socket is paused. Pings still keep proxies from closing the connection.
-    if (!this.#socket.isPaused) {
+    if (!this.socket.isPaused) {
       const waited = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
-      if (!this.#isAlive || waited > this.#messageMs) {
+      if (!this.#isAlive || waited > this.messageMs) {
         const missing = this.#isAlive ? "message" : "answer to a ping";
         this.#finish(new LedgerError("lost", `timeout: no ${missing} on a stream of the participant`));
-        this.#socket.terminate();
+        this.socket.terminate();
         return;
       }
       this.#isAlive = false;
@@ -219,38 +218,26 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   }
 
   #ping(): number {
-    this.#socket.ping(String(++this.#lastPing));
+    this.socket.ping(String(++this.#lastPing));
     return this.#lastPing;
-  }
-
-  #nextEvent(): Promise<void> {
-    return new Promise((resolve) => this.#listeners.push(resolve));
-  }
-
-  #notify(): void {
-    for (const resolve of this.#listeners.splice(0)) resolve();
   }
 }
 
 /** Throws LedgerError. */
 function connect(url: URL, ca: string | undefined, token: string | undefined, { open }: Timeouts): WebSocket {
-  const agent = agentFor(url);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  const address = new URL(url);
+  address.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   // A participant sees a token in the first place only. It selects daml.ws.auth even without a token.
   const protocols = [...(token === undefined ? [] : [`jwt.token.${token}`]), "daml.ws.auth"];
-  return new WebSocket(url, protocols, {
-    handshakeTimeout: open,
-    agent,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
-    ...(ca === undefined ? {} : { ca }),
-  });
-}
-
-function agentFor(url: URL): ReturnType<typeof proxyAgent> {
   try {
-    return proxyAgent(url);
+    return new WebSocket(address, protocols, {
+      handshakeTimeout: open,
+      agent: proxyAgent(url),
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+      ...(ca !== undefined && { ca }),
+    });
   } catch (error) {
     throw connectionError(error, `${url.origin} cannot be reached`);
   }

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from "../../util/json.js";
 import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
-import { errorMessage } from "../../util/logger.js";
 import { requireObject, requireString } from "../json-fields.js";
-import { LedgerError } from "./errors.js";
+import { LedgerError, readable } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 
 const PATH = "/v2/package-vetting/list";
@@ -17,11 +16,7 @@ const WITHOUT_ANSWER: ReadonlySet<number | undefined> = new Set([403, 404, 405, 
 
 /** The packages that the participants of our synchronizers have vetted. Throws LedgerError. */
 export class ParticipantPackages implements PackageCatalog {
-  readonly #endpoint: Endpoint;
-
-  constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint;
-  }
+  constructor(private readonly endpoint: Endpoint) {}
 
   async versions(ids: Iterable<string> = []): Promise<ReadonlyMap<string, PackageVersion> | undefined> {
     const packageIds = [...new Set(ids)];
@@ -48,9 +43,9 @@ export class ParticipantPackages implements PackageCatalog {
       pageSize: packageIds.length === 0 ? PAGE_SIZE_OF_ALL : PAGE_SIZE_OF_SOME,
     };
     try {
-      return readPage(await callParticipant(this.#endpoint, "POST", PATH, request));
+      return readPage(await callParticipant(this.endpoint, "POST", PATH, request));
     } catch (error) {
-      if (error instanceof LedgerError && WITHOUT_ANSWER.has(error.status)) return undefined;
+      if (error instanceof LedgerError && WITHOUT_ANSWER.has(error.details.status)) return undefined;
       throw error;
     }
   }
@@ -61,17 +56,14 @@ interface Page {
   readonly nextPageToken: string;
 }
 
-function readPage(body: JsonValue): Page {
-  try {
+const readPage = (body: JsonValue): Page =>
+  readable(`the participant's answer to ${PATH} cannot be read`, () => {
     const { vettedPackages, nextPageToken = "" } = requireObject(body, "the answer");
     if (!Array.isArray(vettedPackages)) throw new Error("vettedPackages must be a list");
     const entries = vettedPackages.map((entry) => requireObject(entry, "vettedPackages[]"));
     for (const { packages } of entries) if (!Array.isArray(packages)) throw new Error("packages must be a list");
     return { entries, nextPageToken: typeof nextPageToken === "string" ? nextPageToken : "" };
-  } catch (error) {
-    throw new LedgerError("unreadable", `the participant's answer to ${PATH} cannot be read: ${errorMessage(error)}`);
-  }
-}
+  });
 
 /** A package that our own participant does not have is listed without its name and version. */
 function addVersions(packages: JsonValue | undefined, found: Map<string, PackageVersion>): void {

@@ -1,9 +1,8 @@
 /** As which parties a participant is read: those that a setting names, or those that the token's own user may read as. */
 import type { ReadAs } from "../../domain/ledger.js";
 import type { JsonObject, JsonValue } from "../../util/json.js";
-import { errorMessage } from "../../util/logger.js";
 import { fieldsOf, requireObject, requireString } from "../json-fields.js";
-import { LedgerError } from "./errors.js";
+import { LedgerError, readable } from "./errors.js";
 import { callParticipant, type Endpoint } from "./http.js";
 
 /** Where the parties are known from. */
@@ -41,13 +40,10 @@ const KEPT_MS = 30_000;
 /** The parties of the user whose token the participant gets. Concurrent calls share a request. */
 export class UserParties implements PartySource {
   readonly fixed = undefined;
-  readonly #options: UserPartiesOptions;
   #told: { readonly parties: ReadAs; readonly askedAt: number } | undefined;
   #pending: Promise<ReadAs> | undefined;
 
-  constructor(options: UserPartiesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: UserPartiesOptions) {}
 
   get known(): ReadAs | undefined {
     return this.#told?.parties;
@@ -62,7 +58,7 @@ export class UserParties implements PartySource {
 
   async current(): Promise<ReadAs> {
     const told = this.#told;
-    if (told !== undefined && this.#options.clock() - told.askedAt < KEPT_MS) return told.parties;
+    if (told !== undefined && this.options.clock() - told.askedAt < KEPT_MS) return told.parties;
     return this.read().catch((error: unknown) => {
       if (told === undefined || isNoParties(error)) throw error;
       return told.parties;
@@ -70,7 +66,7 @@ export class UserParties implements PartySource {
   }
 
   async #ask(): Promise<ReadAs> {
-    const askedAt = this.#options.clock();
+    const askedAt = this.options.clock();
     try {
       const parties = await this.#partiesOfUser();
       this.#told = { parties, askedAt };
@@ -83,7 +79,7 @@ export class UserParties implements PartySource {
   }
 
   async #partiesOfUser(): Promise<ReadAs> {
-    const { endpoint, lacksRegistrars } = this.#options;
+    const { endpoint, lacksRegistrars } = this.options;
     const user = await userOf(endpoint);
     const rights = await rightsOf(endpoint, user);
     if (rights.some(({ CanReadAsAnyParty }) => CanReadAsAnyParty !== undefined)) {
@@ -138,10 +134,5 @@ function partyOf(right: JsonValue | undefined): string | undefined {
   return decoded("the rights of a user", () => requireString(requireObject(fieldsOf(right).value, "value"), "party"));
 }
 
-function decoded<T>(what: string, decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    throw new LedgerError("unreadable", `the participant's answer to ${what} cannot be read: ${errorMessage(error)}`);
-  }
-}
+const decoded = <T>(what: string, decode: () => T): T =>
+  readable(`the participant's answer to ${what} cannot be read`, decode);

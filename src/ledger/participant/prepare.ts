@@ -6,7 +6,7 @@ import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "..
 import { foreignAnswer, type HttpResponse } from "../../util/outgoing.js";
 import { fieldsOf, parseJson } from "../json-fields.js";
 import { judge, LedgerError, readApiError } from "./errors.js";
-import { type Endpoint, endpointUrl, readToken, sendRequest } from "./http.js";
+import { type Endpoint, endpointUrl, readToken, requestOnce } from "./http.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -27,15 +27,13 @@ const MAX_TEXT_LENGTH = 300;
  * Nothing is logged: a command holds a caller's data.
  */
 export class ParticipantPreparer implements Preparer {
-  readonly #endpoint: Endpoint;
-  readonly #userId: string;
   #inFlight = 0;
 
   /** The token of the endpoint has to be the user's, if the participant authenticates. */
-  constructor(endpoint: Endpoint, userId: string) {
-    this.#endpoint = endpoint;
-    this.#userId = userId;
-  }
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly userId: string,
+  ) {}
 
   async prepare(command: ExerciseCommand): Promise<Verdict> {
     // The participant answers such an id with a text, not with an error of its API.
@@ -46,7 +44,8 @@ export class ParticipantPreparer implements Preparer {
     this.#inFlight++;
     try {
       const token = await this.#readToken();
-      const response = await this.#send(command, token);
+      const request = requestOf(command, this.userId);
+      const response = await requestOnce(this.endpoint, token, "POST", PATH, request, TIMEOUT_MS).catch(cannotBeAsked);
       return this.#verdict(response, command, token !== undefined);
     } finally {
       this.#inFlight--;
@@ -55,39 +54,18 @@ export class ParticipantPreparer implements Preparer {
 
   async #readToken(): Promise<string | undefined> {
     try {
-      return await readToken(this.#endpoint);
+      return await readToken(this.endpoint);
     } catch (error) {
       // The message of the error has the path of the file.
       if (!(error instanceof LedgerError)) throw error;
-      throw unavailable(`the token of user ${this.#userId} cannot be read: check OFFLEDGER_PREPARE_TOKEN_FILE`);
-    }
-  }
-
-  async #send(command: ExerciseCommand, token: string | undefined): Promise<HttpResponse> {
-    const { ca, signal, timeouts } = this.#endpoint;
-    try {
-      return await sendRequest(endpointUrl(this.#endpoint, PATH), {
-        method: "POST",
-        ca,
-        signal,
-        timeout: timeouts?.answer ?? TIMEOUT_MS,
-        headers: {
-          accept: "application/json",
-          "content-type": "application/json",
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify(requestOf(command, this.#userId)),
-      });
-    } catch (error) {
-      if (!(error instanceof LedgerError)) throw error;
-      throw unavailable(`the participant cannot be asked: ${error.message}`);
+      throw unavailable(`the token of user ${this.userId} cannot be read: check OFFLEDGER_PREPARE_TOKEN_FILE`);
     }
   }
 
   #verdict(response: HttpResponse, { actAs }: ExerciseCommand, hasToken: boolean): Verdict {
     const { status, text } = response;
     const body = parseJson(text);
-    const foreign = foreignAnswer(response, endpointUrl(this.#endpoint, PATH));
+    const foreign = foreignAnswer(response, endpointUrl(this.endpoint, PATH));
     if (status >= 200 && status < 300) {
       const verdict = readPrepared(body);
       if (verdict !== undefined) return verdict;
@@ -119,7 +97,7 @@ export class ParticipantPreparer implements Preparer {
   }
 
   #denial(judgement: "denied" | "forbidden", status: number, actAs: readonly string[], hasToken: boolean): string {
-    const user = `user ${this.#userId}`;
+    const user = `user ${this.userId}`;
     if (judgement === "forbidden") {
       return (
         `the participant does not let ${user} prepare as ${actAs.join(", ")} (status 403): ` +
@@ -132,6 +110,10 @@ export class ParticipantPreparer implements Preparer {
     }
     return `the participant requires a token of ${user} (status ${status}): set OFFLEDGER_PREPARE_TOKEN_FILE`;
   }
+}
+
+function cannotBeAsked(error: unknown): never {
+  throw error instanceof LedgerError ? unavailable(`the participant cannot be asked: ${error.message}`) : error;
 }
 
 /** `package:Module:Entity`, where the package is an id, or a name after `#`. */

@@ -7,11 +7,10 @@ import { isObject, type JsonObject } from "../../util/json.js";
 import { errorMessage } from "../../util/logger.js";
 import { readTextFile } from "../../util/reloaded-files.js";
 import { displayUrl } from "../../util/urls.js";
-import { parseJson } from "../json-fields.js";
+import { fieldsOf, parseJson } from "../json-fields.js";
 import { LedgerError } from "./errors.js";
 import { type HttpResponse, foreignAnswer, retryAfterMs, unreadableAnswer } from "../../util/outgoing.js";
-import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
-import { Pace } from "./pace.js";
+import { DEFAULT_TIMEOUTS, Pace, sendRequest } from "./http.js";
 
 /** Returns the token to send; undefined if none is needed. Throws LedgerError, whose message never holds a token. */
 export interface TokenSource {
@@ -89,7 +88,7 @@ export function clientCredentials(
     pace.check();
     const requestedAt = clock();
     const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal).catch((error: unknown) => {
-      if (error instanceof LedgerError && error.retryMs !== undefined) pace.hold(error);
+      if (error instanceof LedgerError && error.details.retryMs !== undefined) pace.hold(error);
       throw error;
     });
     const lifetime = expiresIn * 1000;
@@ -143,34 +142,26 @@ async function fetchToken(
 /** Error messages quote nothing of JSON but the error of RFC 6749: the rest may hold a secret. */
 function parseResponse(response: HttpResponse, url: URL, issuer: URL, secret = ""): JsonObject {
   const { status, text, headers } = response;
-  const value = parseObject(text);
+  const value = parseJson(text);
+  const fields = fieldsOf(value);
   if (status !== 200) {
     const foreign = foreignAnswer(response, url);
-    const described = foreign === undefined ? describeError(value, secret) : `, ${foreign}`;
+    const described = foreign === undefined ? describeError(fields) : `, ${foreign}`;
+    // An issuer may repeat what it was sent.
     const shown = secret !== "" && described.includes(secret) ? "" : described;
     const kind = status === 429 || status >= 500 ? "busy" : "denied";
     const message = `issuer ${displayUrl(issuer)} answered status ${status}${shown}`;
     throw new LedgerError(kind, message, undefined, { retryMs: retryAfterMs(headers) });
   }
-  if (value !== undefined) return value;
-  const problem = parseJson(text) === undefined ? unreadableAnswer(response, url) : "is not a JSON object";
+  if (isObject(value)) return fields;
+  const problem = value === undefined ? unreadableAnswer(response, url) : "is not a JSON object";
   throw new LedgerError("denied", `the response of issuer ${displayUrl(issuer)} ${problem}`);
 }
 
 /** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
-function describeError(response: JsonObject | undefined, secret: string): string {
-  const { error, error_description: description } = response ?? {};
-  const texts = [error, description].filter(isErrorText);
-  // An issuer may repeat what it was sent.
-  if (!isErrorText(error) || (secret !== "" && texts.some((text) => text.includes(secret)))) return "";
-  return `, ${texts.join(": ")}`;
-}
+const describeError = ({ error, error_description: description }: JsonObject): string =>
+  isErrorText(error) ? `, ${[error, description].filter(isErrorText).join(": ")}` : "";
 
 /** The RFC allows printable ASCII without quotes and backslashes. */
 const isErrorText = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,300}$/.test(value);
-
-function parseObject(text: string): JsonObject | undefined {
-  const value = parseJson(text);
-  return isObject(value) ? value : undefined;
-}

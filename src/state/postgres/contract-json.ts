@@ -130,9 +130,8 @@ export class ContractDecoder {
 
   /** Undefined if one of its parts is not known. */
   #templateOf(hashes: readonly LookupHash[]): Template | undefined {
-    const [first, ...others] = hashes.map((hash) => this.#templates.get(hash));
-    if (first === undefined || !others.every((one) => one !== undefined)) return undefined;
-    return combined([first, ...others]);
+    const known = hashes.flatMap((hash) => this.#templates.get(hash) ?? []);
+    return known.length < hashes.length ? undefined : combined(known);
   }
 
   #parse(json: string): Parsed | undefined {

@@ -71,16 +71,7 @@ const update = {
   recordTime: "2026-01-05T09:00:00.123456Z",
 };
 const transaction = (...events: TransactionEvent[]): Schemas["Update"] => ({
-  Transaction: {
-    value: {
-      ...update,
-      commandId: "",
-      workflowId: "",
-      effectiveAt: update.recordTime,
-      events,
-      synchronizerId: "sync-Z",
-    },
-  },
+  Transaction: { value: { ...update, effectiveAt: update.recordTime, events, synchronizerId: "sync-Z" } },
 });
 const reassignment = (...events: ReassignmentEvent[]): Schemas["Update"] => ({
   Reassignment: { value: { ...update, events } },
@@ -168,8 +159,7 @@ describe("a reassignment", () => {
 });
 
 test.each<[string, Schemas["Update"], number]>([
-  ["a checkpoint", { OffsetCheckpoint: { value: { offset: 99, synchronizerTimes: [] } } }, 99],
-  ["a checkpoint of an empty ledger", { OffsetCheckpoint: { value: { offset: 0 } } }, 0],
+  ["a checkpoint", { OffsetCheckpoint: { value: { offset: 0, synchronizerTimes: [] } } }, 0],
   ["a topology transaction", { TopologyTransaction: { value: { ...update, offset: 100, events: [] } } }, 100],
 ])("%s only moves the offset", (_what, given, offset) => {
   expect(decoded(given)).toEqual({ offset, updateId: undefined, changes: [], unreadable: [] });
@@ -194,13 +184,9 @@ describe("an error of an invalid update names the field", () => {
 
   test.each<[string, JsonValue]>([
     ["the element must be an object, but is not one", 5],
-    ["the element must be an object, but is not one", null],
-    ["the element must be an object, but is not one", []],
     ["update must be an object, but is missing", {}],
-    ["update must be an object, but is not one", { update: "Transaction" }],
     ["Transaction must be an object, but is not one", { update: { Transaction: 5 } }],
     ["value must be an object, but is missing", { update: { Transaction: {} } }],
-    ["value must be an object, but is not one", { update: { OffsetCheckpoint: { value: [] } } }],
     ...[undefined, "17", -1, 1.5, 2 ** 60].map((wrong): [string, JsonValue] => [offset, without({ offset: wrong })]),
     [offset, { update: { OffsetCheckpoint: { value: {} } } }],
     [
@@ -208,26 +194,14 @@ describe("an error of an invalid update names the field", () => {
       { update: { Other: { value: { offset: 17 } } } },
     ],
     ["synchronizerId must be a string, but is missing", without({ synchronizerId: undefined, ...creating })],
-    ["synchronizerId must be a string, but is empty", without({ synchronizerId: "", ...creating })],
     ["events of update 17 must be a list", without({ events: undefined })],
-    ["events of update 17 must be a list", without({ events: {} })],
     ["updateId must be a string, but is missing", without({ updateId: undefined })],
     ["event must be an object, but is not one", withEvent("CreatedEvent")],
     ["an event of update 17 has an unknown form: OtherEvent", withEvent({ OtherEvent: {} })],
-    ["CreatedEvent must be an object, but is not one", withEvent({ CreatedEvent: null })],
     ["contractId must be a string, but is missing", withEvent({ CreatedEvent: {} })],
     ["contractId must be a string, but is missing", withEvent({ ArchivedEvent: {} })],
-    ["contractId must be a string, but is empty", withEvent({ ArchivedEvent: { contractId: "" } })],
-    ["JsAssignmentEvent must be an object, but is not one", reassigned({ JsAssignmentEvent: 1 })],
     ["createdEvent must be an object, but is missing", reassigned({ JsAssignmentEvent: { target: "t" } })],
-    [
-      "target must be a string, but is missing",
-      reassigned({ JsAssignmentEvent: { createdEvent: { contractId: "c" } } }),
-    ],
-    [
-      "target must be a string, but is empty",
-      reassigned({ JsAssignmentEvent: { target: "", createdEvent: { contractId: "c" } } }),
-    ],
+    ["target must be a string, but is missing", reassigned({ JsAssignmentEvent: { createdEvent: {} } })],
     ["value must be an object, but is missing", reassigned({ JsUnassignedEvent: {} })],
     ["contractId must be a string, but is missing", reassigned({ JsUnassignedEvent: { value: {} } })],
     [
@@ -247,6 +221,9 @@ test("of a snapshot, contracts that cannot be decoded are named, and that they e
     // One of its states can be read.
     element("TransferOffer", "half", offer, { moving: "unassigned", blob: "" }),
     element("TransferOffer", "half", offer, { reassignmentCounter: 2 }),
+    // Of two that can be read the later counts.
+    element("TransferOffer", "moved", offer, { reassignmentCounter: 2 }),
+    element("TransferOffer", "moved", offer, { moving: "arriving", reassignmentCounter: 1 }),
   ];
   const ledger = {
     async *activeContracts() {
@@ -255,7 +232,11 @@ test("of a snapshot, contracts that cannot be decoded are named, and that they e
   } as unknown as Ledger;
   const { offset, contracts, unreadable, existing } = await takeSnapshot(ledger, 5, decoder, () => false);
   expect(offset).toBe(5);
-  expect(contracts.map(({ contractId }) => contractId)).toEqual(["whole", "half"]);
+  expect(contracts.map(({ contractId, reassignmentCounter }) => [contractId, reassignmentCounter])).toEqual([
+    ["whole", 0],
+    ["half", 2],
+    ["moved", 2],
+  ]);
   expect(unreadable.map(({ contractId }) => contractId)).toEqual(["broken", "broken", "half"]);
   expect(existing).toHaveLength(1);
   expect(existing).toMatchObject([{ ...exists, contractId: "broken" }]);

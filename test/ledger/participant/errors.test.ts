@@ -72,9 +72,9 @@ test.each<[number, LedgerErrorKind, boolean]>([
   [14, "busy", false],
   [16, "denied", false],
 ])("without a category, gRPC code %i is %s, whatever the status; forbidden: %s", (grpcCode, kind, isForbidden) => {
-  expect(messageError(hidden(grpcCode))).toMatchObject({ kind, isForbidden });
+  expect(messageError(hidden(grpcCode))).toMatchObject({ kind, details: { isForbidden } });
   for (const status of kind === "refused" ? [400, 404] : [400, 409, 500]) {
-    expect(responseError(hidden(grpcCode), status)).toMatchObject({ kind, isForbidden, status });
+    expect(responseError(hidden(grpcCode), status)).toMatchObject({ kind, details: { isForbidden, status } });
   }
 });
 
@@ -93,7 +93,7 @@ test.each<[number, LedgerErrorKind, boolean]>([
   [504, "busy", false],
 ])("without any of them, status %i is %s; forbidden: %s", (status, kind, isForbidden) => {
   for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }, hidden(2)]) {
-    expect(responseError(body, status)).toMatchObject({ kind, isForbidden, status });
+    expect(responseError(body, status)).toMatchObject({ kind, details: { isForbidden, status } });
   }
 });
 
@@ -108,9 +108,9 @@ test.each<[string, number | undefined]>([
   ["-1 seconds", undefined],
   ["1 fortnight", undefined],
 ])("an error that passes says when to ask again: %s", (retryInfo, retryMs) => {
-  expect(responseError(errorBody("X", { errorCategory: 2, retryInfo }), 409).retryMs).toBe(retryMs);
-  expect(messageError(errorBody("X", { errorCategory: 2, retryInfo }))?.retryMs).toBe(retryMs);
-  expect(responseError(errorBody("OFFSET_AFTER_LEDGER_END", { retryInfo }), 400).retryMs).toBeUndefined();
+  expect(responseError(errorBody("X", { errorCategory: 2, retryInfo }), 409).details.retryMs).toBe(retryMs);
+  expect(messageError(errorBody("X", { errorCategory: 2, retryInfo }))?.details.retryMs).toBe(retryMs);
+  expect(responseError(errorBody("OFFSET_AFTER_LEDGER_END", { retryInfo }), 400).details.retryMs).toBeUndefined();
 });
 
 test.each<[string, JsonValue]>([
@@ -130,24 +130,16 @@ describe("the message of an error", () => {
   const url = new URL("http://ledger.example/base/v2/updates");
   const ofPath = { errors: ["HttpMethod(GET)"], status: 404, ledgerApiError: null };
 
+  const notFound = errorBody("UPDATE_NOT_FOUND", { errorCategory: 11 });
+  const otherPath = `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`;
+  const answered = "the participant answered";
+
   test.each<[string, { readonly message: string } | undefined, string]>([
-    [
-      "its status, code and cause",
-      responseError(errorBody("X"), 400),
-      "the participant answered status 400, X: what happened",
-    ],
-    ["on a stream, code and cause", messageError(errorBody("X")), "the participant answered X: what happened"],
-    ["if it has none", responseError(undefined, 500), "the participant answered status 500, no code: no cause given"],
-    [
-      "a path that is not there",
-      responseError(ofPath, 404, url),
-      `there is no JSON Ledger API at ${url.href} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
-    ],
-    [
-      "no path in an error of the API",
-      responseError(errorBody("UPDATE_NOT_FOUND", { errorCategory: 11 }), 404, url),
-      "the participant answered status 404, UPDATE_NOT_FOUND: what happened",
-    ],
+    ["its status, code and cause", responseError(errorBody("X"), 400), `${answered} status 400, X: what happened`],
+    ["on a stream, code and cause", messageError(errorBody("X")), `${answered} X: what happened`],
+    ["if it has none", responseError(undefined, 500), `${answered} status 500, no code: no cause given`],
+    ["a path that is not there", responseError(ofPath, 404, url), otherPath],
+    ["no path", responseError(notFound, 404, url), `${answered} status 404, UPDATE_NOT_FOUND: what happened`],
   ])("says %s", (_what, error, message) => {
     expect(error).toMatchObject({ name: "LedgerError", message });
   });
@@ -190,5 +182,5 @@ test.each<[string, string, LedgerErrorKind, string[]]>([
   ["NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "[(a,M.N:I)].", "incomplete", ["a:M.N:I"]],
   ["INVALID_ARGUMENT", "[a, b]", "refused", []],
 ])("what the participant does not have is read from %s: %s", (code, cause, kind, names) => {
-  expect(responseError(errorBody(code, { cause }), 404)).toMatchObject({ kind, missing: names });
+  expect(responseError(errorBody(code, { cause }), 404)).toMatchObject({ kind, details: { missing: names } });
 });

@@ -2,10 +2,9 @@
 import { createServer as createTlsServer } from "node:https";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { callParticipant, endpointUrl } from "../../../src/ledger/participant/http.js";
+import { callParticipant, endpointUrl, Pace } from "../../../src/ledger/participant/http.js";
 import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
-import { Pace } from "../../../src/ledger/participant/pace.js";
-import type { JsonObject, JsonValue } from "../../../src/util/json.js";
+import type { JsonObject } from "../../../src/util/json.js";
 import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
@@ -30,12 +29,10 @@ const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
 /** The failure of a call with a token. */
-const fails = (url: URL, more: Partial<Parameters<typeof endpointAt>[1]> = {}): Promise<LedgerError> =>
-  within(
-    SOON_MS,
-    "a failure",
-    failureOf(callParticipant(endpointAt(url, { ...withToken(TOKEN), ...more }), "GET", PATH)),
-  );
+function fails(url: URL, more: Partial<Parameters<typeof endpointAt>[1]> = {}): Promise<LedgerError> {
+  const calling = callParticipant(endpointAt(url, { ...withToken(TOKEN), ...more }), "GET", PATH);
+  return within(SOON_MS, "a failure", failureOf(calling));
+}
 
 /** A server that records its requests, and sends the same response to all. */
 async function answering(body: string, status = 200, headers: Readonly<Record<string, string>> = {}) {
@@ -63,13 +60,8 @@ describe("a request", () => {
     const endpoint = endpointAt(new URL("/api", url), { token: () => Promise.resolve(tokens.shift()) });
     for (let count = 0; count < 3; count++) await callParticipant(endpoint, "GET", `${PATH}?party=a%3A%3A1`);
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer one", "Bearer two", undefined]);
-    const sent = {
-      method: "GET",
-      path: `/api${PATH}?party=a%3A%3A1`,
-      body: "",
-      headers: { accept: "application/json" },
-    };
-    expect(requests[0]).toMatchObject(sent);
+    const path = `/api${PATH}?party=a%3A%3A1`;
+    expect(requests[0]).toMatchObject({ method: "GET", path, body: "", headers: { accept: "application/json" } });
     expect(requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
@@ -87,10 +79,8 @@ describe("a request", () => {
     await expect(callParticipant(failing, "GET", PATH)).rejects.toThrow("no token");
     for (const token of ["two\nlines", "umlaut-ü-☂"]) {
       const failure = await fails(url, withToken(token));
-      expect(failure).toMatchObject({
-        kind: "denied",
-        message: "the token for the participant has invalid characters",
-      });
+      const message = "the token for the participant has invalid characters";
+      expect(failure).toMatchObject({ kind: "denied", message });
       expect(everythingOf(failure)).not.toContain(token);
     }
     expect(requests).toEqual([]);
@@ -98,13 +88,7 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  test.each<[number, JsonValue]>([
-    [200, { offset: 5 }],
-    [200, [1, "two"]],
-    [201, "text"],
-    [200, 5],
-    [200, null],
-  ])("of status %i is given: %j", async (status, value) => {
+  test.each([[200, null] as const, [201, "text"] as const])("of status %i is given: %j", async (status, value) => {
     const { url } = await answering(JSON.stringify(value), status);
     expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual(value);
   });
@@ -125,15 +109,10 @@ describe("an answer", () => {
   });
 
   test.each<[number, string, LedgerErrorKind, string]>([
-    [400, errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9), "pruned", "PARTICIPANT_PRUNED_DATA_ACCESSED: because"],
     [401, errorOf("NA", -1), "denied", "because"],
-    [503, errorOf("SERVICE_NOT_RUNNING", 1), "busy", "SERVICE_NOT_RUNNING: because"],
-    [200, "<html>hello</html>", "unreadable", PATH],
     [200, '{"offset":', "unreadable", PATH],
     [204, "", "unreadable", PATH],
     [307, "", "refused", "307"],
-    [404, "<html>not here</html>", "refused", `${PATH} (status 404)`],
-    [502, "<html>bad gateway</html>", "busy", "502"],
   ])("of status %i and %s is %s", async (status, text, kind, said) => {
     const elsewhere = await answering("{}");
     // A redirect is not followed, so that the token is sent to no other host.
@@ -149,48 +128,26 @@ describe("an answer", () => {
 describe("what is no participant", () => {
   const page = (title: string) =>
     `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>words</body></html>`;
+  const to = (location: string) => ({ location });
+  const html = { "content-type": "text/html; charset=utf-8" };
 
-  test.each<[string, number, string, Readonly<Record<string, string>>, string]>([
+  // Without credentials and query of a redirect. A title is short, or left out.
+  test.each<[number, string, Readonly<Record<string, string>>, string]>([
     [
-      "a redirect, without its credentials and query",
       302,
       "",
-      { location: "https://me:pw@sso.example/login?next=secret#f" },
-      "status 302, a redirect to https://sso.example/login: check OFFLEDGER_LEDGER_URL",
+      to("https://me:pw@sso.example/login?a=secret#f"),
+      "status 302, a redirect to https://sso.example/login: ",
     ],
-    ["a redirect of a path", 308, "", { location: "/v3/other?x=secret" }, "status 308, a redirect to HERE/v3/other: "],
-    [
-      "a redirect to another protocol",
-      302,
-      "",
-      { location: "app:secret" },
-      "status 302, a redirect to a URL of app:: ",
-    ],
-    ["a redirect to nothing", 301, "", {}, "status 301, a redirect: "],
-    ["a redirect to no URL", 301, "", { location: "https://:secret" }, "status 301, a redirect to what is no URL: "],
-    [
-      "a page of HTML with an error, by its title",
-      502,
-      page(" Bad \n gateway "),
-      {},
-      'status 502, a page of HTML, "Bad gateway": ',
-    ],
-    [
-      "a page of HTML by its type",
-      503,
-      "words",
-      { "content-type": "text/html; charset=utf-8" },
-      "status 503, a page of HTML: ",
-    ],
-    ["a page of HTML with a long title", 403, page("x".repeat(101)), {}, "status 403, a page of HTML: "],
-    [
-      "a page of HTML as success",
-      200,
-      page("Sign in"),
-      {},
-      `${PATH} is a page of HTML, "Sign in", not JSON (status 200)`,
-    ],
-  ])("is told: %s", async (_what, status, text, headers, said) => {
+    [308, "", to("/v3/other?x=secret"), "status 308, a redirect to HERE/v3/other: "],
+    [302, "", to("app:secret"), "status 302, a redirect to a URL of app:: "],
+    [301, "", {}, "status 301, a redirect: "],
+    [301, "", to("https://:secret"), "status 301, a redirect to what is no URL: "],
+    [502, page(" Bad \n gateway "), {}, 'status 502, a page of HTML, "Bad gateway": '],
+    [503, "words", html, "status 503, a page of HTML: "],
+    [403, page("x".repeat(101)), {}, "status 403, a page of HTML: "],
+    [200, page("Sign in"), {}, `${PATH} is a page of HTML, "Sign in", not JSON (status 200)`],
+  ])("is told: status %i, %j, %j", async (status, text, headers, said) => {
     const { url } = await answering(text, status, headers);
     const { message } = await fails(url);
     expect(message.replaceAll(url.origin, "HERE")).toContain(said);
@@ -218,7 +175,7 @@ describe("Retry-After", () => {
     ["of zero", 503, "", { "retry-after": "0" }, undefined],
   ])("%s is told", async (_what, status, body, headers, retryMs) => {
     const { url } = await answering(body, status, headers);
-    expect((await fails(url)).retryMs).toBe(retryMs);
+    expect((await fails(url)).details.retryMs).toBe(retryMs);
   });
 
   test("holds all calls of the participant, until its time has passed", async () => {
@@ -232,8 +189,8 @@ describe("Retry-After", () => {
     const call = (path: string) => callParticipant(endpointAt(url, { pace }), "GET", path);
     const first = await failureOf(call("/one"));
     const held = await failureOf(call("/two"));
-    expect(held).toMatchObject({ kind: "busy", message: first.message, status: 503 });
-    expect(held.retryMs).toBeLessThanOrEqual(1_000);
+    expect(held).toMatchObject({ kind: "busy", message: first.message, details: { status: 503 } });
+    expect(held.details.retryMs).toBeLessThanOrEqual(1_000);
     expect((await failureOf(MessageStream.open(endpointAt(url, { pace }), PATH, {}, false))).message).toBe(
       first.message,
     );
@@ -248,12 +205,9 @@ describe("Retry-After", () => {
   });
 });
 
-test.each([
-  ["lists", "[", "]"],
-  ["objects", '{"a":', "}"],
-])("an answer of %s in each other, millions of levels, is unreadable", async (_what, open, close) => {
-  const levels = Math.floor((MAX_BYTES - 1) / (open.length + close.length));
-  const text = `${open.repeat(levels)}0${close.repeat(levels)}`;
+test("an answer of objects in each other, millions of levels, is unreadable", async () => {
+  const levels = Math.floor((MAX_BYTES - 1) / 6);
+  const text = `${'{"a":'.repeat(levels)}0${"}".repeat(levels)}`;
   expect(await fails((await answering(text)).url)).toMatchObject({
     kind: "unreadable",
     message: `the participant's answer to ${PATH} is nested deeper than 65536 objects and lists`,

@@ -76,8 +76,7 @@ describe("contracts by id", () => {
 
   test("are asked for as every party of the mirror, and have fields and body", async () => {
     const { source, requests, failures } = await sourceOf(() => good);
-    const found = (await source.contracts(["good"])).get("good");
-    expect(found).toMatchObject({
+    expect((await source.contracts(["good"])).get("good")).toMatchObject({
       contractId: "good",
       template: holding,
       synchronizerId: "sync",
@@ -85,20 +84,14 @@ describe("contracts by id", () => {
       body: { createdEventBlob: createdEvent["createdEventBlob"] },
     });
     expect(requests.map(({ path }) => path)).toEqual(["/v2/events/events-by-contract-id"]);
-    const { eventFormat } = JSON.parse(requests[0]?.body ?? "") as { eventFormat: { filtersByParty: JsonObject } };
-    expect(Object.keys(eventFormat.filtersByParty)).toEqual([operator, registrar]);
-    expect(requests[0]?.body).toContain("#utility-registry-holding-v0:Utility.Registry.Holding.V0.Holding:Holding");
-    expect(requests[0]?.body).toContain('"includeCreatedEventBlob":true');
+    const template = '"#utility-registry-holding-v0:Utility.Registry.Holding.V0.Holding:Holding"';
+    for (const asked of [operator, registrar, template, '"includeCreatedEventBlob":true'])
+      expect(requests[0]?.body).toContain(asked);
     expect(failures).toEqual([]);
   });
 
   test.each<[string, Answer, "archived" | "unread" | undefined, string[]]>([
-    [
-      "archived, which is told",
-      { body: { created: { createdEvent }, archived: { archivedEvent: {} } } },
-      "archived",
-      [],
-    ],
+    ["archived", { body: { created: { createdEvent }, archived: { archivedEvent: {} } } }, "archived", []],
     ["archived, its creation pruned", { body: { created: null, archived: { archivedEvent: {} } } }, "archived", []],
     ["not known", errorOf(404, "CONTRACT_EVENTS_NOT_FOUND"), undefined, []],
     ["pruned", errorOf(400, "PARTICIPANT_PRUNED_DATA_ACCESSED"), undefined, []],
@@ -107,10 +100,7 @@ describe("contracts by id", () => {
     ["neither created nor archived", { body: { created: null, archived: null } }, undefined, []],
     ["unreadable, which is reported once", changed({ createArgument: {} }), "unread", ["unreadable"]],
     ["without a blob", changed({ createdEventBlob: "" }), "unread", ["unreadable"]],
-    ["no JSON", { body: "<html>" }, "unread", ["unreadable"]],
     ["not told by a busy participant", errorOf(503, "OVERLOADED"), "unread", ["busy"]],
-    ["not told to who lacks a right", errorOf(403, "NA"), "unread", ["denied"]],
-    ["not told by what is no participant", { status: 404, body: "" }, "unread", ["refused"]],
   ])("that are %s, leave the others", async (_, answer, expected, reported) => {
     const { source, failures } = await sourceOf((id) => (id.startsWith("bad") ? answer : good));
     const found = await source.contracts(["bad", "bad-too", "good"]);
@@ -275,33 +265,22 @@ async function historyOf(answers: readonly Answer[], maxWait = 0) {
 describe("a past update", () => {
   const other = { templateId: "pkg:Other:Other" };
   const { choiceArgument: _, exerciseResult: __, ...bare } = exercised;
-  const choice = {
+  const accept = {
     does: "exercise",
     template: transferOffer,
     contractId: "offer",
     choice: "TransferInstruction_Accept",
   };
+  const choice = { ...accept, argument: { extraArgs: {} }, result: { meta: {} }, consuming: true };
+  const foreign = [
+    { CreatedEvent: { ...created, ...other } },
+    { ExercisedEvent: { ...exercised, packageName: "other-package" } },
+  ];
 
   test.each<[string, Answer, object[]]>([
-    [
-      "its events in order",
-      transaction({ ExercisedEvent: exercised }, { CreatedEvent: created }),
-      [{ ...choice, argument: { extraArgs: {} }, result: { meta: {} }, consuming: true }, creation],
-    ],
-    [
-      "null for no argument and result",
-      transaction({ ExercisedEvent: bare }),
-      [{ ...choice, argument: null, result: null, consuming: true }],
-    ],
-    [
-      "no events of other templates",
-      transaction(
-        { CreatedEvent: { ...created, ...other } },
-        { ExercisedEvent: { ...exercised, packageName: "other-package" } },
-        { ExercisedEvent: { ...exercised, ...other } },
-      ),
-      [],
-    ],
+    ["its events in order", transaction({ ExercisedEvent: exercised }, { CreatedEvent: created }), [choice, creation]],
+    ["null for what is left out", transaction({ ExercisedEvent: bare }), [{ ...choice, argument: null, result: null }]],
+    ["no events of other templates", transaction(...foreign), []],
     ["no events if it is no transaction", { body: { update: { Reassignment: { value: { events: [] } } } } }, []],
   ])("has %s", async (_what, answer, expected) => {
     const { history } = await historyOf([answer]);
@@ -311,24 +290,16 @@ describe("a past update", () => {
   test.each<[string, JsonValue | string]>([
     ["is no JSON", "<html>"],
     ["is a list", []],
-    ["is null", null],
     ["has no update", {}],
-    ["has an update that is null", { update: null }],
-    ["has a transaction without its value", { update: { Transaction: {} } }],
     ["has a transaction that is null", { update: { Transaction: null } }],
-    ["has no events", { update: { Transaction: { value: {} } } }],
     ["has events that are no list", { update: { Transaction: { value: { events: {} } } } }],
     ...Object.entries<JsonValue>({
       "an event that is none": 5,
       "an event of another form": { ArchivedEvent: about },
       "an event without a template": { CreatedEvent: { ...created, templateId: null } },
-      "a template without its package": { CreatedEvent: { ...created, templateId: offerEntity } },
-      "an event without a package name": { ExercisedEvent: { ...exercised, packageName: "" } },
       "a creation without its arguments": { CreatedEvent: { ...created, createArgument: null } },
       "a creation without its offset": { CreatedEvent: { ...created, offset: "7" } },
-      "a creation without its contract": { CreatedEvent: { ...created, contractId: "" } },
       "a choice without its name": { ExercisedEvent: { ...exercised, choice: null } },
-      "a choice without its contract": { ExercisedEvent: { ...exercised, contractId: 5 } },
       "a choice that does not say whether it archives": { ExercisedEvent: { ...exercised, consuming: "yes" } },
     }).map(([what, event]): [string, JsonValue] => [`has ${what}`, transaction(event).body]),
   ])("cannot be decoded if the response %s", async (_what, body) => {
@@ -362,7 +333,7 @@ describe("the creation of a contract", () => {
     ["is undefined if it is null", { body: { created: null, archived: {} } }, undefined],
     ["is undefined if it is left out", { body: { archived: {} } }, undefined],
     [
-      "is undefined if it is of another kind",
+      "is undefined of another kind",
       { body: { created: { createdEvent: { ...created, templateId: "p:O:O" } } } },
       undefined,
     ],
@@ -370,12 +341,6 @@ describe("the creation of a contract", () => {
     ["is undefined if it is pruned", errorOf(400, "PARTICIPANT_PRUNED_DATA_ACCESSED"), undefined],
     ["cannot be decoded if it is text", { body: { created: "event" } }, "unreadable"],
     ["cannot be decoded if it has no event", { body: { created: { synchronizerId: "A" } } }, "unreadable"],
-    ["cannot be decoded if its event is null", { body: { created: { createdEvent: null } } }, "unreadable"],
-    [
-      "cannot be decoded if it has no arguments",
-      { body: { created: { createdEvent: { ...created, createArgument: [] } } } },
-      "unreadable",
-    ],
   ])("%s", async (_what, answer, expected) => {
     const { history, requests } = await historyOf([answer], 1_000);
     const found = await history.creation("offer", templates).catch(({ kind }: LedgerError) => kind);
@@ -393,7 +358,7 @@ describe("an update that has not arrived yet", () => {
     expect(requests).toHaveLength(3);
   });
 
-  test.each([0, 100, 250, 400, 1_000])("is looked for until %s ms have passed, and no longer", async (maxWait) => {
+  test.each([0, 250, 1_000])("is looked for until %s ms have passed, and no longer", async (maxWait) => {
     const { history, pauses, clock } = await historyOf([missing], maxWait);
     expect(await history.pollUntil(() => history.update({ updateId }, templates))).toBeUndefined();
     expect(clock.time).toBe(maxWait);

@@ -97,54 +97,32 @@ describe("the rights of the token's user", () => {
     expect(await source.read()).toBe("any");
   });
 
-  test.each<[string, { user: Answer; rights: Answer }, kind: string, sentence: RegExp]>([
-    [
-      "without any right",
-      { user: [200, user], rights: [200, { rights: [] }] },
-      "no-parties",
-      /^user r-b_user@x\|1# has no right: grant it CanReadAs for each party whose contracts are to be served$/,
-    ],
-    [
-      "of administration alone",
-      { user: [200, user], rights: [200, without("CanActAs", "CanReadAs", "CanReadAsAnyParty")] },
-      "no-parties",
-      /^user \S+ has ParticipantAdmin, CanExecuteAs, IdentityProviderAdmin, which give no reading: grant it CanReadAs/,
-    ],
-    [
-      "without authentication",
-      { user: [400, noUser], rights: [200, { rights: [] }] },
-      "no-parties",
-      /^the participant knows no user of the token, as without authentication: name the parties in OFFLEDGER_LEDGER_PARTIES$/,
-    ],
-    [
-      "with a token that is not accepted",
-      { user: [401, secret(16)], rights: [401, secret(16)] },
-      "denied",
-      /status 401/,
-    ],
-    [
-      "of a user that is deactivated or another",
-      { user: [200, user], rights: [403, secret(7)] },
-      "denied",
-      /status 403/,
-    ],
+  const grant = "grant it CanReadAs for each party whose contracts are to be served$";
+  const admin = without("CanActAs", "CanReadAs", "CanReadAsAnyParty");
+  const unread = "has ParticipantAdmin, CanExecuteAs, IdentityProviderAdmin, which give no reading: ";
+  const ofNoParty = { rights: [{ kind: { CanActAs: { value: {} } } }] };
+  const unknown =
+    "^the participant knows no user of the token, as without authentication: name the parties in OFFLEDGER_LEDGER_PARTIES$";
+
+  test.each<[string, user: Answer, rights: Answer, kind: string, sentence: string]>([
+    ["without any", [200, user], [200, { rights: [] }], "no-parties", `^user r-b_user@x\\|1# has no right: ${grant}`],
+    ["of administration alone", [200, user], [200, admin], "no-parties", `^user \\S+ ${unread}${grant}`],
+    ["without authentication", [400, noUser], [200, {}], "no-parties", unknown],
+    ["with a token that is not accepted", [401, secret(16)], [401, secret(16)], "denied", "status 401"],
+    ["of a user that is deactivated or another", [200, user], [403, secret(7)], "denied", "status 403"],
     [
       "of a user without an id",
-      { user: [200, {}], rights: [200, rights] },
+      [200, {}],
+      [200, rights],
       "unreadable",
-      /authenticated-user cannot be read: user must be an object, but is missing$/,
+      "user cannot be read: user must be an object, but is missing$",
     ],
-    ["without a list", { user: [200, user], rights: [200, { rights: {} }] }, "unreadable", /rights must be a list/],
-    [
-      "of no party",
-      { user: [200, user], rights: [200, { rights: [{ kind: { CanActAs: { value: {} } } }] }] },
-      "unreadable",
-      /party must be a string, but is missing$/,
-    ],
-  ])("%s give none, and say why", async (_, answers, kind, sentence) => {
-    const { source } = await asking(answers);
+    ["without a list", [200, user], [200, { rights: {} }], "unreadable", "rights must be a list"],
+    ["of no party", [200, user], [200, ofNoParty], "unreadable", "party must be a string, but is missing$"],
+  ])("%s give none, and say why", async (_, ofUser, ofRights, kind, sentence) => {
+    const { source } = await asking({ user: ofUser, rights: ofRights });
     const failure = await failureOf(source.read());
-    expect([failure.kind, failure.message]).toEqual([kind, expect.stringMatching(sentence)]);
+    expect([failure.kind, failure.message]).toEqual([kind, expect.stringMatching(new RegExp(sentence))]);
     expect(source.known).toBeUndefined();
   });
 
@@ -211,17 +189,12 @@ describe("the scripted participant answers as the recorded one", () => {
 
   test("with authentication", async () => {
     const tokens = new Tokens();
-    const all: Right[] = [
-      ["ParticipantAdmin"],
-      ["CanActAs", Q],
-      ["CanReadAs", P],
-      ["CanExecuteAs", "executor::1220"],
-      ["CanReadAsAnyParty"],
-      ["IdentityProviderAdmin"],
-    ];
+    const all = rights.rights.map(({ kind }): Right => {
+      const [[name, given] = [""]] = Object.entries(kind as Record<string, { value: { party?: string } }>);
+      return given?.value.party === undefined ? [name] : [name, given.value.party];
+    });
     const [token, poor] = [tokens.issue({ rights: all }), tokens.issue({ rights: [] })];
-    const { url, stop } = await participantWith(tokens);
-    onTestFinished(stop);
+    const url = await participantWith({ tokens });
     const own = await answerOf(url, "/v2/authenticated-user", token);
     expect([own.status, own.typed]).toEqual([200, typed(user)]);
     const { id } = own.body.user as { id: string };
@@ -242,8 +215,7 @@ describe("the scripted participant answers as the recorded one", () => {
   });
 
   test("without", async () => {
-    const { url, stop } = await participantWith(undefined);
-    onTestFinished(stop);
+    const url = await participantWith({});
     for (const token of [undefined, "abc"]) {
       const { status, body, typed: types } = await answerOf(url, "/v2/authenticated-user", token);
       expect([status, types, body.code, body.cause]).toEqual([400, typed(noUser), noUser.code, noUser.cause]);
@@ -251,7 +223,8 @@ describe("the scripted participant answers as the recorded one", () => {
   });
 });
 
-async function participantWith(tokens: Tokens | undefined) {
-  const participant = await Participant.start(tokens === undefined ? {} : { tokens });
-  return { url: participant.url, stop: () => participant.stop() };
+async function participantWith(options: { readonly tokens?: Tokens }): Promise<string> {
+  const participant = await Participant.start(options);
+  onTestFinished(() => participant.stop());
+  return participant.url;
 }

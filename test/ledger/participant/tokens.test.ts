@@ -3,19 +3,10 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/util/json.js";
-import {
-  clientCredentials,
-  type ClientCredentials,
-  noToken,
-  tokenFile,
-} from "../../../src/ledger/participant/tokens.js";
+import { clientCredentials, type ClientCredentials, tokenFile } from "../../../src/ledger/participant/tokens.js";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
 import { closedPort, everythingOf, failureOf, type Seen, seen, serving, SOON_MS, temporaryFile } from "./servers.js";
-
-test("noToken returns undefined", async () => {
-  expect(await noToken()).toBeUndefined();
-});
 
 describe("a token file", () => {
   test.each(["token", "token\n", "\r\n token \t\r\n"])("gives its content without white space: %j", async (content) => {
@@ -207,12 +198,8 @@ describe("a token", () => {
 describe("an issuer that fails", () => {
   test.each<[number, LedgerErrorKind]>([
     [400, "denied"],
-    [401, "denied"],
-    [403, "denied"],
-    [404, "denied"],
     [429, "busy"],
     [500, "busy"],
-    [503, "busy"],
   ])("at the token endpoint with status %i is %s, and the message has no secret", async (status, kind) => {
     const { source, issuer, answers } = await issuing();
     // Some give back what they were sent.
@@ -237,9 +224,7 @@ describe("an issuer that fails", () => {
 
   test.each<[string, string | JsonObject]>([
     ["no JSON", `access_token=leaked&secret=${SECRET}`],
-    ["half a JSON text", '{"access_token":"leaked"'],
     ["a text", '"leaked"'],
-    ["null", "null"],
     ["no token", { token: "leaked" }],
     ["an empty token", { access_token: "", other: "leaked" }],
     ["a token that is no text", { access_token: ["leaked"] }],
@@ -254,8 +239,6 @@ describe("an issuer that fails", () => {
 
   test.each<[string, Answer, LedgerErrorKind]>([
     ["is not there", { status: 404, body: "no" }, "denied"],
-    ["is too much asked", { status: 429, body: "" }, "busy"],
-    ["is broken", { status: 502, body: "" }, "busy"],
     ["is no JSON", { body: "<html>" }, "denied"],
     ["names no endpoint", { body: {} }, "denied"],
     ["names an endpoint that is no URL", { body: { token_endpoint: "/token" } }, "denied"],
@@ -275,32 +258,25 @@ describe("an issuer that fails", () => {
   ])("is left alone as long as its %s asks for", async (of, answer) => {
     const { source, requests, answers } = await issuing(of === "discovery" ? { configuration: answer } : {});
     if (of !== "discovery") answers.push(answer);
-    expect(await failureOf(source())).toMatchObject({ kind: "busy", retryMs: 30_000 });
+    expect(await failureOf(source())).toMatchObject({ kind: "busy", details: { retryMs: 30_000 } });
     const asked = requests.length;
     const again = await failureOf(source());
     expect(again).toMatchObject({ kind: "busy", message: expect.stringContaining(String(answer.status)) as string });
-    expect(again.retryMs).toBeGreaterThan(0);
+    expect(again.details.retryMs).toBeGreaterThan(0);
     expect(requests).toHaveLength(asked);
   });
 
+  const redirect = { status: 302, body: "", headers: { location: `https://sso.example/login?x=${SECRET}` } };
+  const blocked = { status: 403, body: "<html><title>Blocked</title>" };
+  const signIn = { body: "<!doctype html><title>Sign in</title>" };
+  const nested = { body: "[".repeat(4e6) + "]".repeat(4e6) };
+
   test.each<[string, Answer, string]>([
-    [
-      "a redirect",
-      { status: 302, body: "", headers: { location: `https://sso.example/login?x=${SECRET}` } },
-      "status 302, a redirect to https://sso.example/login",
-    ],
-    ["a page of HTML", { status: 403, body: "<html><title>Blocked</title>" }, 'status 403, a page of HTML, "Blocked"'],
+    ["a redirect", redirect, "status 302, a redirect to https://sso.example/login"],
+    ["a page of HTML", blocked, 'status 403, a page of HTML, "Blocked"'],
     ["a page that repeats the secret", { status: 403, body: `<html><title>${SECRET}</title>` }, "answered status 403"],
-    [
-      "a page of HTML as success",
-      { body: "<!doctype html><title>Sign in</title>" },
-      'is a page of HTML, "Sign in", not JSON (status 200)',
-    ],
-    [
-      "lists in each other",
-      { body: "[".repeat(4e6) + "]".repeat(4e6) },
-      "is nested deeper than 65536 objects and lists",
-    ],
+    ["a page of HTML as success", signIn, 'is a page of HTML, "Sign in", not JSON (status 200)'],
+    ["lists in each other", nested, "is nested deeper than 65536 objects and lists"],
   ])("by %s instead of a token says so", async (_what, answer, said) => {
     const { source, answers } = await issuing();
     answers.push(answer);

@@ -2,8 +2,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/util/json.js";
 import { serving } from "../../../fixtures/registries.js";
-import type { ErrorCode } from "../../../scripted-participant/errors.js";
-import type { Faults } from "../../../scripted-participant/faults.js";
 import { proofAt, Proving, proving, success, transfer, transferring, unknownId } from "./proof-service.js";
 
 const place = proving();
@@ -29,34 +27,6 @@ describe("without the ledger", () => {
     expect(status).toBe(503);
     expect(headers["retry-after"]).toBe("1");
     expect(JSON.parse(text)).toEqual(away);
-  });
-
-  const path = "/v2/updates/update-by-id";
-
-  test.each<[string, (faults: Faults) => void]>([
-    ["shuts down", (faults) => faults.refuse(503, { path })],
-    ["has too much to do", (faults) => faults.refuse(429, { path })],
-    ["hangs up", (faults) => faults.hangUp({ path })],
-    ["is behind a proxy alone", (faults) => faults.proxyError({ path })],
-    ["is behind a proxy that knows no path", (faults) => faults.proxyError({ status: 404, path })],
-  ])("also if it %s", async (_, fail) => {
-    const id = place.transact(transferring("factory"));
-    fail(place.participant.faults);
-    expect((await place.ask(id)).headers["retry-after"]).toBe("1");
-    expect(await place.status(id)).toBe(success);
-  });
-
-  test.each<ErrorCode>([
-    "LEDGER_API_INTERNAL_ERROR",
-    "UNAUTHENTICATED",
-    "PERMISSION_DENIED",
-    "PACKAGE_NAMES_NOT_FOUND",
-  ])("also if it answers %s, without the details", async (code) => {
-    const id = place.transact(transferring("factory"));
-    const { faults } = place.participant;
-    faults.refuse(code, { path, times: 10 });
-    onTestFinished(() => faults.clear());
-    expect(await refusal({ updateId: id, transfer })).toEqual([503, away]);
   });
 });
 

@@ -15,7 +15,6 @@ import {
   transfer,
   transferring,
   transferringDirectly,
-  unknownId,
   unverified,
 } from "./proof-service.js";
 
@@ -86,16 +85,6 @@ describe("an update that holds no transfer verifies nothing", () => {
     expect(await place.status(id)).toBe(unverified);
     expect(await place.status(place.transact(ending("Accept", broken, { steps: [] })))).toBe(unverified);
   });
-
-  test("as a reassignment, a topology transaction and a checkpoint are", async () => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    const { ledger } = place;
-    const offsets = [ledger.unassign(offer, "sync-B::1220"), ledger.assign(offer)];
-    for (const offset of [...offsets, ledger.topology("operator::1220"), ledger.checkpoint()]) {
-      expect(await place.status(place.updateId(offset))).toBe(unverified);
-    }
-  });
 });
 
 /** The id that the next update will have. */
@@ -136,23 +125,4 @@ describe("nothing is known of pruned updates", () => {
     place.ledger.prune(place.ledger.end);
     expect(await place.status(id, locked(offer))).toBe(unverified);
   });
-});
-
-test("an offer that has entered from a synchronizer on which we are not is accepted here", async () => {
-  const offer = fresh("offer");
-  const made = offerCreation(offer);
-  if (!("create" in made)) throw new Error("an offer is created");
-  place.ledger.enter(made.create, "sync-X::1220", "sync-A::1220");
-  const id = place.transact(ending("Accept", offer));
-  expect(await place.status(id, locked(offer))).toBe(success);
-});
-
-test.each([
-  ["of no hash", "update-1"],
-  ["cut short", unknownId.slice(0, 20)],
-  ["with what no id has", "übertragung"],
-  ["too long", "1220".repeat(100)],
-  ["blank", " "],
-])("an id %s is of no update, and no fault of the ledger's", async (_, updateId) => {
-  expect(await place.status(updateId)).toBe(unverified);
 });
