@@ -30,13 +30,15 @@ export class UtilitySelector extends ContractSelector {
   /** The instruments with `checkBlocklist`. The limit of instruments of a request bounds them. */
   #withBlocklist: Set<string> | undefined;
 
-  /** The provider is that of the group, else of the first instrument's configuration. */
   override partiesOf(subject: Pick<RequestSubject, "roles" | "instruments">, role: string): readonly string[] {
-    const named = super.partiesOf(subject, role);
-    const [instrument] = subject.instruments;
-    if (role !== "provider" || named.length > 0 || instrument === undefined) return named;
-    const configuration = this.configuration(instrument, false);
-    return configuration === undefined ? [] : [configuration.fields.provider];
+    return role === "provider" ? [this.#provider(subject.instruments) ?? []].flat() : super.partiesOf(subject, role);
+  }
+
+  /** That of the group, else of the first instrument's configuration. */
+  #provider([instrument]: readonly string[]): string | undefined {
+    const { provider } = this.group;
+    if (provider !== undefined || instrument === undefined) return provider;
+    return this.configuration(instrument, false)?.fields.provider;
   }
 
   /**
