@@ -5,21 +5,15 @@ import type { JsonObject } from "../../src/util/json.js";
 import { unverifiedBody } from "../ledger/participant/proof/proof-service.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { ledgerEffects, transactionOf } from "./recordings.js";
 import { utilityLedger } from "./replayed-ledger.js";
 import { type LedgerUpdate, mainNetUpdates, participantOf, utilityProofs, utilityUpdates } from "./recorded-updates.js";
-import { exerciseIn, unseenContracts } from "./load-ledger.js";
 import { replay } from "./replay.js";
 
 type Prove = (updateId: string | undefined, transfer: JsonObject | undefined) => Promise<unknown>;
 
 /** Starts the service. Returns a function that gives the status of a proof, or 400 if it cannot be verified. */
-async function proving(
-  updates: readonly LedgerUpdate[],
-  ledgerParties: readonly string[],
-  active: readonly JsonObject[] = [],
-): Promise<Prove> {
-  const { url: ledgerUrl } = await replay(participantOf(updates, active));
+async function proving(updates: readonly LedgerUpdate[], ledgerParties: readonly string[]): Promise<Prove> {
+  const { url: ledgerUrl } = await replay(participantOf(updates));
   const service = await startApp({ ...quiet(), ledgerUrl, ledgerParties, readWaitMs: 1, graceSeconds: 1 });
   onTestFinished(() => service.close());
   await until("the service is ready", async () => (await fetch(`${service.url}/readyz`)).ok);
@@ -109,41 +103,5 @@ describe("the proof of a transfer on MainNet", () => {
       found[expected] = (found[expected] ?? 0) + 1;
     }
     expect(found).toEqual({ Pending: 9, Success: 8, Failure: 1, 400: 26 });
-  });
-});
-
-/** The transfer that the sender asked of the factory. */
-const asAsked = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 1, "TransferFactory_Transfer").choiceArgument);
-/** The same transfer, in its offer: its only input is the locked holding. */
-const asOffered = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 2, "TransferRule_Transfer").choiceArgument);
-/** The transfer back, of which the choice of the factory is not recorded. */
-const back = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 4, "TransferRule_Transfer").choiceArgument);
-
-const transferIn = (argument: JsonObject): JsonObject => argument["transfer"] as JsonObject;
-
-describe("the proof of a transfer of an earlier release", () => {
-  test("is as its update says", async () => {
-    const recorded = ledgerEffects();
-    const updates = recorded.map(transactionOf).map(({ updateId, offset, events }) => ({
-      updateId,
-      offset,
-      events: events.map((event) => ({ event })),
-    }));
-    const prove = await proving(updates, ["utility-operator::1220"], unseenContracts(recorded));
-    const cases: readonly [update: string, index: number, transfer: JsonObject, status: string | number][] = [
-      ["that offers it", 1, asAsked(), "Pending"],
-      ["that offers it, as the offer has it", 1, asOffered(), "Pending"],
-      ["that accepts it", 2, asAsked(), "Success"],
-      ["that accepts it, as the offer has it", 2, asOffered(), "Success"],
-      ["that offers it and shows no choice", 3, back(), "Pending"],
-      ["that accepts it, if the choice that offered it is not shown", 4, back(), "Success"],
-      ["that accepts another transfer", 4, asAsked(), 400],
-      ["of a mint", 0, asAsked(), 400],
-      ["of a burn", 6, asAsked(), 400],
-      ["that offers one of another amount", 1, { ...asAsked(), amount: "500.0000000001" }, 400],
-      ["that offers one of other inputs", 1, { ...asAsked(), inputHoldingCids: [] }, 400],
-    ];
-    for (const [update, index, transfer, status] of cases)
-      expect([update, await prove(updates[index]?.updateId, transfer)]).toEqual([update, status]);
   });
 });

@@ -106,7 +106,7 @@ export function mainNetUpdates(): LedgerUpdate[] {
 const ok = (response: JsonValue): HttpAnswer => ({ status: 200, contentType: "application/json", response });
 
 /** Answers look-ups with the recorded updates, and errors as another recorded participant does. */
-export function participantOf(updates: readonly LedgerUpdate[], active: readonly JsonObject[] = []): Answers {
+export function participantOf(updates: readonly LedgerUpdate[]): Answers {
   const { http } = participantRecording();
   const unknownUpdate = exchange(http, "update by id, unknown");
   const unknownContract = exchange(http, "events by contract id, unknown");
@@ -130,7 +130,7 @@ export function participantOf(updates: readonly LedgerUpdate[], active: readonly
       return ok({ update: { Transaction: { value: { updateId: update.updateId, offset: update.offset, events } } } });
     },
     stream: ({ path }) =>
-      path === "/v2/updates" ? { messages: [] } : { messages: active, close: { code: 1000, reason: "" } },
+      path === "/v2/updates" ? { messages: [] } : { messages: [], close: { code: 1000, reason: "" } },
   };
 }
 

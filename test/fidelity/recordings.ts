@@ -66,10 +66,6 @@ export type RecordedUpdate = JsonObject & {
 
 export const transactionOf = ({ update }: RecordedUpdate): Transaction => update.Transaction.value;
 
-/** Seven updates of a deployed Registry Utility, by ascending offset. */
-export const ledgerEffects = (): readonly RecordedUpdate[] =>
-  read("utility-ledger-effects-2025-10.json") as RecordedUpdate[];
-
 export interface HttpExchange {
   readonly name: string;
   readonly method: "GET" | "POST";
