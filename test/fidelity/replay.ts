@@ -6,7 +6,7 @@ import type { JsonValue } from "../../src/util/json.js";
 import { listening, seen } from "../ledger/participant/servers.js";
 import type { HttpExchange, ParticipantRecording, StreamExchange } from "./recordings.js";
 
-export interface ReplayRequest {
+interface ReplayRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface ReplayRequest {
 export type HttpAnswer = Pick<HttpExchange, "status" | "contentType" | "response">;
 
 /** Without `close` the stream stays open. */
-export type StreamAnswer = Pick<StreamExchange, "messages"> & Partial<Pick<StreamExchange, "close">>;
+type StreamAnswer = Pick<StreamExchange, "messages"> & Partial<Pick<StreamExchange, "close">>;
 
 /** Undefined for a request that the recording does not answer. */
 export interface Answers {
@@ -25,14 +25,12 @@ export interface Answers {
   stream(request: ReplayRequest): StreamAnswer | undefined;
 }
 
-export interface Replay {
+interface Replay {
   readonly url: URL;
   /** Requests without an answer. A client sends none if its requests are those of the recording. */
   readonly unanswered: readonly ReplayRequest[];
   /** The subprotocols that each stream offered. */
   readonly offered: readonly (readonly string[])[];
-  /** Ends the open streams without a close frame, as a participant that is killed does. */
-  cut(): void;
 }
 
 const ABNORMAL_CLOSE = 1006;
@@ -63,8 +61,7 @@ export async function replay(answers: Answers): Promise<Replay> {
     });
   });
   const url = await listening(server);
-  const cut = () => sockets.clients.forEach((socket) => socket.terminate());
-  return { url, unanswered, offered, cut };
+  return { url, unanswered, offered };
 }
 
 const NO_ANSWER: HttpAnswer = { status: 501, contentType: "text/plain", response: "not recorded" };

@@ -1,18 +1,12 @@
 /** Entries that the contexts file defines: how they are found, their values, and what is missing. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json.js";
-import {
-  burnMintFactory,
-  executeTransfer,
-  onAllocation,
-  settlementFactory,
-  transferFactory,
-} from "../fixtures/calls/operations.js";
+import { executeTransfer, onAllocation, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map } from "../fixtures/context.js";
 import { elementOf, lines } from "../fixtures/contexts.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
 import type { Call } from "../fixtures/protocols.js";
-import { account, leg, settlement, transferV1, transferV2 } from "../fixtures/requests.js";
+import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { type Answer, contexts, type Contexts, isExit, ofEach, ownValues } from "./every-context.js";
 
 const DOCUMENT = "own-app#Own.App:Document";
@@ -50,124 +44,24 @@ const addAll = (entries: string, options = ", missing: omit"): string => {
 const on = (file: string, ...added: readonly JsonObject[]): Contexts => contexts(file, {}, ...added);
 const settle = (legs: readonly JsonObject[]): Call => settlementFactory(settlement(legs, []));
 
-describe("an entry is found", () => {
-  const entries = [
-    entry("registrar", "contract-id", "registrar is registrar"),
-    entry("provider", "contract-id", "provider is provider"),
-    entry("instrument", "contract-id", "instrument is instrument"),
-    entry("sender", "contract-id", "owner is sender"),
-    entry("receiver", "contract-id", "owner is receiver"),
-    entry("senders", "list", "owner is sender"),
-    entry("holders", "list", "owner is holder"),
-    entry("holder-map", "map", "owner is holder"),
-    entry("parties", "list", "owner is party"),
-    entry("party-map", "map", "owner is party"),
-  ].join("");
-  const documents = [
-    document("of-registrar", { registrar }),
+test("an entry is found by the provider of the instruction, else of the configuration", async () => {
+  const ofOther = { provider: "provider-2::1220" };
+  const entryOfProvider = addAll(entry("provider", "contract-id", "provider is provider"));
+  const more = [
     document("of-provider", { provider }),
-    document("of-usd", { instrument: "USD" }),
-    document("of-alice", { owner: "alice" }),
-    document("of-bob", { owner: "bob" }),
-    // Of others: never found.
-    document("of-other", { registrar: "other", provider: "other", instrument: "EUR", owner: "dave" }),
+    document("of-other", ofOther),
+    element("InstrumentConfiguration", "usd-2", payload.configuration("USD", ofOther), {
+      createdAt: "2026-01-01T00:00:00.000000Z",
+    }),
+    element("TransferRule", "rule-2", payload.service(ofOther)),
+    element("DvpLegAllocation", "named", payload.allocation("alice", "bob", "USD", "locked", ofOther)),
+    element("DvpLegAllocation", "unnamed", payload.allocation("alice", "bob", "USD", "locked")),
+    element("DvpLegAllocation", "unknown", payload.allocation("alice", "bob", "GBP", "locked")),
   ];
-  const common = {
-    registrar: contractId("of-registrar"),
-    provider: contractId("of-provider"),
-    instrument: contractId("of-usd"),
-  };
-  const none = { senders: contractIds(), holders: contractIds(), "holder-map": map({}) };
-  const aliceAndBob = { alice: contractId("of-alice"), bob: contractId("of-bob") };
-  const alone = { parties: contractIds("of-alice"), "party-map": map({ alice: contractId("of-alice") }) };
-  const ofTransfer = {
-    ...common,
-    ...none,
-    sender: contractId("of-alice"),
-    receiver: contractId("of-bob"),
-    senders: contractIds("of-alice"),
-    parties: contractIds("of-alice", "of-bob"),
-    "party-map": map(aliceAndBob),
-  };
-  const ofIssuance = {
-    ...common,
-    ...none,
-    holders: contractIds("of-alice"),
-    "holder-map": map({ alice: contractId("of-alice") }),
-    ...alone,
-  };
-  const expected = (operation: string): JsonObject => {
-    if (/^(?:mint|burn)-/.test(operation)) return ofIssuance;
-    if (operation === "transfer-factory/self") return { ...ofTransfer, receiver: contractId("of-alice"), ...alone };
-    if (operation === "transfer-factory/direct") {
-      // carol, who receives, has no document.
-      const { receiver: _, ...rest } = ofTransfer;
-      return { ...rest, ...alone };
-    }
-    if (operation === "allocation-factory") {
-      const { receiver: _, ...rest } = ofTransfer;
-      return { ...rest, ...alone };
-    }
-    if (operation === "settlement-factory")
-      return {
-        ...common,
-        ...none,
-        holders: contractIds("of-alice", "of-bob"),
-        "holder-map": map(aliceAndBob),
-        parties: contractIds("of-alice", "of-bob"),
-        "party-map": map(aliceAndBob),
-      };
-    return ofTransfer;
-  };
-
-  test("by each value of the request, in every operation, in each form", async () => {
-    const rules = on(addAll(entries), ...documents);
-    expect(await rules.askAll(ownValues)).toEqual(ofEach(expected));
-    const disclosed = await rules.askAll(({ disclosed: all = [] }) => all.filter((id) => id.startsWith("of-")));
-    const ids = ["of-alice", "of-bob", "of-provider", "of-registrar", "of-usd"];
-    expect(disclosed).toEqual(ofEach((name) => ids.filter((id) => JSON.stringify(expected(name)).includes(`"${id}"`))));
-  });
-
-  test("and left out if there is no contract, but lists and maps are there", async () => {
-    const rules = on(addAll(entries));
-    const empty = { ...none, parties: contractIds(), "party-map": map({}) };
-    expect(await rules.askAll(ownValues)).toEqual(ofEach(() => empty));
-  });
-
-  test("without the parties of special accounts", async () => {
-    const rules = on(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
-    const mint = transferFactory("v2", transferV2(account(null, null, "cip-112/mint"), account("bob")));
-    const values = ownValues(await rules.ask(mint));
-    expect(values).not.toHaveProperty("sender");
-    expect(values).toMatchObject({ senders: contractIds(), parties: contractIds("of-bob") });
-  });
-
-  test("by the owners of the inputs and the outputs, in a burn-mint factory; the registrar is none", async () => {
-    const rules = on(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
-    expect(ownValues(await rules.ask(burnMintFactory(["bob", "alice", "bob"])))).toMatchObject({
-      holders: contractIds("of-bob", "of-alice"),
-    });
-  });
-
-  test("by the provider of the instruction, else of the configuration", async () => {
-    const ofOther = { provider: "provider-2::1220" };
-    const entryOfProvider = addAll(entry("provider", "contract-id", "provider is provider"));
-    const more = [
-      document("of-provider", { provider }),
-      document("of-other", ofOther),
-      element("InstrumentConfiguration", "usd-2", payload.configuration("USD", ofOther), {
-        createdAt: "2026-01-01T00:00:00.000000Z",
-      }),
-      element("TransferRule", "rule-2", payload.service(ofOther)),
-      element("DvpLegAllocation", "named", payload.allocation("alice", "bob", "USD", "locked", ofOther)),
-      element("DvpLegAllocation", "unnamed", payload.allocation("alice", "bob", "USD", "locked")),
-      element("DvpLegAllocation", "unknown", payload.allocation("alice", "bob", "GBP", "locked")),
-    ];
-    const rules = on(entryOfProvider, ...more);
-    expect(ownValues(await rules.ask(executeTransfer("named")))).toEqual({ provider: contractId("of-other") });
-    expect(ownValues(await rules.ask(executeTransfer("unnamed")))).toEqual({ provider: contractId("of-provider") });
-    expect(ownValues(await rules.ask(onAllocation("v1", "withdraw", "unknown")))).toEqual({});
-  });
+  const rules = on(entryOfProvider, ...more);
+  expect(ownValues(await rules.ask(executeTransfer("named")))).toEqual({ provider: contractId("of-other") });
+  expect(ownValues(await rules.ask(executeTransfer("unnamed")))).toEqual({ provider: contractId("of-provider") });
+  expect(ownValues(await rules.ask(onAllocation("v1", "withdraw", "unknown")))).toEqual({});
 });
 
 describe("fields", () => {
@@ -276,21 +170,6 @@ describe("of several instruments", () => {
     expect(ownValues({ values: values ?? {} })).toEqual({});
     for (const id of ["alice-USD", "alice-EUR", "bob-USD", "bob-EUR", "carol-EUR"]) expect(disclosed).toContain(id);
     for (const id of ["carol-USD", "usd-doc", "eur-doc"]) expect(disclosed).not.toContain(id);
-  });
-});
-
-describe("of several contracts", () => {
-  const file = addAll(entry("registrar", "contract-id", "registrar is registrar"));
-
-  test("the newest on the synchronizer of the answer is used", async () => {
-    const rules = on(
-      file,
-      document("old", { registrar }, { createdAt: "2026-01-01T00:00:00.000000Z" }),
-      document("new", { registrar }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
-      document("elsewhere", { registrar }, { createdAt: "2026-03-01T00:00:00.000000Z", synchronizerId: "sync-B" }),
-      document("moving", { registrar }, { createdAt: "2026-04-01T00:00:00.000000Z", moving: "unassigned" }),
-    );
-    expect(await rules.askAll(ownValues)).toEqual(ofEach(() => ({ registrar: contractId("new") })));
   });
 });
 

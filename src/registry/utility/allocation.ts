@@ -1,7 +1,7 @@
 import { combineErrors, refuse, type RegistryError } from "../../domain/errors.js";
 import type { Holder } from "../engine/choice-context.js";
 import type { Found } from "../engine/entries.js";
-import { answerWithFactory, type ChoiceDefinition, findInstruction, selectInstruction } from "../engine/operations.js";
+import { type ChoiceDefinition, findInstruction, selectInstruction } from "../engine/operations.js";
 import { type Group, isOfGroup } from "../engine/selector.js";
 import { accountKey, roleOf } from "../engine/templates.js";
 import {
@@ -14,7 +14,7 @@ import type { Account } from "../account.js";
 import type { ChoiceQuery, FactoryResult, FactoryQuery, RequestContext } from "../sdk/registry.js";
 import { unknownInstruction } from "../needed.js";
 import type { UtilityContexts } from "./contexts.js";
-import { findGroupFactories, groupOf, notePaused, requireFactories, version2Of, withProvider } from "./factory.js";
+import { answerInGroup, groupOf, requireFactories, version2Of } from "./factory.js";
 
 /** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(
@@ -26,21 +26,14 @@ export function allocationFactory(
   const { registrar } = query;
   const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  notePaused(context, registrar, instruments);
-  const factories = findGroupFactories(context, {
-    registrar,
-    instruments,
-    inputHoldings,
-    needsNoConfiguration: instruments.length === 0,
-    targetSynchronizer,
-    version2: version2Of(query, contexts.packageVersions),
-  });
+  const version2 = version2Of(query, contexts.packageVersions);
   const roles = { sender: sender.isSpecial ? [] : [sender.party] };
-  return answerWithFactory(context, {
-    ...factories,
-    definition: contexts.factories["allocation-factory"].answered,
-    subject: withProvider({ instruments, roles, sent, meta: query.meta }, factories.group),
-  });
+  return answerInGroup(
+    context,
+    { registrar, instruments, inputHoldings, targetSynchronizer, version2 },
+    contexts.factories["allocation-factory"].answered,
+    { roles, sent, meta: query.meta },
+  );
 }
 
 /** The known allocations of a settlement by contract id. */
@@ -63,8 +56,7 @@ export function settlementFactory(
   const settlement = settlementArguments(query);
   checkSize("settlement", measure(settlement), limits);
   const instruments = distinctInstruments(settlement);
-  notePaused(context, registrar, instruments);
-  const { allocationTemplates, packageVersions } = contexts;
+  const { allocationTemplates, packageVersions: version2 } = contexts;
   const allocations = new Map<string, Found>();
   /** The others, with what is there of another registrar. */
   const unknown = new Map<string, Found | undefined>();
@@ -74,35 +66,24 @@ export function settlementFactory(
     if (allocation !== undefined) allocations.set(contractId, allocation);
     else unknown.set(contractId, found);
   }
-  const { targetSynchronizer } = settlement;
-  const factories = findGroupFactories(context, {
-    registrar,
-    instruments,
-    inputHoldings: [],
-    groupNamed: () => groupOfAllocations(allocations),
-    targetSynchronizer,
-    version2: packageVersions,
-  });
   const refusals: RegistryError[] = [];
   for (const [contractId, found] of unknown) {
     if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
       refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
   }
-  return answerWithFactory(context, {
-    ...factories,
-    definition: contexts.factories["settlement-factory"].answered,
-    subject: withProvider(
-      {
-        instruments,
-        roles: {},
-        meta: query.meta,
-        holders: accountHolders(settlement, allocations),
-        allocations: [...allocations.values()],
-      },
-      factories.group,
-    ),
-    refusals: refusals.length === 0 ? undefined : refusals,
-  });
+  const { targetSynchronizer } = settlement;
+  return answerInGroup(
+    context,
+    { registrar, instruments, targetSynchronizer, version2, groupNamed: () => groupOfAllocations(allocations) },
+    contexts.factories["settlement-factory"].answered,
+    {
+      roles: {},
+      meta: query.meta,
+      holders: accountHolders(settlement, allocations),
+      allocations: [...allocations.values()],
+    },
+    refusals.length === 0 ? undefined : refusals,
+  );
 }
 
 /** The group that the allocations name; undefined if none does. Throws "invalid" if they name several. */

@@ -20,16 +20,16 @@ interface Use {
   readonly role: Role;
 }
 
-/** A requirement, and all that have it, at least one. Many instruments have the same. */
+/** All that have a requirement. */
+type Uses = readonly [Use, ...Use[]];
+
+/** Many instruments have the same requirement. */
 interface SharedRequirement {
   /** Equal for equal requirements. */
   readonly name: string;
   readonly requirement: Requirement;
-  readonly first: Use;
-  readonly others: readonly Use[];
+  readonly uses: Uses;
 }
-
-type Requirements = ReadonlyMap<string, readonly SharedRequirement[]>;
 
 /** Warns of credentials that end soon, of claims spread over several, and of requirements that none meets. */
 export const checkCredentials = (contexts: UtilityContexts): Check<Credential, ReadonlySet<string>> => ({
@@ -68,27 +68,25 @@ export const checkCredentials = (contexts: UtilityContexts): Check<Credential, R
   },
 });
 
-/** The requirements of the newest configuration of each instrument in each group. */
-function allRequirements(view: View): Requirements {
+/** The requirements of the newest configuration of each instrument in each group, by their issuers. */
+function allRequirements(view: View): ReadonlyMap<string, readonly SharedRequirement[]> {
   const newest = newestBy(view.all(instrumentConfiguration), ({ operator, provider, registrar, defaultIdentifier }) =>
     JSON.stringify([operator, provider, registrar, defaultIdentifier.id]),
   );
-  const byName = new Map<string, { readonly requirement: Requirement; readonly uses: Use[] }>();
+  const byName = new Map<string, SharedRequirement & { readonly uses: [Use, ...Use[]] }>();
   for (const { fields: configuration } of newest.values())
     for (const role of ["holder", "issuer"] as const)
       for (const requirement of requirementsFor(role, configuration)) {
         const name = JSON.stringify(requirement);
-        const known = byName.get(name) ?? { requirement, uses: [] };
-        known.uses.push({ configuration, role });
-        byName.set(name, known);
+        const known = byName.get(name);
+        if (known === undefined) byName.set(name, { name, requirement, uses: [{ configuration, role }] });
+        else known.uses.push({ configuration, role });
       }
   const byIssuer = new Map<string, SharedRequirement[]>();
-  for (const [name, { requirement, uses }] of byName) {
-    const [first, ...others] = uses;
-    if (first === undefined) continue;
-    const ofIssuer = byIssuer.get(requirement.issuer) ?? [];
-    ofIssuer.push({ name, requirement, first, others });
-    byIssuer.set(requirement.issuer, ofIssuer);
+  for (const shared of byName.values()) {
+    const ofIssuer = byIssuer.get(shared.requirement.issuer) ?? [];
+    ofIssuer.push(shared);
+    byIssuer.set(shared.requirement.issuer, ofIssuer);
   }
   return byIssuer;
 }
@@ -96,11 +94,11 @@ function allRequirements(view: View): Requirements {
 /** A warning for the operations that need the credentials: those that refuse a request without them, and the others. */
 function warningsFor(
   { factories, choices }: UtilityContexts,
-  { first, others }: Pick<SharedRequirement, "first" | "others">,
+  uses: Uses,
   cause: Pick<Warning, "contractId" | "party"> & { readonly code: CauseCode; readonly message: string },
 ): readonly Warning[] {
-  const { registrar, defaultIdentifier } = first.configuration;
-  const roles = new Set([first, ...others].map(({ role }) => role));
+  const { registrar, defaultIdentifier } = uses[0].configuration;
+  const roles = new Set(uses.map(({ role }) => role));
   const needing = [...Object.values(factories), ...Object.values(choices).filter(isUsual)].filter((one) =>
     one.roles.some((role) => roles.has(role)),
   );
@@ -114,7 +112,7 @@ function warningsFor(
 }
 
 /** `the holder of instrument "USD" of registrar R and of 2 more`. */
-function describeUses({ configuration, role }: Use, others: readonly Use[]): string {
+function describeUses([{ configuration, role }, ...others]: Uses): string {
   const { registrar, defaultIdentifier } = configuration;
   const more = others.length === 0 ? "" : ` and of ${others.length} more`;
   return `the ${role} of instrument "${defaultIdentifier.id}" of registrar ${registrar}${more}`;
@@ -127,13 +125,12 @@ const isMetForAnyone = ({ subjects }: Credential, { requiredClaims }: Requiremen
   requiredClaims.length === 0 ||
   subjects.some(({ claims }) => requiredClaims.every((claim) => includesClaim(claims, claim)));
 
-function unmet(contexts: UtilityContexts, shared: SharedRequirement): readonly Warning[] {
-  const { requirement, first, others } = shared;
+function unmet(contexts: UtilityContexts, { requirement, uses }: SharedRequirement): readonly Warning[] {
   const { issuer, requiredClaims } = requirement;
   const lacking =
     requiredClaims.length === 0 ? "exists" : `makes the claims ${describeClaims(requirement)} for any party`;
-  const message = `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(first, others)}`;
-  return warningsFor(contexts, shared, { code: "requirement-unmet", message });
+  const message = `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(uses)}`;
+  return warningsFor(contexts, uses, { code: "requirement-unmet", message });
 }
 
 /** The parties of whom it makes some, but not all, of the claims that a requirement asks for. */
@@ -158,9 +155,8 @@ function checkSplit(
   contexts: UtilityContexts,
   { contractId }: Contract<Credential>,
   party: string,
-  shared: SharedRequirement,
+  { requirement, uses }: SharedRequirement,
 ): readonly Warning[] {
-  const { requirement, first, others } = shared;
   const { issuer, requiredClaims } = requirement;
   const valid = view
     .byKey(credential, indexKeys.credential(issuer, party))
@@ -176,8 +172,8 @@ function checkSplit(
   if (!isMade) return [];
   const message =
     `${making.length} credentials of issuer ${issuer} together make the claims ${describeClaims(requirement)} on ${party}, ` +
-    `but the requirement on ${describeUses(first, others)} asks for one credential that makes all`;
-  return warningsFor(contexts, shared, { code: "credentials-split", contractId, party, message });
+    `but the requirement on ${describeUses(uses)} asks for one credential that makes all`;
+  return warningsFor(contexts, uses, { code: "credentials-split", contractId, party, message });
 }
 
 /** Requirements that parties no longer meet when the credential has ended. */
@@ -193,25 +189,20 @@ function checkEnd(
   const msLeft = validUntil / MICROS_PER_MS - context.now;
   if (msLeft <= 0 || msLeft > context.credentialDays * DAY_MS) return [];
   const losses = ofIssuer
-    .map(({ requirement, first, others }) => ({
-      uses: [first, ...others],
-      parties: findLoss(context, ending, validUntil, requirement),
-    }))
+    .map(({ requirement, uses }) => ({ uses, parties: findLoss(context, ending, validUntil, requirement) }))
     .filter(({ parties }) => parties.length > 0);
-  const [first, ...others] = losses.flatMap(({ uses }) => uses);
-  const [{ parties } = { parties: [] }] = losses;
+  const [first] = losses;
   if (first === undefined) return [];
+  const { parties } = first;
+  const uses: Uses = [...first.uses, ...losses.slice(1).flatMap((other) => other.uses)];
   const endMs = validUntil / MICROS_PER_MS;
   const days = Math.max(1, Math.ceil(msLeft / DAY_MS));
   const end = `${new Date(endMs).toISOString()}, in ${days} ${days === 1 ? "day" : "days"}`;
   const message =
     `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
-    `the requirements on ${describeUses(first, others)}`;
-  const found = warningsFor(
-    contexts,
-    { first, others },
-    { code: "credential-expires", contractId, party: parties[0], message },
-  );
+    `the requirements on ${describeUses(uses)}`;
+  const cause = { code: "credential-expires", contractId, party: parties[0], message } as const;
+  const found = warningsFor(contexts, uses, cause);
   const [one] = found;
   // Nothing is refused yet.
   return one === undefined

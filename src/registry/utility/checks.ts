@@ -4,19 +4,18 @@ import { errorIn } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "../engine/choice-context.js";
-import { answerWithFactory } from "../engine/operations.js";
 import { checkInstruction } from "../engine/lookup.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
 import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning } from "../sdk/registry.js";
 import {
+  answerInGroup,
   candidateConfigurations,
   factoriesOf,
   findFactories,
   findGroupFactories,
   groupOf,
   requireFactories,
-  withProvider,
 } from "./factory.js";
 import { findConfiguration } from "./instruments.js";
 import { type CheckedOperation, isUsual, type UtilityContexts } from "./contexts.js";
@@ -36,14 +35,7 @@ export const attempt = (
   const { registrar } = group;
   const { instruments } = subject;
   const version2 = operation === SETTLEMENT ? packageVersions : undefined;
-  const found = findGroupFactories(context, {
-    registrar,
-    instruments,
-    inputHoldings: [],
-    groupNamed: () => group,
-    version2,
-  });
-  return answerWithFactory(context, { ...found, definition, subject: withProvider(subject, group) });
+  return answerInGroup(context, { registrar, instruments, groupNamed: () => group, version2 }, definition, subject);
 };
 
 /** Why operations on an instrument of a group fail, whoever asks. */
@@ -56,7 +48,7 @@ export function checkInstrument(
   const { registrar } = group;
   const instrument = typeof identifier === "string" ? identifier : identifier.id;
   // The parties are not known.
-  const subject = withProvider({ instruments: [instrument], roles: {} }, group);
+  const subject = { instruments: [instrument], roles: {} };
   const write = ({ answered }: { readonly answered: ContextDefinition }, synchronizer: string) =>
     writeContext(context, answered, group, synchronizer, subject);
   const direct = directTransfers(context, group, instrument);
@@ -68,7 +60,7 @@ export function checkInstrument(
       if (one.operation !== "transfer-factory/direct") return answer(one);
       // Without a preapproval that counts, the transfer is an offer.
       if (direct.length === 0) return answer(offer);
-      findGroupFactories(context, { registrar, instruments: [instrument], inputHoldings: [], groupNamed: () => group });
+      findGroupFactories(context, { registrar, instruments: [instrument], groupNamed: () => group });
       return direct.map((synchronizer) => write(one, synchronizer));
     },
   }));

@@ -127,15 +127,12 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   const allocationTemplates = [...instructionsOf("allocation"), ...allocations];
   const linesOf = (name: FactoryOperation | ChoiceOperation) => compileRow(table.rows[name], parts);
   const ofKind = (kind: string) => (kind === "allocation" ? allocationTemplates : instructionsOf(kind));
-  const factories = factoryOperations.map((name) => checkedOperation(table, name, { lines: linesOf(name) }));
-  const choices = choiceOperations.map((name) =>
-    checkedOperation(table, name, onInstructions(name, linesOf(name), ofKind)),
-  );
   const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
-    // Both lists have every name of their type.
-    factories: byOperation(factories) as UtilityContexts["factories"],
-    choices: byOperation(choices) as UtilityContexts["choices"],
+    factories: recordOf(factoryOperations, (name) => checkedOperation(table, name, { lines: linesOf(name) })),
+    choices: recordOf(choiceOperations, (name) =>
+      checkedOperation(table, name, onInstructions(name, linesOf(name), ofKind)),
+    ),
     templates: [...known, ...own.values()],
     allocationTemplates,
     packageVersions: versions,
@@ -143,8 +140,9 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   };
 }
 
-const byOperation = <T extends { readonly operation: string }>(all: readonly T[]): Readonly<Record<string, T>> =>
-  Object.fromEntries(all.map((one) => [one.operation, one]));
+/** `names` are all of their type. */
+const recordOf = <K extends string, T>(names: readonly K[], of: (name: K) => T) =>
+  Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, T>;
 
 function checkedOperation<O extends TableOperation, D extends ContextDefinition>(
   { rows }: Table,

@@ -304,21 +304,15 @@ function record(
   required: boolean,
 ): void {
   const { recorder, now } = selector.context;
-  const byRequirement = new Map<string, { requirement: Requirement; instruments: string[] }>();
-  for (const id of instruments) {
-    for (const requirement of requirementsOf(selector, role, [id])) {
-      const key = textOf(requirement);
-      const known = byRequirement.get(key);
-      if (known === undefined) byRequirement.set(key, { requirement, instruments: [id] });
-      else known.instruments.push(id);
-    }
-  }
+  const distinct = new Map(requirementsOf(selector, role, instruments).map((one) => [textOf(one), one]));
+  const has = (instrument: string, text: string) =>
+    requirementsOf(selector, role, [instrument]).some((one) => textOf(one) === text);
   const fieldsOf = new Map<Contract, Credential>(candidates.map((candidate) => [candidate, candidate.fields]));
   recorder?.credentials({
     party,
-    requirements: Array.from(byRequirement.values(), ({ requirement, instruments: having }) => ({
+    requirements: Array.from(distinct, ([text, requirement]) => ({
       ...requirement,
-      instruments: having,
+      instruments: instruments.filter((instrument) => has(instrument, text)),
       metBy: chosen.find(({ fields }) => meets(fields, party, requirement)),
       candidates: candidates.filter(({ fields }) => fields.issuer === requirement.issuer),
     })),

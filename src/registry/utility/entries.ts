@@ -15,11 +15,12 @@ import { type Role, selectCredentials } from "./credentials.js";
 import { configurationOf, configurationsOf } from "./factory.js";
 import { entryNamed, featuredAppRight, holding, registrarService, utilityFile } from "./templates.js";
 
-/** The provider is that of the request or its group, else of the first instrument's configuration. */
+/** The provider is that of the group, else of the first instrument's configuration. */
 export const partiesOf: PartiesOf = (selector, subject, role) => {
-  const named = partiesNamed(selector, subject, role);
+  if (role !== "provider") return partiesNamed(selector, subject, role);
+  const { provider } = selector.group;
   const [instrument] = subject.instruments;
-  if (role !== "provider" || named.length > 0 || instrument === undefined) return named;
+  if (provider !== undefined || instrument === undefined) return provider === undefined ? [] : [provider];
   const configuration = configurationOf(selector, instrument, false);
   return configuration === undefined ? [] : [configuration.fields.provider];
 };

@@ -7,15 +7,21 @@ import { type Contract, packageIdOf } from "../../domain/contract.js";
 import { refuse, type RegistryError } from "../../domain/errors.js";
 import type { HoldingFields } from "../../domain/ledger.js";
 import type { View } from "../../state/port.js";
-import type { RequestSubject } from "../engine/choice-context.js";
+import type { ContextDefinition } from "../engine/choice-context.js";
 import { allOf, type Found } from "../engine/entries.js";
-import type { FactoryRequest } from "../engine/operations.js";
+import { answerWithFactory, type FactoryRequest } from "../engine/operations.js";
 import { type ContractSelector, type Group, namingGroup, ofGroup, otherGroups } from "../engine/selector.js";
 import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
 import { allocationArguments, transferArguments } from "../factory-arguments.js";
 import { missing, type Needed, notServed, notTold } from "../needed.js";
-import type { FactoryQuery, InstrumentConfiguration, OperationRequest, RequestContext } from "../sdk/registry.js";
+import type {
+  FactoryQuery,
+  FactoryResult,
+  InstrumentConfiguration,
+  OperationRequest,
+  RequestContext,
+} from "../sdk/registry.js";
 import {
   allocationFactory,
   type ConfigurationFields,
@@ -42,9 +48,9 @@ export interface GroupRequest {
   /** Empty for a committed allocation whose legs are given later. */
   readonly instruments: readonly string[];
   /** The contract ids of the holdings that the request spends. */
-  readonly inputHoldings: readonly string[];
-  /** Whether the request can be answered without a configuration: a transfer to oneself, an allocation without legs. */
-  readonly needsNoConfiguration?: boolean;
+  readonly inputHoldings?: readonly string[];
+  /** Whether it is a transfer to oneself. It can be answered without a configuration, as an allocation without legs can. */
+  readonly isSelf?: boolean;
   readonly targetSynchronizer?: string | undefined;
   /** Returns the group if the request names one; called if the registrar is served. */
   readonly groupNamed?: () => Group | undefined;
@@ -77,8 +83,8 @@ function chooseGroup(
   return newest ?? fallback;
 }
 
-const isDecidedByHoldings = ({ needsNoConfiguration = false }: GroupRequest, groups: readonly Group[]): boolean =>
-  groups.length > 1 || (groups.length === 0 && needsNoConfiguration);
+const isDecidedByHoldings = ({ isSelf = false, instruments }: GroupRequest, groups: readonly Group[]): boolean =>
+  groups.length > 1 || (groups.length === 0 && (isSelf || instruments.length === 0));
 
 /** The group of a holding; undefined if that decides nothing. */
 function groupHeld(input: HoldingFields | "archived", registrar: string, groups: readonly Group[]): Group | undefined {
@@ -148,7 +154,7 @@ export function configurationOf(
 function noteGuess(
   { recorder }: RequestContext,
   group: Group,
-  { instruments, inputHoldings: ids }: GroupRequest,
+  { instruments, inputHoldings: ids = [] }: GroupRequest,
   known: ReadonlySet<string>,
 ): void {
   if (recorder === undefined) return;
@@ -167,34 +173,22 @@ function noteGuess(
 const MAX_READ = 100;
 
 /** The input holdings that are read before a request is answered. They decide its group; of burn-mint all count, by their owners. */
-export function holdingsToRead(view: View, request: OperationRequest): readonly string[] {
-  switch (request.operation) {
+export function holdingsToRead(view: View, { operation, query }: OperationRequest): readonly string[] {
+  switch (operation) {
     case "transfer-factory": {
-      const { sender, receiver, instrumentId, inputHoldings: ids } = transferArguments(request.query);
-      const needsNoConfiguration = sender.party === receiver.party;
-      const { registrar } = request.query;
-      return unknownForGroup(view, {
-        registrar,
-        instruments: [instrumentId],
-        inputHoldings: ids,
-        needsNoConfiguration,
-      });
+      const { sender, receiver, instrumentId, ...given } = transferArguments(query);
+      const isSelf = sender.party === receiver.party;
+      return unknownForGroup(view, { ...given, registrar: query.registrar, instruments: [instrumentId], isSelf });
     }
-    case "allocation-factory": {
-      const { instruments, inputHoldings: ids } = allocationArguments(request.query);
-      const needsNoConfiguration = instruments.length === 0;
-      const { registrar } = request.query;
-      return unknownForGroup(view, { registrar, instruments, inputHoldings: ids, needsNoConfiguration });
-    }
+    case "allocation-factory":
+      return unknownForGroup(view, { ...allocationArguments(query), registrar: query.registrar });
     case "burn-mint-factory":
-      return lookUpHoldings(view, request.query.inputHoldings).unknown;
+      return lookUpHoldings(view, query.inputHoldings).unknown;
     case "mint-offer/create":
     case "mint-request/create":
     case "burn-offer/create":
-    case "burn-request/create": {
-      const { registrar, instrumentId, inputHoldings: ids = [] } = request.query;
-      return unknownForGroup(view, { registrar, instruments: [instrumentId], inputHoldings: ids });
-    }
+    case "burn-request/create":
+      return unknownForGroup(view, { ...query, instruments: [query.instrumentId] });
     default:
       return [];
   }
@@ -232,7 +226,7 @@ function lookUpHoldings(view: View, contractIds: readonly string[] = []): Looked
  */
 export function* inputHoldings(
   context: RequestContext,
-  contractIds: readonly string[],
+  contractIds: readonly string[] = [],
 ): Generator<readonly [string, HoldingFields | "archived"]> {
   const { stored, unknown } = lookUpHoldings(context.view, contractIds);
   yield* stored;
@@ -265,12 +259,6 @@ export function requireFactories(view: View, registrar: string): readonly Found[
   throw notServed(registrar, allocationFactory, "AllocationFactory");
 }
 
-/** The AllocationFactories of one group, for an answer with one of them. */
-export type GroupFactories = Pick<
-  FactoryRequest,
-  "group" | "needed" | "considered" | "factories" | "targetSynchronizer"
->;
-
 /** The first version of utility-registry-app-v0 whose factories implement version 2 of the token standard. */
 const FIRST_APP_WITH_VERSION_2 = "0.9.0";
 
@@ -286,12 +274,31 @@ export const isKnownToHaveVersion2 = (contract: Contract, versions: PackageVersi
 export const version2Of = ({ apiVersion }: FactoryQuery, versions: PackageVersions): PackageVersions | undefined =>
   apiVersion === "v2" ? versions : undefined;
 
+/** Answers with an AllocationFactory of the group. Throws what `findGroupFactories` throws. */
+export const answerInGroup = (
+  context: RequestContext,
+  request: GroupRequest,
+  definition: ContextDefinition,
+  subject: Omit<FactoryRequest["subject"], "instruments">,
+  refusals?: FactoryRequest["refusals"],
+): FactoryResult =>
+  answerWithFactory(context, {
+    ...findGroupFactories(context, request),
+    definition,
+    subject: { ...subject, instruments: request.instruments },
+    refusals,
+  });
+
 /**
  * The group of a request with its AllocationFactories, the newest first. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
  */
-export function findGroupFactories(context: RequestContext, request: GroupRequest): GroupFactories {
+export function findGroupFactories(
+  context: RequestContext,
+  request: GroupRequest,
+): Omit<FactoryRequest, "definition" | "subject" | "refusals"> {
   const { registrar, instruments, version2 } = request;
   const { recorder, view } = context;
+  notePaused(context, registrar, instruments);
   const all = findFactories(view, registrar);
   const groups = groupsOf(view, registrar, instruments);
   if (all.length === 0) {
@@ -347,7 +354,3 @@ export function notePaused(
     recorder?.note(configuration, sentence);
   }
 }
-
-/** What a request is about, with the provider of its group. */
-export const withProvider = (subject: RequestSubject, { provider }: Group): RequestSubject =>
-  provider === undefined ? subject : { ...subject, roles: { ...subject.roles, provider: [provider] } };

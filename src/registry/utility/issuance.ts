@@ -1,9 +1,8 @@
 import { refuse } from "../../domain/errors.js";
 import type { FactoryResult, IssuanceInstruction, IssuanceQuery, RequestContext } from "../sdk/registry.js";
 import type { ContextDefinition } from "../engine/choice-context.js";
-import { answerWithFactory } from "../engine/operations.js";
 import type { UtilityContexts } from "./contexts.js";
-import { findGroupFactories, inputHoldings, notePaused, withProvider } from "./factory.js";
+import { answerInGroup, inputHoldings } from "./factory.js";
 
 /** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(
@@ -24,7 +23,7 @@ export function burnMintFactory(
   query: IssuanceQuery,
   contexts: UtilityContexts,
 ): FactoryResult {
-  const { inputHoldings: ids = [] } = query;
+  const { inputHoldings: ids } = query;
   const burned = Array.from(inputHoldings(context, ids), ([contractId, holding]) => {
     if (holding !== "archived") return holding.owner;
     throw refuse("holding-archived", `input holding ${contractId} has been archived`, {
@@ -42,13 +41,10 @@ export function burnMintFactory(
 
 function answer(
   context: RequestContext,
-  { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
+  query: IssuanceQuery,
   issuers: readonly string[],
   definition: ContextDefinition,
 ): FactoryResult {
-  const instruments = [instrumentId];
-  notePaused(context, registrar, instruments);
-  const factories = findGroupFactories(context, { registrar, instruments, inputHoldings: burned });
-  const subject = withProvider({ instruments, roles: { holder: [...new Set(issuers)] } }, factories.group);
-  return answerWithFactory(context, { ...factories, definition, subject });
+  const roles = { holder: [...new Set(issuers)] };
+  return answerInGroup(context, { ...query, instruments: [query.instrumentId] }, definition, { roles });
 }

@@ -8,14 +8,7 @@ import { transferArguments } from "../factory-arguments.js";
 import { isInReassignment, type Needed } from "../needed.js";
 import type { Contract, FactoryQuery, RequestContext, TransferFactoryResult } from "../sdk/registry.js";
 import type { UtilityContexts } from "./contexts.js";
-import {
-  candidateConfigurations,
-  findGroupFactories,
-  hasVersion2,
-  notePaused,
-  version2Of,
-  withProvider,
-} from "./factory.js";
+import { candidateConfigurations, findGroupFactories, hasVersion2, version2Of } from "./factory.js";
 import { entryNamed, transferPreapproval, transferRule } from "./templates.js";
 import type { PackageVersions } from "../engine/versions.js";
 
@@ -37,14 +30,13 @@ export function transferFactory(
   const { receiver, instrumentId, inputHoldings, targetSynchronizer } = given;
   const subject = transferSubject(given);
   const { instruments, isSelf = false } = subject;
-  notePaused(context, registrar, instruments);
   const candidates = isSelf ? [] : preapprovals.candidates(view, registrar, [receiver.party]);
   const version2 = version2Of(query, contexts.packageVersions);
   const factories = findGroupFactories(context, {
     registrar,
     instruments,
     inputHoldings,
-    needsNoConfiguration: isSelf,
+    isSelf,
     targetSynchronizer,
     version2,
   });
@@ -72,7 +64,7 @@ export function transferFactory(
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
     definition: contexts.factories[`transfer-factory/${transferKind}`].answered,
-    subject: withProvider({ ...subject, meta: query.meta }, group),
+    subject: { ...subject, meta: query.meta },
   });
   return { ...found, transferKind, instrumentId };
 }
