@@ -41,17 +41,15 @@ export interface LeadershipTerm {
 
 /** An advisory lock on a session that a heartbeat keeps alive. */
 export class Lease {
-  readonly #options: LeaseOptions;
   readonly #contentHash: string;
 
-  constructor(options: LeaseOptions) {
-    this.#options = options;
+  constructor(private readonly options: LeaseOptions) {
     this.#contentHash = contentHash(options.contentId);
   }
 
   /** Waits for the lease and runs one term. Throws DatabaseError if the lease cannot be acquired or is lost. */
   async hold(run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
-    const { database, signal } = this.#options;
+    const { database, signal } = this.options;
     const session = await database.openSession();
     const ended = new AbortController();
     const end = () => ended.abort();
@@ -80,7 +78,7 @@ export class Lease {
   async #runTerm(session: Client, ended: AbortController, run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const end = () => ended.abort();
     const { rows } = await withSessionTimeout(
-      session.query<{ epoch: string }>(BEGIN_EPOCH, [this.#contentHash, this.#options.contentId]),
+      session.query<{ epoch: string }>(BEGIN_EPOCH, [this.#contentHash, this.options.contentId]),
     );
     const epoch = Number(rows[0]?.epoch);
     const term: LeadershipTerm = {
@@ -115,8 +113,8 @@ export class Lease {
         ]),
       );
       if (rows[0]?.acquired === true) return true;
-      if (attempt === 1) this.#options.onStandby();
-      await this.#options.pause(ACQUIRE_INTERVAL_MS);
+      if (attempt === 1) this.options.onStandby();
+      await this.options.pause(ACQUIRE_INTERVAL_MS);
     }
     return false;
   }
@@ -128,7 +126,7 @@ export class Lease {
         session.query({ name: "heartbeat", text: HEARTBEAT_STATEMENT, values }),
       );
       if (rowCount === 0) throw new DatabaseError("lost", "another process has taken the lease");
-      await this.#options.pause(HEARTBEAT_MS);
+      await this.options.pause(HEARTBEAT_MS);
     }
   }
 }

@@ -71,7 +71,6 @@ export class Follower extends StateReader {
   /** What the heap had no room for at the latest load. */
   #tooLarge: { readonly generation: number; readonly at: number; readonly error: StateTooLarge } | undefined;
   #isNearlyFull = false;
-  #queries = 0;
   #failure: unknown;
   #isEmpty = false;
   #isLost = false;
@@ -231,7 +230,7 @@ export class Follower extends StateReader {
     this.state = state;
     this.#head = head;
     this.#failure = undefined;
-    this.#confirmation.observe(head.heartbeat, startedAt, ++this.#queries);
+    this.#confirmation.observe(head.heartbeat, startedAt);
     if (hasMoved) this.#moved.notify();
     const share = this.#heapShare() ?? 0;
     const wasNearlyFull = this.#isNearlyFull;

@@ -46,16 +46,13 @@ interface StorePosition {
  * - Any -> failed: a write fails, which may be stored or not. It refuses everything; another writer resumes.
  */
 export class PostgresWriter implements StoreWriter {
-  readonly #database: Database;
-  readonly #scope: WriterScope;
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
-  #replacing: Promise<void> = Promise.resolve();
 
-  private constructor(database: Database, scope: WriterScope) {
-    this.#database = database;
-    this.#scope = scope;
-  }
+  private constructor(
+    private readonly database: Database,
+    private readonly scope: WriterScope,
+  ) {}
 
   /**
    * Creates a writer at the position of the store, or without a checkpoint if that has another origin. `onLost`
@@ -85,37 +82,31 @@ export class PostgresWriter implements StoreWriter {
 
   /** The origin may be known some time after the writer has begun. */
   get checkpoint(): Checkpoint | undefined {
-    return this.#position?.origin === this.#scope.content.origin ? this.#position : undefined;
+    return this.#position?.origin === this.scope.content.origin ? this.#position : undefined;
   }
 
+  /** One at a time: a concurrent call would delete the half-loaded generation as an orphan. */
   async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
-    // One at a time: a concurrent call would delete the half-loaded generation as an orphan.
-    const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
-    this.#replacing = replacing.catch(() => undefined);
-    await replacing;
-  }
-
-  async #replace(contracts: Contracts, offset: number, asOf: number | undefined): Promise<void> {
     await this.#write(async () => {
-      const { epoch, content, signal, waiting } = this.#scope;
+      const { epoch, content, signal, waiting } = this.scope;
       const { clock, pause } = waiting;
       // Those that were loaded and never served.
       await this.#deleteUnused();
       const contentKey = contentHash(content.contentId);
-      const [begun] = await this.#database.query<{ generation: string }>(beginGeneration, [epoch, contentKey]);
+      const [begun] = await this.database.query<{ generation: string }>(beginGeneration, [epoch, contentKey]);
       if (begun === undefined) throw leaseLost();
       const generation = Number(begun.generation);
       const startedAt = clock();
-      await loadGeneration(this.#database, generation, contracts, offset, signal);
+      await loadGeneration(this.database, generation, contracts, offset, signal);
       const { origin } = content;
       const next = [epoch, generation, contentKey, offset, asOf ?? null, origin];
-      const [before] = await this.#database.query<{ served: string }>(markNext, next);
+      const [before] = await this.database.query<{ served: string }>(markNext, next);
       if (before === undefined) throw leaseLost();
       // Followers load it some three times as fast.
       if (before.served !== "0") await pause(Math.min(clock() - startedAt, MAX_PREPARING_MS));
       if (signal.aborted)
         throw new DatabaseError("lost", "the term of this process has ended before its snapshot was served");
-      const swapped = await this.#database.query(swapGeneration, [epoch, generation, contentKey]);
+      const swapped = await this.database.query(swapGeneration, [epoch, generation, contentKey]);
       if (swapped.length === 0) throw leaseLost();
       this.#position = { generation, offset, updateId: undefined, origin };
     });
@@ -125,7 +116,7 @@ export class PostgresWriter implements StoreWriter {
     const position = this.#position;
     if (position === undefined || this.checkpoint === undefined) throw new NotReady();
     if (offset <= position.offset) return;
-    const { epoch } = this.#scope;
+    const { epoch } = this.scope;
     await this.#write(async () => {
       // Before the transaction, whose failures are those of the database.
       const updates = toParameters(changes).map((parameters, index) => {
@@ -136,10 +127,10 @@ export class PostgresWriter implements StoreWriter {
       const [first, ...more] = updates;
       if (first === undefined) return;
       if (more.length === 0) {
-        const applied = await this.#database.query(applyStatement, first);
+        const applied = await this.database.query(applyStatement, first);
         if (applied.length === 0) throw leaseLost();
       } else {
-        await this.#database.transaction(async (client) => {
+        await this.database.transaction(async (client) => {
           for (const values of updates) {
             const { rowCount } = await client.query({ ...applyStatement, values });
             if (rowCount === 0) throw leaseLost();
@@ -155,18 +146,18 @@ export class PostgresWriter implements StoreWriter {
    * has written for long; trims the logs of the served generation. Throws DatabaseError.
    */
   async cleanUp(): Promise<void> {
-    await this.#database.query(deleteStates, [contentHash(this.#scope.content.contentId)]);
+    await this.database.query(deleteStates, [contentHash(this.scope.content.contentId)]);
     await this.#deleteUnused();
-    const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
+    const parameters = [this.#position?.generation ?? 0, this.scope.epoch];
     for (const statement of trims) {
-      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
+      while (this.#failure === undefined && (await this.database.query(statement, parameters)).length > 0);
     }
   }
 
   async #deleteUnused(): Promise<void> {
-    await this.#database.query(endRetirement);
+    await this.database.query(endRetirement);
     for (const statement of deleteUnused) {
-      while (this.#failure === undefined && (await this.#database.query(statement)).length > 0);
+      while (this.#failure === undefined && (await this.database.query(statement)).length > 0);
     }
   }
 
@@ -186,7 +177,7 @@ export class PostgresWriter implements StoreWriter {
   #fail(error: DatabaseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#scope.onLost(error);
+    this.scope.onLost(error);
   }
 }
 

@@ -104,6 +104,7 @@ test("the source, and a failed check, are named by origin and path", async () =>
     now: Date.now,
     clock,
     signal: end.signal,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   end.abort();
   expect(ingestor.name).toBe("http://participant.example:7575/json");

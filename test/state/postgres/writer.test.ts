@@ -135,26 +135,6 @@ describe("a writer of an old epoch", () => {
 });
 
 describe("a writer", () => {
-  test("loads concurrent snapshots one after the other, and deletes none that it is loading", async () => {
-    const { writer, pauseSwap } = await pausableWriter(OURS);
-    await writer.replace([fruit("a")], 10);
-    const [swap, later] = [pauseSwap(), pauseSwap()];
-    const first = writer.replace(snapshot, 20);
-    await swap.reached;
-    const second = writer.replace([fruit("b")], 30);
-    // A second load that does not wait would delete the first.
-    await writer.cleanUp();
-    swap.resume();
-    await first;
-    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    await later.reached;
-    await writer.cleanUp();
-    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    later.resume();
-    await second;
-    expect(await stored()).toEqual([30, ["b"], 0n]);
-  });
-
   test.each([
     ["ten minutes after they were served", "- interval '10 minutes'"],
     ["that were retired by a clock which was set back", "+ interval '1 minute'"],
