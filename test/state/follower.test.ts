@@ -14,7 +14,7 @@ import {
   templateHash,
 } from "../../src/state/lookup-hash.js";
 import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
-import { StateTooLarge } from "../../src/state/load-state.js";
+import { processHeap, StateTooLarge } from "../../src/state/load-state.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
 import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
 import { ArrayLog, LeaseLost } from "./array-log.js";
@@ -643,6 +643,18 @@ describe("catch-up", () => {
     expect([await ask(20), asked]).toEqual([[], 1]);
     failing.after = 0;
     expect(await ask()).toEqual([]);
+  });
+
+  test("leaves nothing behind while the follower does not move", async () => {
+    const { log, ask } = await running();
+    log.onCatchUpRequest = (id) => void log.caughtUp(id);
+    const heapAfter = async (requests: number) => {
+      for (let asked = 0; asked < requests; asked += 250) await Promise.all(Array.from({ length: 250 }, () => ask()));
+      await processHeap.collect();
+      return processHeap.used();
+    };
+    const before = await heapAfter(1_000);
+    expect(((await heapAfter(10_000)) - before) / 10_000).toBeLessThan(200);
   });
 
   test("does not end if what the mirror has committed cannot be read", async () => {
