@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { type FileHandle, open } from "node:fs/promises";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { codeOf, type FileWatch, watchFiles } from "../util/reloaded-files.js";
@@ -25,11 +26,10 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean, lo
         onRejected: (reason) =>
           log.error({ path, reason }, "changed snapshot file rejected; the previous contracts are still served"),
       });
-      const ended = new Promise<void>((resolve) => {
-        const close = () => void file.close().then(resolve);
-        if (signal.aborted) close();
-        else signal.addEventListener("abort", close, { once: true });
-      });
+      const untilEnd = async () => {
+        if (!signal.aborted) await once(signal, "abort");
+        await file.close();
+      };
       return {
         started: loaded.then(() => {
           isLoaded = true;
@@ -38,7 +38,7 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean, lo
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
         otherHistory: () => undefined,
-        ended,
+        ended: untilEnd(),
       };
     },
   };

@@ -9,7 +9,7 @@
  */
 import { channels, type Database, type Statement } from "../state/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../state/postgres/errors.js";
-import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
+import { PostgresWriter } from "../state/postgres/writer.js";
 import { abortablePause, backoffMs } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
@@ -82,25 +82,24 @@ export class LeaderLoop {
   async #lead(term: LeadershipTerm): Promise<void> {
     const { database, ingestor, contentId, log, clock } = this.options;
     const { epoch, signal } = term;
-    const written: ContentIdentity = {
+    const writer = await PostgresWriter.begin(database, {
+      epoch,
       contentId,
-      get origin() {
-        return ingestor.origin;
+      origin: () => ingestor.origin,
+      onLost: (error) => {
+        this.#databaseFailed(error);
+        term.end();
       },
-    };
-    const waiting = { clock, pause: abortablePause(signal) };
-    const lost = (error: DatabaseError) => {
-      this.#databaseFailed(error);
-      term.end();
-    };
-    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal, waiting);
+      clock,
+      pause: abortablePause(signal),
+      signal,
+    });
     this.#failure = undefined;
     log.info({ epoch, offset: writer.checkpoint?.offset }, "leader: this process writes the database");
     const ingestion = ingestor.start(writer, signal);
     this.#ingestion = ingestion;
     this.#knowsLeader = true;
-    term.age = () => ingestion.age();
-    term.otherHistory = () => ingestion.otherHistory();
+    term.followed = ingestion;
     term.onCatchUpRequest = (request) => void this.#catchUp(ingestion, request);
     ingestion.started.then(
       () => {

@@ -5,27 +5,19 @@ import { applyStatement, toParameters } from "./apply-update.js";
 import { deleteStates, deleteUnused, endRetirement, trims } from "./cleanup.js";
 import type { Database, Statement } from "./database.js";
 import { DatabaseError } from "./errors.js";
-import { abortablePause } from "../../util/async.js";
 import type { RetriesOptions } from "../../util/retries.js";
 import { beginGeneration, loadGeneration, markNext, swapGeneration } from "./generations.js";
 
-/** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
-export interface ContentIdentity {
+/** A writer resumes only where one with the same content id and origin stopped. `signal` ends long operations. */
+export interface WriterOptions extends RetriesOptions {
+  readonly epoch: number;
   /** Which contracts are stored and how they are read; see content-id.ts. */
   readonly contentId: string;
   /** Which ledger they come from, as an opaque string. It may change: then the next write has to be a snapshot. */
-  readonly origin: string;
-}
-
-interface WriterScope {
-  readonly epoch: number;
-  readonly content: ContentIdentity;
+  readonly origin: () => string;
+  /** Called once, after the first failed write: resume with a new writer. */
   readonly onLost: (error: DatabaseError) => void;
-  readonly signal: AbortSignal;
-  readonly waiting: Waiting;
 }
-
-type Waiting = Pick<RetriesOptions, "clock" | "pause">;
 
 /** The most that followers get to load a generation before it is served. */
 const MAX_PREPARING_MS = 10_000;
@@ -51,24 +43,16 @@ export class PostgresWriter implements StoreWriter {
 
   private constructor(
     private readonly database: Database,
-    private readonly scope: WriterScope,
+    private readonly options: WriterOptions,
   ) {}
 
   /**
-   * Creates a writer at the position of the store, or without a checkpoint if that has another origin. `onLost`
-   * is called once, after the first failed write: resume with a new writer. `signal` ends long operations, and the
-   * pauses of `waiting`. What an earlier writer has filled and not swapped in is given up. Throws DatabaseError.
+   * Creates a writer at the position of the store, or without a checkpoint if that has another origin. What an earlier writer has
+   * filled and not swapped in is given up. Throws DatabaseError.
    */
-  static async begin(
-    database: Database,
-    epoch: number,
-    content: ContentIdentity,
-    onLost: (error: DatabaseError) => void,
-    signal: AbortSignal = new AbortController().signal,
-    waiting: Waiting = { clock: () => performance.now(), pause: abortablePause(signal) },
-  ): Promise<PostgresWriter> {
-    const writer = new PostgresWriter(database, { epoch, content, onLost, signal, waiting });
-    const [state] = await database.query<StateRow>(RESUME, [contentHash(content.contentId), epoch]);
+  static async begin(database: Database, options: WriterOptions): Promise<PostgresWriter> {
+    const writer = new PostgresWriter(database, options);
+    const [state] = await database.query<StateRow>(RESUME, [contentHash(options.contentId), options.epoch]);
     if (state === undefined || state.generation === "0") return writer;
     const { generation, ledger_offset, update_id, origin } = state;
     writer.#position = {
@@ -82,23 +66,22 @@ export class PostgresWriter implements StoreWriter {
 
   /** The origin may be known some time after the writer has begun. */
   get checkpoint(): Checkpoint | undefined {
-    return this.#position?.origin === this.scope.content.origin ? this.#position : undefined;
+    return this.#position?.origin === this.options.origin() ? this.#position : undefined;
   }
 
   /** One at a time: a concurrent call would delete the half-loaded generation as an orphan. */
   async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
     await this.#write(async () => {
-      const { epoch, content, signal, waiting } = this.scope;
-      const { clock, pause } = waiting;
+      const { epoch, contentId, signal, clock, pause } = this.options;
       // Those that were loaded and never served.
       await this.#deleteUnused();
-      const contentKey = contentHash(content.contentId);
+      const contentKey = contentHash(contentId);
       const [begun] = await this.database.query<{ generation: string }>(beginGeneration, [epoch, contentKey]);
       if (begun === undefined) throw leaseLost();
       const generation = Number(begun.generation);
       const startedAt = clock();
       await loadGeneration(this.database, generation, contracts, offset, signal);
-      const { origin } = content;
+      const origin = this.options.origin();
       const next = [epoch, generation, contentKey, offset, asOf ?? null, origin];
       const [before] = await this.database.query<{ served: string }>(markNext, next);
       if (before === undefined) throw leaseLost();
@@ -116,7 +99,7 @@ export class PostgresWriter implements StoreWriter {
     const position = this.#position;
     if (position === undefined || this.checkpoint === undefined) throw new NotReady();
     if (offset <= position.offset) return;
-    const { epoch } = this.scope;
+    const { epoch } = this.options;
     await this.#write(async () => {
       // Before the transaction, whose failures are those of the database.
       const updates = toParameters(changes).map((parameters, index) => {
@@ -146,9 +129,9 @@ export class PostgresWriter implements StoreWriter {
    * has written for long; trims the logs of the served generation. Throws DatabaseError.
    */
   async cleanUp(): Promise<void> {
-    await this.database.query(deleteStates, [contentHash(this.scope.content.contentId)]);
+    await this.database.query(deleteStates, [contentHash(this.options.contentId)]);
     await this.#deleteUnused();
-    const parameters = [this.#position?.generation ?? 0, this.scope.epoch];
+    const parameters = [this.#position?.generation ?? 0, this.options.epoch];
     for (const statement of trims) {
       while (this.#failure === undefined && (await this.database.query(statement, parameters)).length > 0);
     }
@@ -177,7 +160,7 @@ export class PostgresWriter implements StoreWriter {
   #fail(error: DatabaseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.scope.onLost(error);
+    this.options.onLost(error);
   }
 }
 

@@ -9,10 +9,10 @@ import { noToken } from "../../../src/ledger/participant/tokens.js";
 import { tableTemplates } from "../../../src/registry/engine/templates.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
 import { NotReady, type StoreReader } from "../../../src/state/port.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
+import type { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { read } from "../../fidelity/recordings.js";
 import { followerOf } from "../../fixtures/follower.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { beginWriter, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
@@ -82,11 +82,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   },
   async PostgreSQL() {
     await schema.empty();
-    const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
-    const content = { contentId: CONTENT, origin: "tests" };
-    const writer = await PostgresWriter.begin(schema.database, Number(state?.epoch), content, (error) => {
-      throw error;
-    });
+    const writer = await beginWriter(schema.database, { epoch: await schema.nextEpoch() });
     const followed = followerOf(schema.database, { templates: withNamed });
     return {
       writer,
