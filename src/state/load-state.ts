@@ -3,7 +3,7 @@ import { Session } from "node:inspector";
 import { isDeepStrictEqual } from "node:util";
 import { getHeapStatistics } from "node:v8";
 import type { Contract } from "../domain/contract.js";
-import type { LoggedState } from "./log.js";
+import type { LoggedContract, LoggedState } from "./log.js";
 import { StoreUnavailable } from "./port.js";
 import { State } from "./state.js";
 
@@ -74,16 +74,11 @@ export class StateSize {
   /** What is counted from then on is not kept. */
   #isFull = false;
 
-  /** `beside` is of the state beside which it is loaded. */
   constructor(
-    private readonly heap: Heap,
+    private readonly heap: Heap /** Of the state beside which it is loaded. */,
     private readonly beside = 0,
   ) {
     this.#look();
-  }
-
-  get isFull(): boolean {
-    return this.#isFull;
   }
 
   /** Counts a contract. Returns whether all that were counted seem to fit. */
@@ -152,19 +147,49 @@ const mib = (bytes: number): string => `${Math.ceil(bytes / MIB).toLocaleString(
  */
 export async function loadState(logged: LoggedState, known: State | undefined, size: StateSize): Promise<State> {
   const { head, contracts, archived, sums } = logged;
-  /** What does not fit is counted, for the message, and not kept. */
-  async function* fitting(): AsyncGenerator<Contract> {
-    for await (const { contract, size: characters } of contracts) {
-      const shared = size.isFull ? undefined : known && sharedBy(known, contract);
-      if (size.add(characters, shared !== undefined) || (await size.makeRoom())) yield shared ?? contract;
+  const rows = contracts[Symbol.asyncIterator]();
+  try {
+    const state = await fill(new State(String(head.generation), head.offset, head.asOf), rows, known, size);
+    if (state === undefined) {
+      for await (const { size: characters } of rest(rows)) size.add(characters, false);
+      throw size.tooLarge();
     }
-    if (size.isFull) throw size.tooLarge();
+    await state.complete(archived, sums);
+    return state;
+  } finally {
+    await rows.return?.();
   }
-  const state = new State(String(head.generation), head.offset, head.asOf);
-  await state.fill(fitting());
-  await state.complete(archived, sums);
-  return state;
 }
+
+/** Without a reference to what was loaded once it returns undefined, because it is too large. */
+async function fill(
+  state: State,
+  rows: AsyncIterator<LoggedContract>,
+  known: State | undefined,
+  size: StateSize,
+): Promise<State | undefined> {
+  async function* fitting(): AsyncGenerator<Contract> {
+    for await (const { contract, size: characters } of rest(rows)) {
+      const shared = known && sharedBy(known, contract);
+      if (!size.add(characters, shared !== undefined) && !(await size.makeRoom())) throw new Full();
+      yield shared ?? contract;
+    }
+  }
+  try {
+    await state.fill(fitting());
+    return state;
+  } catch (error) {
+    if (error instanceof Full) return undefined;
+    throw error;
+  }
+}
+
+class Full extends Error {}
+
+/** To leave its loop does not end the rows. */
+const rest = <T>(rows: AsyncIterator<T>): AsyncIterable<T> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => rows.next() }),
+});
 
 function sharedBy(known: State, contract: Contract): Contract | undefined {
   const other = known.byId(contract.contractId);

@@ -186,27 +186,6 @@ describe("the next generation", () => {
     ]);
   });
 
-  test("has the same objects where contracts are the same", async () => {
-    const seen: unknown[] = [];
-    const look = ({ follower }: ReturnType<typeof setup>) => seen.push(follower.read((view) => view.byId(apple, "b")));
-    const context = await filled(async (preparing) => {
-      await refreshed(preparing);
-      look(preparing);
-    });
-    await context.follower.refresh();
-    look(context);
-    expect(seen[1]).toBe(seen[0]);
-  });
-
-  test("is loaded when it is served, by a follower that has not seen it before", async () => {
-    const { follower, ids, loads } = await filled(async () => {});
-    await follower.refresh();
-    expect([ids(), loads()]).toEqual([
-      ["b", "c"],
-      ["served", "served"],
-    ]);
-  });
-
   test("is not loaded twice if it is served while it is loaded", async () => {
     const resumed = gate();
     const { follower, ids, loads } = await filled(async ({ log, follower: preparing, load }) => {
@@ -229,22 +208,6 @@ describe("the next generation", () => {
     expect([ids(), loads()]).toEqual([
       ["b", "c"],
       ["served", 2],
-    ]);
-  });
-
-  test("is loaded again if the log was away", async () => {
-    const { follower, ids, loads } = await filled(async (context) => {
-      // The poll, and a call of the load.
-      context.failing.after = 3;
-      await refreshed(context).catch(() => undefined);
-      context.failing.after = Infinity;
-      await refreshed(context);
-      await refreshed(context);
-    });
-    await follower.refresh();
-    expect([ids(), loads()]).toEqual([
-      ["b", "c"],
-      ["served", 2, 2],
     ]);
   });
 

@@ -1,15 +1,10 @@
 /** Errors of a real server by kind. No message contains SQL, values or credentials. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { contentHash } from "../../../src/state/lookup-hash.js";
-import { StoreUnavailable } from "../../../src/state/port.js";
 import { Database } from "../../../src/state/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/state/postgres/errors.js";
-import { migrate } from "../../../src/state/postgres/migrate.js";
-import { followerOf } from "../../fixtures/follower.js";
-import { apple, fruit, fruits } from "../../fixtures/fruits.js";
-import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
-import { beginWriter, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { freshDatabase } from "../../fixtures/postgres.js";
+import { beginWriter, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Part of every statement and of its values. */
@@ -151,50 +146,4 @@ describe("the next query works", () => {
       expect(await made).toEqual([{ one: 1 }]);
     }
   });
-});
-
-test("a server that stops is unavailable for readers and writers, and recovers", async () => {
-  const server = await ownServer();
-  onTestFinished(() => server.remove());
-  const { url } = server;
-  const database = databaseAt(url);
-  await migrate(database);
-  // As a leader does when its term begins.
-  const begin = "INSERT INTO offledger.state (content_hash, content_id) VALUES ($1, $2)";
-  await database.query({ name: "begin", text: begin }, [contentHash(CONTENT), CONTENT]);
-  for (const mode of ["fast", "immediate"] as const) {
-    const lost: DatabaseError[] = [];
-    const writer = await beginWriter(database, { origin: () => SECRET, onLost: (error) => lost.push(error) });
-    await writer.replace([fruit(SECRET)], 10);
-    const followed = followerOf(database, { templates: fruits });
-    const { refresh, bodies, follower } = followed;
-    const find = (id: string) => followed.read((view) => view.byId(apple, id));
-    await refresh();
-    const found = find(SECRET);
-    expect(found?.contractId).toBe(SECRET);
-
-    await server.stop(mode);
-    await expectEverywhere(database, "unavailable", "", url);
-    const take = async () => bodies?.take(found === undefined ? [] : [found], { generation: "1", offset: 10 });
-    const throwFailure = async () => {
-      throw follower.status.failure;
-    };
-    // For callers, who are told nothing of the database.
-    const words = "the required contracts cannot be read at the moment; try again later";
-    for (const fail of [refresh, throwFailure, take]) {
-      const failure = await failureOf(fail());
-      expect(failure).toEqual(new StoreUnavailable(words));
-      await expectFailure(Promise.reject((failure as Error).cause), "unavailable", "", url);
-    }
-    // What is in memory is served.
-    expect(find(SECRET)).toBe(found);
-    const writing = writer.apply([{ active: fruit("late") }], 11);
-    await expectFailure(writing, "unavailable", "", url);
-    expect(lost).toEqual([await failureOf(writing)]);
-
-    await server.start();
-    await refresh();
-    expect(follower.status.failure).toBeUndefined();
-    expect(find("late")).toBeUndefined();
-  }
 });
