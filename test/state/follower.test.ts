@@ -211,6 +211,22 @@ describe("the next generation", () => {
     ]);
   });
 
+  test("is loaded again if the log was away", async () => {
+    const { follower, ids, loads } = await filled(async (context) => {
+      // The poll, and a call of the load.
+      context.failing.after = 3;
+      await refreshed(context).catch(() => undefined);
+      context.failing.after = Infinity;
+      await refreshed(context);
+      await refreshed(context);
+    });
+    await follower.refresh();
+    expect([ids(), loads()]).toEqual([
+      ["b", "c"],
+      ["served", 2, 2],
+    ]);
+  });
+
   test("is dropped when another mirror gives it up, and the one after that is served", async () => {
     const context = setup();
     const { writer, follower, begin, beforeSwap, load, loads, ids } = context;
