@@ -106,7 +106,8 @@ async function start(
   const openApi = openApiDocument(config);
   const options = await serverOptions(config, openApi);
   const { budgets } = options;
-  const source = createSource(await sourceOptions(config), roles, registry.templates, now, clock);
+  const log = pino({ level: config.logLevel }, process.stderr);
+  const source = createSource(await sourceOptions(config), roles, registry.templates, now, clock, log);
   shutdown.add(() => source.close());
   let isDraining = false;
   let versions: VersionSync | undefined;
@@ -124,7 +125,6 @@ async function start(
   const isUntold = !roles.mirrors && !config.keepHoldings && readById.some((one) => one.isReadById === true);
   const ledger = source.contracts?.(readById) ?? (isUntold ? UNTOLD : undefined);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, ledger, configuration);
-  const log = pino({ level: config.logLevel }, process.stderr);
   const watch = roles.answers
     ? createWatch(source, configuration, limits.maxWatches, budgets, log, shutdown)
     : undefined;
@@ -204,7 +204,7 @@ async function start(
     firstEnd.abort();
     await running;
   });
-  await source.start(log);
+  await source.start();
   const readiness = new ReadinessLog(() => source.notReadyReason(), log);
   shutdown.add(async () => readiness.close());
   if (source.packages !== undefined && registry.learnPackages !== undefined) {

@@ -33,7 +33,6 @@ export class Reopened extends Error {
 
 /** Writes snapshots and updates into the store: none twice, and none of another history than the followed stream's. */
 export class Applier {
-  readonly #options: ApplierOptions;
   #checkpoint: Checkpoint | undefined;
   /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
   #confirmedOffset = 0;
@@ -46,8 +45,7 @@ export class Applier {
   readonly #doubted = new Set<string>();
   #unvetted: ReadonlyMap<string, string> = new Map();
 
-  constructor(options: ApplierOptions) {
-    this.#options = options;
+  constructor(private readonly options: ApplierOptions) {
     this.#checkpoint = options.writer.checkpoint;
   }
 
@@ -81,7 +79,7 @@ export class Applier {
 
   /** Takes up what the store has, of the parties and without the packages that are known only now. */
   resume(): void {
-    const { ledger, writer } = this.#options;
+    const { ledger, writer } = this.options;
     this.#lacking = ledger.missing;
     this.#checkpoint = writer.checkpoint;
   }
@@ -98,10 +96,10 @@ export class Applier {
       this.#unvetted = unvettedIn(unreadable);
       this.#doubted.clear();
       this.#logUnreadable(unreadable);
-      this.#lacking = this.#options.ledger.missing;
-      await this.#options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
+      this.#lacking = this.options.ledger.missing;
+      await this.options.writer.replace([...contracts, ...existing], offset, asOf * 1000);
       this.#checkpoint = { offset, updateId: undefined };
-      this.#options.lag.reached(offset);
+      this.options.lag.reached(offset);
     });
   }
 
@@ -110,7 +108,7 @@ export class Applier {
     this.#hasFollowed = true;
     this.#followed = stream;
     this.#confirmedOffset = this.#checkpoint?.offset ?? 0;
-    this.#options.lag.reached(this.#confirmedOffset);
+    this.options.lag.reached(this.#confirmedOffset);
   }
 
   /** Returns why the stream was abandoned; undefined if it was not. */
@@ -134,7 +132,7 @@ export class Applier {
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<boolean> {
     return this.#enqueue(async () => {
-      const { ledger, findMissing } = this.#options;
+      const { ledger, findMissing } = this.options;
       const { missing } = ledger;
       if (missing.length > 0 && elements.some((element) => showsContractOf(element, missing))) await findMissing();
       return this.#apply(elements, followed);
@@ -159,9 +157,9 @@ export class Applier {
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
       const changes = fresh.flatMap((update) => update.changes);
       // Not where contracts are left out since the store was filled.
-      const isWhole = this.#options.ledger.missing.every((name) => this.#lacking.includes(name));
+      const isWhole = this.options.ledger.missing.every((name) => this.#lacking.includes(name));
       const canResume = this.#checkpoint !== undefined && isWhole;
-      await this.#options.writer.apply(changes, offset, recorded, canResume ? updateId : undefined);
+      await this.options.writer.apply(changes, offset, recorded, canResume ? updateId : undefined);
       // Even if the stream was left during the write, the store is now at this offset.
       if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };
       if (followed === this.#followed) this.#logUnreadable(fresh.flatMap(({ unreadable }) => unreadable));
@@ -174,7 +172,7 @@ export class Applier {
   confirm(offset: number, followed: UpdateStream): void {
     if (followed !== this.#followed || offset <= this.#confirmedOffset) return;
     this.#confirmedOffset = offset;
-    this.#options.lag.reached(offset);
+    this.options.lag.reached(offset);
   }
 
   /** Runs writes one after the other, so that each sees which updates the ones before have applied. */
@@ -192,7 +190,7 @@ export class Applier {
     const updates: Update[] = [];
     for (const element of elements) {
       try {
-        const update = decodeUpdate(element, this.#options.decoder);
+        const update = decodeUpdate(element, this.options.decoder);
         const failure = this.#doubt(update.unreadable);
         if (failure !== undefined) return { updates, failure };
         updates.push(update);
@@ -221,7 +219,7 @@ export class Applier {
           ? "look for a newer release of this service"
           : "vet the package on the participant, which is asked again every 30 s";
       const hint = `${remedy}; requests that need the contract are answered without it, or with 503`;
-      this.#options.log.error({ contractId, templateId, reason, hint }, message);
+      this.options.log.error({ contractId, templateId, reason, hint }, message);
     }
   }
 }

@@ -45,8 +45,6 @@ const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "internal", "lo
  * A ping proves that the followed stream is open on the history of the end, and a lower end that it is not.
  */
 export class CatchUp {
-  readonly #applier: Applier;
-  readonly #options: CatchUpOptions;
   readonly #wake = new Notifier();
   /** How many requests wait. */
   #waiting = 0;
@@ -61,10 +59,10 @@ export class CatchUp {
   /** What the last poll found. */
   #last = { end: 0, applied: 0 };
 
-  constructor(applier: Applier, options: CatchUpOptions) {
-    this.#applier = applier;
-    this.#options = options;
-  }
+  constructor(
+    private readonly applier: Applier,
+    private readonly options: CatchUpOptions,
+  ) {}
 
   /** Runs until the signal is aborted. Never rejects. */
   async run(): Promise<void> {
@@ -74,7 +72,7 @@ export class CatchUp {
 
   /** See Freshness. */
   async *wait(): AsyncGenerator<CatchUpProgress> {
-    const { lag, readWait } = this.#options;
+    const { lag, readWait } = this.options;
     const { reads } = lag;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<"expired">((resolve) => {
@@ -98,7 +96,7 @@ export class CatchUp {
   }
 
   async #readEnds(): Promise<void> {
-    const { pause } = this.#options;
+    const { pause } = this.options;
     let woken = this.#wake.next;
     let poll = pause(POLL_MS);
     for (;;) {
@@ -119,26 +117,26 @@ export class CatchUp {
   }
 
   #isStopped(): boolean {
-    return this.#options.signal.aborted;
+    return this.options.signal.aborted;
   }
 
   /** An expired token ends an idle stream late, and a dead connection never. Without a stream the mirror reports. */
   #reportFailedRead(error: unknown): void {
-    if (!(error instanceof LedgerError) || this.#applier.stream === undefined) return;
-    if (++this.#failedReads >= REPORTED_READS) this.#options.onUnreadableEnd(error);
+    if (!(error instanceof LedgerError) || this.applier.stream === undefined) return;
+    if (++this.#failedReads >= REPORTED_READS) this.options.onUnreadableEnd(error);
   }
 
   /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
   async #fail(error: unknown): Promise<void> {
     if (!(error instanceof LedgerError)) return this.#retry();
-    if (!TRANSIENT.has(error.kind)) this.#applier.abandon(error);
+    if (!TRANSIENT.has(error.kind)) this.applier.abandon(error);
     await this.#retry(error.details.retryMs);
   }
 
   /** For the requests that wait. The next poll is made anyway. */
   async #retry(afterMs = RETRY_MS): Promise<void> {
     if (this.#waiting === 0) return;
-    await this.#options.pause(Math.min(afterMs, POLL_MS));
+    await this.options.pause(Math.min(afterMs, POLL_MS));
     this.#wake.notify();
   }
 
@@ -147,21 +145,21 @@ export class CatchUp {
    * LedgerError.
    */
   async #readEnd(isPoll: boolean): Promise<boolean> {
-    const { stream, confirmedOffset, checkpoint } = this.#applier;
+    const { stream, confirmedOffset, checkpoint } = this.applier;
     if (checkpoint === undefined) return false;
-    const end = await this.#options.lag.readEnd();
+    const end = await this.options.lag.readEnd();
     // A snapshot of the present history may have been applied since the request.
-    if (end.offset < Math.min(confirmedOffset, this.#applier.confirmedOffset)) {
+    if (end.offset < Math.min(confirmedOffset, this.applier.confirmedOffset)) {
       this.#foundOtherHistory(
         `the ledger ends at offset ${end.offset}, but offset ${confirmedOffset} has been applied`,
       );
       return false;
     }
-    if (stream === undefined || stream !== this.#applier.stream) return false;
+    if (stream === undefined || stream !== this.applier.stream) return false;
     this.#target = { end, stream, isAccepted: stream === this.#accepted, isBacklog: this.#hasBacklog() };
     if (isPoll) {
       this.#accepted = stream;
-      this.#last = { end: end.offset, applied: this.#applier.confirmedOffset };
+      this.#last = { end: end.offset, applied: this.applier.confirmedOffset };
     }
     // Not awaited: a stream without an answer must not delay the notice of a lower end.
     if (!this.#isReaching) this.#reaching = this.#reachTargets();
@@ -170,15 +168,15 @@ export class CatchUp {
 
   /** The mirror opens another stream, and checks the history or takes a new snapshot. */
   #foundOtherHistory(reason: string): void {
-    const { lag, log } = this.#options;
+    const { lag, log } = this.options;
     if (lag.otherHistory === undefined) log.warn({ reason }, "the ledger may have another history: it is checked");
     lag.historyLost(reason);
-    this.#applier.abandon(new Reopened());
+    this.applier.abandon(new Reopened());
   }
 
   /** The stream has moved the store since the last poll, and is more than a poll behind: a fetch would bring all twice. */
   #hasBacklog(): boolean {
-    const { confirmedOffset } = this.#applier;
+    const { confirmedOffset } = this.applier;
     return confirmedOffset > this.#last.applied && confirmedOffset < this.#last.end;
   }
 
@@ -198,22 +196,22 @@ export class CatchUp {
 
   /** Returns whether the stream that is followed has proved to be of the end's history. */
   async #reach({ end, stream, isAccepted, isBacklog }: Target): Promise<boolean> {
-    const { ledger, lag } = this.#options;
-    const { confirmedOffset } = this.#applier;
+    const { ledger, lag } = this.options;
+    const { confirmedOffset } = this.applier;
     const isFetched = confirmedOffset < end.offset && !isBacklog;
     const updates = isFetched ? await ledger.updates(confirmedOffset, end.offset) : undefined;
     const timer = setTimeout(() => updates?.close(), MAX_FETCH_MS);
     try {
       // An end alone may be of another history, and so may a fetch that was opened after the followed stream was cut. A dead
       // connection shows no cut: an answer to a later ping shows that there was none.
-      if (!(await stream.isResponsive()) || stream !== this.#applier.stream) return false;
+      if (!(await stream.isResponsive()) || stream !== this.applier.stream) return false;
       lag.confirm(end, isAccepted);
-      if (isAccepted) this.#options.onAccepted();
+      if (isAccepted) this.options.onAccepted();
       if (updates === undefined) return true;
-      for await (const elements of inBatches(updates)) await this.#applier.apply(elements, stream);
-      this.#applier.confirm(end.offset, stream);
+      for await (const elements of inBatches(updates)) await this.applier.apply(elements, stream);
+      this.applier.confirm(end.offset, stream);
       // The participant has accepted the same request.
-      if (stream !== this.#applier.stream) return false;
+      if (stream !== this.applier.stream) return false;
       if (!isAccepted) lag.confirm(end);
       this.#accepted = stream;
       return true;

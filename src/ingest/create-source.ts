@@ -39,47 +39,31 @@ export function createSource(
   templates: readonly Template[],
   now: () => number,
   clock: () => number,
+  log: Logger,
 ): Source {
   const end = new AbortController();
   const decoder = new Decoder(templates, kept);
-  const connection =
-    participant === undefined
-      ? undefined
-      : connectParticipant(participant, { limits, kept, templates, decoder, now, clock, signal: end.signal });
-  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder, database === undefined);
+  const common = { limits, kept, templates, clock, log };
+  const connection = participant && connectParticipant(participant, { ...common, decoder, now, signal: end.signal });
+  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder, database === undefined, log);
   if (database === undefined) return memorySource(ingestor, connection, end);
-  return databaseSource({
-    ...database,
-    roles,
-    limits,
-    templates,
-    kept,
-    ingestor,
-    connection,
-    end,
-    clock,
-  });
+  return databaseSource({ ...database, ...common, roles, ingestor, connection, end });
 }
 
 /** A store in the memory of this process. `close` aborts `end`. */
 function memorySource(ingestor: Ingestor, connection: ParticipantConnection | undefined, end: AbortController): Source {
   const store = new MemoryStore();
   let ingestion: Ingestion | undefined;
-  let logger: Logger | undefined;
   return {
     name: ingestor.name,
     reader: store,
     changes: store.changes,
-    history: connection?.history(() => logger),
-    contracts: connection && ((ofTemplates) => connection.contracts(ofTemplates, () => logger)),
-    packages: connection && {
-      catalog: connection.packages,
-      ids: async () => store.packageIds(),
-    },
+    history: connection?.history,
+    contracts: connection?.contracts,
+    packages: connection && { catalog: connection.packages, ids: async () => store.packageIds() },
     parties: () => connection?.parties(),
-    async start(log) {
-      logger = log;
-      ingestion = ingestor.start(store, log, end.signal);
+    async start() {
+      ingestion = ingestor.start(store, end.signal);
       await ingestion.started;
     },
     failed: undefined,
@@ -119,6 +103,7 @@ export interface ParticipantOptions {
 interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
   readonly templates: readonly Template[];
   readonly decoder: Decoder;
+  readonly log: Logger;
   /** As in createSource. */
   readonly now: () => number;
   readonly clock: () => number;
@@ -128,16 +113,15 @@ interface ConnectionOptions extends Pick<SourceOptions, "limits" | "kept"> {
 
 function connectParticipant(
   { url, parties, ca, waits = false, credentials }: ParticipantOptions,
-  { limits, kept, templates, decoder, now, clock, signal }: ConnectionOptions,
+  { limits, kept, templates, decoder, now, clock, signal, log }: ConnectionOptions,
 ): ParticipantConnection {
   const token = createTokenSource(credentials, ca, signal, clock);
   const pace = new Pace();
   const endpointUntil = (end: AbortSignal) => ({ url, ca, token, pace, signal: end });
-  const source = partySource(parties, {
-    endpoint: endpointUntil(signal),
-    lacksRegistrars: decoder.lacksRegistrars,
-    clock,
-  });
+  const endpoint = endpointUntil(signal);
+  const source = partySource(parties, { endpoint, lacksRegistrars: decoder.lacksRegistrars, clock });
+  const polling = { maxWait: limits.readWait, clock, pause: abortablePause(signal) };
+  const history = new ParticipantHistory(endpoint, source, polling);
   let current: LagTracker | undefined;
   let reading: ParticipantClient | undefined;
   let mirror: Mirror | undefined;
@@ -152,7 +136,7 @@ function connectParticipant(
       },
       reconnects,
       foreign: () => decoder.foreign,
-      start(writer, log, end): Ingestion {
+      start(writer, end): Ingestion {
         const ledger = new ParticipantClient(endpointUntil(end), source, mirroredOf(templates, kept));
         reading = ledger;
         mirror = undefined;
@@ -177,35 +161,31 @@ function connectParticipant(
         };
       },
     },
-    history: (log) => {
-      const polling = { maxWait: limits.readWait, clock, pause: abortablePause(signal) };
-      const history = new ParticipantHistory(endpointUntil(signal), source, polling);
-      return {
-        update: (which, ofTemplates) => asUnavailable(history.update(which, ofTemplates), log()),
-        creation: (contractId, ofTemplates) => asUnavailable(history.creation(contractId, ofTemplates), log()),
-        pollUntil: (query) => history.pollUntil(query),
-      };
+    history: {
+      update: (which, ofTemplates) => asUnavailable(history.update(which, ofTemplates), log),
+      creation: (contractId, ofTemplates) => asUnavailable(history.creation(contractId, ofTemplates), log),
+      pollUntil: (query) => history.pollUntil(query),
     },
-    packages: new ParticipantPackages(endpointUntil(signal)),
+    packages: new ParticipantPackages(endpoint),
     parties: () => source.known,
-    contracts: (ofTemplates, log) =>
-      new ParticipantContracts(endpointUntil(signal), source, {
+    contracts: (ofTemplates) =>
+      new ParticipantContracts(endpoint, source, {
         templates: ofTemplates,
         registrars: kept.registrars ?? [],
         maxWait: limits.readWait,
         clock,
-        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "contracts not read by id"),
+        onFailure: ({ kind, message }) => log.warn({ kind, reason: message }, "contracts not read by id"),
       }),
   };
 }
 
 /** Logs the participant's error and throws one for the caller, without its details. */
-async function asUnavailable<T>(lookup: Promise<T>, log: Logger | undefined): Promise<T> {
+async function asUnavailable<T>(lookup: Promise<T>, log: Logger): Promise<T> {
   try {
     return await lookup;
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error;
-    log?.warn({ kind: error.kind, reason: error.message }, "transfer proof failed: the participant cannot be queried");
+    log.warn({ kind: error.kind, reason: error.message }, "transfer proof failed: the participant cannot be queried");
     throw unavailable("the ledger cannot be asked for its updates now");
   }
 }

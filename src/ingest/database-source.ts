@@ -46,6 +46,7 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   readonly end: AbortController;
   /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;
+  readonly log: Logger;
 }
 
 /** An operator starts the database, or migrates it, while the process waits. */
@@ -70,21 +71,19 @@ export function databaseSource({
   connection,
   end,
   clock,
+  log,
 }: DatabaseSourceOptions): Source {
   const { signal } = end;
   const pause = abortablePause(signal);
-  let logger: Logger | undefined;
   const database = new Database({
     url: url.secret,
     passwordFile,
     maxConnections: connections,
-    onShortage: (error) =>
-      error === undefined
-        ? logger?.info({}, "the database gives further connections again")
-        : logger?.warn(
-            { reason: error.message },
-            "the database gives no further connection; requests wait for those that are open",
-          ),
+    onShortage(error) {
+      if (error === undefined) return log.info({}, "the database gives further connections again");
+      const message = "the database gives no further connection; requests wait for those that are open";
+      log.warn({ reason: error.message }, message);
+    },
   });
   let fail: ((error: StateTooLarge) => void) | undefined;
   const failed = new Promise<StateTooLarge>((resolve) => (fail = resolve));
@@ -97,26 +96,23 @@ export function databaseSource({
     onLost(error) {
       if (error instanceof StateTooLarge) return;
       const { kind, message } = databaseErrorOf(error);
-      logger?.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
+      log.warn({ kind, reason: message }, "database not readable; contracts are served until they are stale");
     },
-    onRecovered: () => logger?.info({}, "database readable again"),
+    onRecovered: () => log.info({}, "database readable again"),
     onTooLarge(error) {
       if (follower.status.offset === undefined) return fail?.(error);
-      logger?.error(
-        { reason: error.reason },
-        "the next contracts do not fit; the present ones are served until they are stale",
-      );
+      const message = "the next contracts do not fit; the present ones are served until they are stale";
+      log.error({ reason: error.reason }, message);
     },
-    onNearlyFull: (share) =>
-      logger?.warn(
-        { share, hint: "raise --max-old-space-size" },
-        "the contracts take more than 80 % of the usable heap, with all else",
-      ),
+    onNearlyFull(share) {
+      const message = "the contracts take more than 80 % of the usable heap, with all else";
+      log.warn({ share, hint: "raise --max-old-space-size" }, message);
+    },
   });
   const bodies = new Bodies({
     log: stateLog,
     maxBytes: cacheBytes,
-    onMissing: (contractIds) => logger?.error({ contractIds }, "the database lacks the content of active contracts"),
+    onMissing: (contractIds) => log.error({ contractIds }, "the database lacks the content of active contracts"),
     moveOn: () => follower.refresh(),
   });
   const storedPackages = new StoredPackages(database, content);
@@ -124,7 +120,7 @@ export function databaseSource({
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
-  const prepareSchema = async (log: Logger): Promise<void> => {
+  const prepareSchema = async (): Promise<void> => {
     if (!hasSessions) await checkSessions(database);
     hasSessions = true;
     // Where roles have processes of their own, an operator decides when: `offledger migrate`.
@@ -132,16 +128,9 @@ export function databaseSource({
     const { from, to } = await migrate(database);
     if (from < to) log.info({ from, to }, "database schema migrated");
   };
-  const run = async (log: Logger): Promise<void> => {
-    await prepareSchema(log);
-    if (roles.mirrors)
-      leaderLoop = new LeaderLoop({
-        ...retries,
-        database,
-        ingestor,
-        contents: content,
-        log,
-      });
+  const run = async (): Promise<void> => {
+    await prepareSchema();
+    if (roles.mirrors) leaderLoop = new LeaderLoop({ ...retries, database, ingestor, contentId: content, log });
     await Promise.all([roles.answers ? follower.run() : undefined, leaderLoop?.run()]);
   };
   const storeStaleReason = (): string | undefined =>
@@ -152,31 +141,27 @@ export function databaseSource({
     name: roles.mirrors ? `${ingestor.name} by way of ${url.name}` : url.name,
     reader: { read: (use) => follower.read(use), ids: (template) => follower.ids(template), bodies },
     changes: follower.changes,
-    history: connection?.history(() => logger),
-    contracts: connection && ((ofTemplates) => connection.contracts(ofTemplates, () => logger)),
+    history: connection?.history,
+    contracts: connection?.contracts,
     packages: {
       catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
       ids: async () => (roles.answers ? follower.packageIds() : storedPackages.ids()),
     },
     parties: () => connection?.parties(),
-    async start(log) {
-      logger = log;
+    async start() {
       // Fail the start only for errors that a retry cannot mend.
       try {
-        await prepareSchema(log);
+        await prepareSchema();
       } catch (error) {
         if (!(error instanceof DatabaseError) || !MENDS_ITSELF.has(error.kind)) throw error;
         log.warn({ reason: error.message }, "database not usable yet; retrying");
       }
-      running = new Retries(retries).run(
-        () => run(log),
-        (_failures, error) => {
-          const { kind, message } = asDatabaseError(error);
-          // The start has already logged it.
-          if (!MENDS_ITSELF.has(kind)) log.error({ kind, reason: message }, "database not usable; retrying");
-          return RETRY_MS;
-        },
-      );
+      running = new Retries(retries).run(run, (_failures, error) => {
+        const { kind, message } = asDatabaseError(error);
+        // The start has already logged it.
+        if (!MENDS_ITSELF.has(kind)) log.error({ kind, reason: message }, "database not usable; retrying");
+        return RETRY_MS;
+      });
       if (roles.answers) await Promise.race([follower.refresh().catch(throwTooLarge), pause(RETRY_MS)]);
     },
     failed,

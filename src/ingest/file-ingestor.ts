@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { type FileHandle, open } from "node:fs/promises";
-import { errorMessage } from "../util/logger.js";
+import { errorMessage, type Logger } from "../util/logger.js";
 import { codeOf, type FileWatch, watchFiles } from "../util/reloaded-files.js";
 import type { Decoder } from "../ledger/decode.js";
 import { formatProblems, readSnapshot } from "../ledger/file/snapshot.js";
@@ -8,7 +9,7 @@ import type { StoreWriter } from "../state/port.js";
 import type { Ingestor } from "./source.js";
 
 /** `isHeld`: whether the writer keeps all contracts in memory; otherwise the file is read twice, so that they are not. */
-export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): Ingestor {
+export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean, log: Logger): Ingestor {
   return {
     name: path,
     // A file may be edited under the same ids: contracts of two loads are never the same.
@@ -17,7 +18,7 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
     },
     reconnects: () => undefined,
     foreign: () => decoder.foreign,
-    start(writer, log, signal) {
+    start(writer, signal) {
       const file = new SnapshotFile(path, decoder, writer, isHeld);
       let isLoaded = false;
       const loaded = file.start({
@@ -25,11 +26,10 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
         onRejected: (reason) =>
           log.error({ path, reason }, "changed snapshot file rejected; the previous contracts are still served"),
       });
-      const ended = new Promise<void>((resolve) => {
-        const close = () => void file.close().then(resolve);
-        if (signal.aborted) close();
-        else signal.addEventListener("abort", close, { once: true });
-      });
+      const untilEnd = async () => {
+        if (!signal.aborted) await once(signal, "abort");
+        await file.close();
+      };
       return {
         started: loaded.then(() => {
           isLoaded = true;
@@ -38,7 +38,7 @@ export function fileIngestor(path: string, decoder: Decoder, isHeld: boolean): I
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
         otherHistory: () => undefined,
-        ended,
+        ended: untilEnd(),
       };
     },
   };
@@ -53,47 +53,41 @@ export interface SnapshotFileEvents {
 
 /** A file cannot be loaded. The message has the problems with their lines. */
 export class SnapshotError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "SnapshotError";
-  }
+  override readonly name = "SnapshotError";
 }
 
 /** Loads a file into the store, again whenever it changes. */
 export class SnapshotFile {
-  readonly #path: string;
-  readonly #decoder: Decoder;
-  readonly #writer: Pick<StoreWriter, "replace">;
-  readonly #isHeld: boolean;
   #watch: FileWatch<number> | undefined;
 
-  constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">, isHeld: boolean) {
-    this.#path = path;
-    this.#decoder = decoder;
-    this.#writer = writer;
-    this.#isHeld = isHeld;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly decoder: Decoder,
+    private readonly writer: Pick<StoreWriter, "replace">,
+    private readonly isHeld: boolean,
+  ) {}
 
   /**
    * Loads the file into the store, and returns the number of contracts. Throws SnapshotError, and leaves the store
    * unchanged, if it cannot.
    */
   async load(): Promise<number> {
-    const file = await this.#reading(() => open(this.#path));
+    const { path, decoder } = this;
+    const file = await this.#reading(() => open(path));
     try {
       const { mtimeMs, size } = await this.#reading(() => file.stat());
       const { index, contracts } = await this.#reading(() =>
-        readSnapshot(() => chunksOf(file), this.#decoder, this.#isHeld),
+        readSnapshot(() => chunksOf(file), decoder, this.isHeld),
       );
-      if (index.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, index.problems));
+      if (index.problems.length > 0) throw new SnapshotError(formatProblems(path, index.problems));
       const unchanged = async () => {
         const now = await file.stat();
         // The change is noticed and loaded.
         if (now.mtimeMs !== mtimeMs || now.size !== size)
-          throw new SnapshotError(`${this.#path} has changed while it was read`);
+          throw new SnapshotError(`${path} has changed while it was read`);
       };
       // In microseconds since 1970, and not later than the content.
-      await this.#writer.replace(checked(contracts(), unchanged), index.offset, Math.floor(mtimeMs) * 1000);
+      await this.writer.replace(checked(contracts(), unchanged), index.offset, Math.floor(mtimeMs) * 1000);
       return index.size;
     } finally {
       await file.close();
@@ -110,7 +104,7 @@ export class SnapshotFile {
         (contracts) => events.onReplaced(contracts),
         (error: unknown) => events.onRejected(errorMessage(error)),
       );
-    this.#watch = watchFiles([this.#path], () => this.load(), again, intervalMs);
+    this.#watch = watchFiles([this.path], () => this.load(), again, intervalMs);
     try {
       return await this.#watch.first;
     } catch (error) {
@@ -130,7 +124,7 @@ export class SnapshotFile {
       return await read();
     } catch (error) {
       if (!(error instanceof Error && "syscall" in error)) throw error;
-      throw new SnapshotError(`${this.#path} cannot be read (${codeOf(error)})`);
+      throw new SnapshotError(`${this.path} cannot be read (${codeOf(error)})`);
     }
   }
 }

@@ -114,10 +114,6 @@ export function retryDelay(failure: LedgerError, failures: number, random: () =>
 
 /** Logs an incident once when it begins and once when it ends, not on every retry. */
 export class IncidentLog {
-  readonly #log: Logger;
-  readonly #clock: () => number;
-  readonly #hasContracts: () => boolean;
-  readonly #waits: boolean;
   #open: { readonly message: string; readonly code: string | undefined; readonly since: number } | undefined;
   #reason = "";
 
@@ -125,12 +121,12 @@ export class IncidentLog {
    * `clock` is monotonic, in milliseconds. `hasContracts` is whether some were read before. With `waits` a failure before that is
    * expected.
    */
-  constructor(log: Logger, clock: () => number, hasContracts: () => boolean, waits = false) {
-    this.#log = log;
-    this.#clock = clock;
-    this.#hasContracts = hasContracts;
-    this.#waits = waits;
-  }
+  constructor(
+    private readonly log: Logger,
+    private readonly clock: () => number,
+    private readonly hasContracts: () => boolean,
+    private readonly waits = false,
+  ) {}
 
   /** What goes on, with the reason of the latest failure; undefined without an incident. */
   get description(): string | undefined {
@@ -142,16 +138,16 @@ export class IncidentLog {
     const { kind, code, message: reason } = error;
     this.#reason = reason;
     if (this.#open?.message === message && this.#open.code === code) return;
-    this.#open = { message, code, since: this.#open?.since ?? this.#clock() };
-    const hasContracts = this.#hasContracts();
+    this.#open = { message, code, since: this.#open?.since ?? this.clock() };
+    const hasContracts = this.hasContracts();
     const served = hasContracts ? "contracts read before are still served" : "no contracts were read yet";
-    this.#log[this.#waits && !hasContracts ? "info" : level]({ kind, code, reason, hint }, `${message}; ${served}`);
+    this.log[this.waits && !hasContracts ? "info" : level]({ kind, code, reason, hint }, `${message}; ${served}`);
   }
 
   end(): void {
     if (this.#open === undefined) return;
-    const lasted = this.#clock() - this.#open.since;
+    const lasted = this.clock() - this.#open.since;
     this.#open = undefined;
-    this.#log.info({ lasted }, "following the ledger again");
+    this.log.info({ lasted }, "following the ledger again");
   }
 }

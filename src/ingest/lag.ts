@@ -58,9 +58,6 @@ const MAX_ENDS = 60;
  * backup, even if it has the same offset.
  */
 export class LagTracker {
-  readonly #limits: StalenessLimits;
-  readonly #clock: () => number;
-  readonly #requestEnd: () => Promise<number>;
   #offset: number | undefined;
   #reads = 0;
   #reachedRead = 0;
@@ -72,15 +69,17 @@ export class LagTracker {
   readonly #moved = new Notifier();
 
   /** `clock` is monotonic, in milliseconds. `offset` is that of a store that can be resumed. */
-  constructor(limits: StalenessLimits, clock: () => number, requestEnd: () => Promise<number>, offset?: number) {
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#requestEnd = requestEnd;
+  constructor(
+    private readonly limits: StalenessLimits,
+    private readonly clock: () => number,
+    private readonly requestEnd: () => Promise<number>,
+    offset?: number,
+  ) {
     this.#offset = offset;
   }
 
   get status(): MirrorAge {
-    const age = this.#currentAt === undefined ? undefined : this.#clock() - this.#currentAt;
+    const age = this.#currentAt === undefined ? undefined : this.clock() - this.#currentAt;
     return { offset: this.#offset, age };
   }
 
@@ -101,8 +100,8 @@ export class LagTracker {
 
   /** Reads the ledger's end. Throws LedgerError. */
   async readEnd(): Promise<LedgerEnd> {
-    const [requestedAt, read] = [this.#clock(), ++this.#reads];
-    const offset = await this.#requestEnd();
+    const [requestedAt, read] = [this.clock(), ++this.#reads];
+    const offset = await this.requestEnd();
     return { offset, requestedAt, read };
   }
 
@@ -148,11 +147,11 @@ export class LagTracker {
   }
 
   staleReason(): string | undefined {
-    return staleReason(this.status, this.#limits);
+    return staleReason(this.status, this.limits);
   }
 
   notReadyReason(): string | undefined {
-    return staleReason(this.status, this.#limits) ?? this.#otherHistory ?? notReadyReason(this.status, this.#limits);
+    return staleReason(this.status, this.limits) ?? this.#otherHistory ?? notReadyReason(this.status, this.limits);
   }
 
   /** Returns whether the store has reached any. */

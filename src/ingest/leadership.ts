@@ -9,7 +9,7 @@
  */
 import { channels, type Database, type Statement } from "../state/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../state/postgres/errors.js";
-import { type ContentIdentity, PostgresWriter } from "../state/postgres/writer.js";
+import { PostgresWriter } from "../state/postgres/writer.js";
 import { abortablePause, backoffMs } from "../util/async.js";
 import { errorMessage, type Logger } from "../util/logger.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
@@ -28,22 +28,19 @@ export interface LeaderLoopOptions extends RetriesOptions {
   readonly database: Database;
   readonly ingestor: Ingestor;
   /** Identifies what the database holds; see contentId. */
-  readonly contents: string;
+  readonly contentId: string;
   readonly log: Logger;
 }
 
 /** Writes a database while this process holds the lease, and is on standby while another does. */
 export class LeaderLoop {
-  readonly #options: LeaderLoopOptions;
   #ingestion: Ingestion | undefined;
   /** Whether it has held the lease, or seen that another process holds it. */
   #knowsLeader = false;
   #failure: DatabaseError | undefined;
   #ingestionFailure: string | undefined;
 
-  constructor(options: LeaderLoopOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: LeaderLoopOptions) {}
 
   /** Why this process is neither leader nor standby; undefined if it is. */
   notReadyReason(): string | undefined {
@@ -63,10 +60,9 @@ export class LeaderLoop {
 
   /** Runs until the signal is aborted. Never rejects. */
   async run(): Promise<void> {
-    const { log } = this.#options;
+    const { log } = this.options;
     const lease = new Lease({
-      ...this.#options,
-      contentId: this.#options.contents,
+      ...this.options,
       onStandby: () => {
         this.#failure = undefined;
         this.#ingestionFailure = undefined;
@@ -74,7 +70,7 @@ export class LeaderLoop {
         log.info({}, "on standby: another process writes the database");
       },
     });
-    await new Retries(this.#options).run(
+    await new Retries(this.options).run(
       () => lease.hold((term) => this.#lead(term)),
       (failures, error) => {
         if (error !== undefined) this.#databaseFailed(asDatabaseError(error));
@@ -84,27 +80,26 @@ export class LeaderLoop {
   }
 
   async #lead(term: LeadershipTerm): Promise<void> {
-    const { database, ingestor, contents, log, clock } = this.#options;
+    const { database, ingestor, contentId, log, clock } = this.options;
     const { epoch, signal } = term;
-    const written: ContentIdentity = {
-      contentId: contents,
-      get origin() {
-        return ingestor.origin;
+    const writer = await PostgresWriter.begin(database, {
+      epoch,
+      contentId,
+      origin: () => ingestor.origin,
+      onLost: (error) => {
+        this.#databaseFailed(error);
+        term.end();
       },
-    };
-    const waiting = { clock, pause: abortablePause(signal) };
-    const lost = (error: DatabaseError) => {
-      this.#databaseFailed(error);
-      term.end();
-    };
-    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal, waiting);
+      clock,
+      pause: abortablePause(signal),
+      signal,
+    });
     this.#failure = undefined;
     log.info({ epoch, offset: writer.checkpoint?.offset }, "leader: this process writes the database");
-    const ingestion = ingestor.start(writer, log, signal);
+    const ingestion = ingestor.start(writer, signal);
     this.#ingestion = ingestion;
     this.#knowsLeader = true;
-    term.age = () => ingestion.age();
-    term.otherHistory = () => ingestion.otherHistory();
+    term.followed = ingestion;
     term.onCatchUpRequest = (request) => void this.#catchUp(ingestion, request);
     ingestion.started.then(
       () => {
@@ -126,7 +121,7 @@ export class LeaderLoop {
   async #catchUp(ingestion: Ingestion, request: string): Promise<void> {
     try {
       for await (const progress of ingestion.catchUp?.() ?? ["reached"]) {
-        if (progress === "reached") await this.#options.database.query(NOTIFY_CAUGHT_UP, [request]);
+        if (progress === "reached") await this.options.database.query(NOTIFY_CAUGHT_UP, [request]);
       }
     } catch {
       // The wait of the other process is bounded.
@@ -134,7 +129,7 @@ export class LeaderLoop {
   }
 
   async #cleanUp(writer: PostgresWriter, signal: AbortSignal): Promise<void> {
-    const { pause, clock } = this.#options;
+    const { pause, clock } = this.options;
     let cleanedAt = clock();
     // The pause does not end with the term, so it is short.
     for (; !signal.aborted; await pause(CHECK_MS)) {
@@ -146,13 +141,13 @@ export class LeaderLoop {
 
   #ingestionFailed(reason: string): void {
     if (reason !== this.#ingestionFailure) {
-      this.#options.log.error({ reason }, "contracts not readable; retrying");
+      this.options.log.error({ reason }, "contracts not readable; retrying");
     }
     this.#ingestionFailure = reason;
   }
 
   #databaseFailed(error: DatabaseError): void {
-    const { log, signal } = this.#options;
+    const { log, signal } = this.options;
     const isNew = this.#failure?.message !== error.message;
     this.#failure = error;
     if (!isNew || signal.aborted) return;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Client } from "pg";
 import { contentHash } from "../state/lookup-hash.js";
 import { channels, type Database } from "../state/postgres/database.js";
@@ -5,6 +6,7 @@ import { asDatabaseError, DatabaseError } from "../state/postgres/errors.js";
 import { endSession, SESSION_TIMEOUT_MS, withSessionTimeout } from "../state/postgres/sessions.js";
 import { withTimeout } from "../util/async.js";
 import type { RetriesOptions } from "../util/retries.js";
+import type { Ingestion } from "./source.js";
 
 /** First key of the advisory lock; migrations have another. The second is the content. */
 const LEASE_LOCK = 722_041_102;
@@ -29,10 +31,8 @@ export interface LeadershipTerm {
   readonly epoch: number;
   /** Aborted when the lease is lost or everything ends. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the store was last known to equal the ledger; undefined if unknown. The heartbeat stores it. */
-  age: () => number | undefined;
-  /** Why the ledger has another history than the store; undefined if it is not known to. The heartbeat stores it. */
-  otherHistory: () => string | undefined;
+  /** What the heartbeat stores of the ledger, once it is known. */
+  followed: Pick<Ingestion, "age" | "otherHistory"> | undefined;
   /** Called with the id of each request of a follower of the same content. */
   onCatchUpRequest: (requestId: string) => void;
   /** Ends the term. Writes in progress may or may not be stored. */
@@ -41,17 +41,15 @@ export interface LeadershipTerm {
 
 /** An advisory lock on a session that a heartbeat keeps alive. */
 export class Lease {
-  readonly #options: LeaseOptions;
   readonly #contentHash: string;
 
-  constructor(options: LeaseOptions) {
-    this.#options = options;
+  constructor(private readonly options: LeaseOptions) {
     this.#contentHash = contentHash(options.contentId);
   }
 
   /** Waits for the lease and runs one term. Throws DatabaseError if the lease cannot be acquired or is lost. */
   async hold(run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
-    const { database, signal } = this.#options;
+    const { database, signal } = this.options;
     const session = await database.openSession();
     const ended = new AbortController();
     const end = () => ended.abort();
@@ -79,15 +77,12 @@ export class Lease {
 
   async #runTerm(session: Client, ended: AbortController, run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const end = () => ended.abort();
-    const { rows } = await withSessionTimeout(
-      session.query<{ epoch: string }>(BEGIN_EPOCH, [this.#contentHash, this.#options.contentId]),
-    );
-    const epoch = Number(rows[0]?.epoch);
+    const values = [this.#contentHash, this.options.contentId];
+    const { rows } = await withSessionTimeout(session.query<{ epoch: string }>(BEGIN_EPOCH, values));
     const term: LeadershipTerm = {
-      epoch,
+      epoch: Number(rows[0]?.epoch),
       signal: ended.signal,
-      age: () => undefined,
-      otherHistory: () => undefined,
+      followed: undefined,
       onCatchUpRequest: () => undefined,
       end,
     };
@@ -98,7 +93,7 @@ export class Lease {
     // The end of one task ends the other. Wait for both, so that terms of this process never overlap.
     const tasks = [run(term), this.#sendHeartbeats(session, term)].map((task) => task.finally(end));
     const settled = Promise.allSettled(tasks);
-    await aborted(ended.signal);
+    if (!ended.signal.aborted) await once(ended.signal, "abort");
     // A writer that hangs must not keep this process from the next term: its epoch is outdated.
     await withTimeout<unknown>(settled, TERM_END_MS, () => {
       throw new DatabaseError("defect", `the writer has not stopped ${TERM_END_MS} ms after the end of its term`);
@@ -109,41 +104,34 @@ export class Lease {
   async #acquire(session: Client, ended: AbortSignal): Promise<boolean> {
     for (let attempt = 1; !ended.aborted; attempt++) {
       const { rows } = await withSessionTimeout(
-        session.query<{ acquired: boolean }>("SELECT pg_try_advisory_lock($1, hashtext($2)) AS acquired", [
-          LEASE_LOCK,
-          this.#contentHash,
-        ]),
+        session.query<{ acquired: boolean }>(ACQUIRE, [LEASE_LOCK, this.#contentHash]),
       );
       if (rows[0]?.acquired === true) return true;
-      if (attempt === 1) this.#options.onStandby();
-      await this.#options.pause(ACQUIRE_INTERVAL_MS);
+      if (attempt === 1) this.options.onStandby();
+      await this.options.pause(ACQUIRE_INTERVAL_MS);
     }
     return false;
   }
 
   async #sendHeartbeats(session: Client, term: LeadershipTerm): Promise<void> {
     while (!term.signal.aborted) {
-      const values = [term.epoch, term.age() ?? null, term.otherHistory() ?? null, this.#contentHash];
+      const { epoch, followed } = term;
+      const values = [epoch, followed?.age() ?? null, followed?.otherHistory() ?? null, this.#contentHash];
       const { rowCount } = await withSessionTimeout(
         session.query({ name: "heartbeat", text: HEARTBEAT_STATEMENT, values }),
       );
       if (rowCount === 0) throw new DatabaseError("lost", "another process has taken the lease");
-      await this.#options.pause(HEARTBEAT_MS);
+      await this.options.pause(HEARTBEAT_MS);
     }
   }
 }
+
+const ACQUIRE = "SELECT pg_try_advisory_lock($1, hashtext($2)) AS acquired";
 
 const BEGIN_EPOCH = `
 INSERT INTO offledger.state AS s (content_hash, content_id, epoch) VALUES ($1::uuid, $2::text, 1)
 ON CONFLICT (content_hash) DO UPDATE SET epoch = s.epoch + 1, led_at = clock_timestamp()
 RETURNING epoch`;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
 
 /**
  * While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. The

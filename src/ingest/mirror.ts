@@ -21,13 +21,6 @@ export interface MirrorOptions extends Omit<ApplierOptions, "findMissing">, Retr
   readonly random: () => number;
 }
 
-/** Where an attempt to follow the ledger begins. Meanwhile the store is served, until it is too old. */
-type Start =
-  /** The stream begins at the ledger's end, and a snapshot of the contracts there replaces the store. */
-  | { readonly state: "no snapshot" }
-  /** The stream begins at the store's last update, if the ledger still has it. */
-  | { readonly state: "stopped"; readonly offset: number; readonly updateId: string };
-
 /** How an attempt ends, which decides on the next: where it begins, and when. */
 type End =
   /** Updates that are pruned, of another history, or malformed again and again ask for a snapshot. */
@@ -52,7 +45,6 @@ const WAIT_MS = 1_000;
  * updates moves the store. CatchUp fetches what the stream delivers late, and proves it open.
  */
 export class Mirror {
-  readonly #options: MirrorOptions;
   readonly #applier: Applier;
   readonly #incidentLog: IncidentLog;
   readonly #catchUp: CatchUp;
@@ -64,8 +56,7 @@ export class Mirror {
   /** Why the parties could not be asked for last; undefined if they could. */
   #partyFailure: string | undefined;
 
-  constructor(options: MirrorOptions) {
-    this.#options = options;
+  constructor(private readonly options: MirrorOptions) {
     this.#applier = new Applier({ ...options, findMissing: () => this.#findMissing() });
     this.#incidentLog = new IncidentLog(
       options.log,
@@ -94,7 +85,7 @@ export class Mirror {
 
   /** Why the service is not ready; undefined if it is. */
   notReadyReason(): string | undefined {
-    const reason = this.#options.lag.notReadyReason();
+    const reason = this.options.lag.notReadyReason();
     if (reason === undefined) return undefined;
     return [reason, this.#incidentLog.description].filter((part) => part !== undefined).join(": ");
   }
@@ -108,29 +99,22 @@ export class Mirror {
     await Promise.all([following, this.#catchUp.run(), this.#lookOut()]);
   }
 
-  get #start(): Start {
-    const { checkpoint } = this.#applier;
-    // Without the id of an update, a restored ledger cannot be detected after a cut.
-    if (checkpoint?.updateId === undefined) return { state: "no snapshot" };
-    return { state: "stopped", offset: checkpoint.offset, updateId: checkpoint.updateId };
-  }
-
+  /** An attempt. Meanwhile the store is served, until it is too old. */
   async #follow(): Promise<never> {
     // A participant ends the stream of a user whose rights change.
     await this.#findParties();
-    const start = this.#start;
-    return start.state === "stopped" ? this.#resume(start.offset, start.updateId) : this.#followSnapshot();
-  }
-
-  #resume(offset: number, updateId: string): Promise<never> {
+    const { offset = 0, updateId } = this.#applier.checkpoint ?? {};
+    // Without the id of an update, a restored ledger cannot be detected after a cut.
+    if (updateId === undefined) return this.#followSnapshot();
     return this.#followFrom(offset, async (stream) => {
-      await checkHistory(this.#options.ledger, offset, updateId);
+      await checkHistory(this.options.ledger, offset, updateId);
       await checkOpen(stream);
     });
   }
 
+  /** The stream begins at the ledger's end, and a snapshot of the contracts there replaces the store. */
   async #followSnapshot(): Promise<never> {
-    const { ledger, decoder, lag, log, now, clock } = this.#options;
+    const { ledger, decoder, lag, log, now, clock } = this.options;
     const asOf = now();
     // What is uploaded from now on is found, and may be what the snapshot lacks.
     await this.#findUploaded().catch(() => undefined);
@@ -150,7 +134,7 @@ export class Mirror {
 
   /** Opens a stream of updates, prepares the store, then applies updates until the stream ends. Throws the End, or a defect. */
   async #followFrom(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
-    const { ledger } = this.#options;
+    const { ledger } = this.options;
     const { missing, parties } = ledger;
     const updates = await ledger.updates(after);
     try {
@@ -181,7 +165,7 @@ export class Mirror {
 
   /** Decides on the next attempt. Returns when to make it; undefined for at once. */
   #ended(failures: number, end: End): number | undefined {
-    const { ledger, lag, random, waits = false, writer } = this.#options;
+    const { ledger, lag, random, waits = false, writer } = this.options;
     lag.streamLost();
     if (end instanceof OutdatedRequest) return undefined;
     // One that goes on slows down.
@@ -207,7 +191,7 @@ export class Mirror {
 
   /** Once for each set of them, although the participant names them one by one. */
   #warnOfMissing(): void {
-    const { ledger, log } = this.#options;
+    const { ledger, log } = this.options;
     const missing = ledger.missing.join(", ");
     if (missing !== "" && missing !== this.#reportedMissing) {
       const hint = "upload them to the participant; they are looked for every 30 s";
@@ -217,7 +201,7 @@ export class Mirror {
   }
 
   async #lookOut(): Promise<void> {
-    const { pause, signal } = this.#options;
+    const { pause, signal } = this.options;
     for (await pause(SEARCH_INTERVAL_MS); !signal.aborted; await pause(SEARCH_INTERVAL_MS)) {
       try {
         await this.#findParties();
@@ -235,7 +219,7 @@ export class Mirror {
    * follows the ledger without them.
    */
   async #findMissing(): Promise<void> {
-    const { ledger, log } = this.#options;
+    const { ledger, log } = this.options;
     const missing = ledger.missing.length === 0 ? [] : await ledger.findMissing();
     const found = [...missing, ...(await this.#findVetted()), ...(await this.#findUploaded())];
     if (found.length === 0) return;
@@ -249,7 +233,7 @@ export class Mirror {
    * participant cannot be asked, those known before are kept. Throws LedgerError if there are none.
    */
   async #findParties(): Promise<void> {
-    const { ledger, decoder, log } = this.#options;
+    const { ledger, decoder, log } = this.options;
     let found: ReadAs;
     try {
       found = await ledger.findParties();
@@ -290,7 +274,7 @@ export class Mirror {
   async #findVetted(): Promise<readonly string[]> {
     const found: string[] = [];
     for (const [choice, contractId] of this.#applier.unvetted) {
-      const created = await this.#options.ledger.creation(contractId);
+      const created = await this.options.ledger.creation(contractId);
       if (created === undefined || !failsFor(created, choice)) found.push(choice);
     }
     return found;
@@ -298,7 +282,7 @@ export class Mirror {
 
   /** Packages since the last look. Contracts of an earlier version may implement an interface that a later one adds. */
   async #findUploaded(): Promise<readonly string[]> {
-    const { ledger, decoder } = this.#options;
+    const { ledger, decoder } = this.options;
     if (!decoder.readsViews) return [];
     const known = this.#packageIds;
     const ids = await ledger.packageIds();

@@ -1,7 +1,6 @@
 import type { ContractSource, Freshness, History, PackageCatalog, ReadAs } from "../domain/ledger.js";
 import type { Template } from "../domain/template.js";
 import type { ChangeFeed, StoreReader, StoreWriter } from "../state/port.js";
-import type { Logger } from "../util/logger.js";
 
 /** Where the versions of the packages of the store's contracts are known. */
 export interface SourcePackages {
@@ -28,7 +27,7 @@ export interface Source extends Freshness {
    * Resolves when a file is loaded; reads a participant later. Throws SnapshotError, a permanent DatabaseError, or
    * StateTooLarge.
    */
-  start(log: Logger): Promise<void>;
+  start(): Promise<void>;
   /** Resolves with why the process has to end: it serves nothing yet, and never will. Undefined if that cannot be. */
   readonly failed: Promise<Error> | undefined;
   notReadyReason(): string | undefined;
@@ -77,7 +76,7 @@ export interface Ingestor {
   /** As in SourceStatus. */
   foreign(): number | undefined;
   /** Resumes from the checkpoint of the store. */
-  start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
+  start(writer: StoreWriter, signal: AbortSignal): Ingestion;
 }
 
 export interface Ingestion extends Pick<Freshness, "catchUp"> {
@@ -99,11 +98,11 @@ export interface Ingestion extends Pick<Freshness, "catchUp"> {
 /** What a source has of a participant. */
 export interface ParticipantConnection {
   readonly ingestor: Ingestor;
-  /** Looks up past updates. `log` returns undefined before the service has started. */
-  readonly history: (log: () => Logger | undefined) => History;
+  /** Looks up past updates. */
+  readonly history: History;
   readonly packages: PackageCatalog;
   /** As which parties it is read; undefined if that is not known. */
   readonly parties: () => ReadAs | undefined;
   /** Looks up contracts of templates by id. */
-  readonly contracts: (templates: readonly Template[], log: () => Logger | undefined) => ContractSource;
+  readonly contracts: (templates: readonly Template[]) => ContractSource;
 }

@@ -1,72 +1,77 @@
 import { randomUUID } from "node:crypto";
 import type { CatchUpProgress } from "../domain/ledger.js";
-import { type Notifier, SingleFlight } from "../util/async.js";
+import { Notifier, SingleFlight } from "../util/async.js";
 import type { StateLog } from "./log.js";
+import type { ChangeFeed } from "./port.js";
 
 /** What a follower asks the mirror for: to commit all that the ledger has from then on. */
 export class CatchUpRequests {
-  readonly #onCaughtUp = new Map<string, () => void>();
+  readonly #follower = randomUUID();
+  /** Requests are counted. The mirror that has done what one asks for has done what those before have asked for. */
+  #sent = 0;
+  #done = 0;
+  /** Called when one is done. */
+  readonly #listeners = new Set<() => void>();
   /** All that come while a request is being sent share the next. */
-  readonly #flight = new SingleFlight((timeoutMs: number) => this.#send(timeoutMs));
+  readonly #flight = new SingleFlight(async () => {
+    const request = ++this.#sent;
+    await this.log.requestCatchUp(`${this.#follower} ${request}`);
+    return request;
+  });
 
   constructor(private readonly log: Pick<StateLog, "requestCatchUp">) {}
 
   /**
-   * See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. `moves` tells when the follower has moved;
-   * `refresh` moves it to the head of the log, and returns whether that could be read.
+   * See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. `changes` are those of the follower; `refresh` moves
+   * it to the head of the log, and returns whether that could be read.
    */
-  async *catchUp(timeoutMs: number, moves: Notifier, refresh: () => Promise<boolean>): AsyncGenerator<CatchUpProgress> {
-    let timer: NodeJS.Timeout | undefined;
-    const expired = new Promise<"gave up">((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, "gave up");
+  async *catchUp(
+    timeoutMs: number,
+    changes: ChangeFeed,
+    refresh: () => Promise<boolean>,
+  ): AsyncGenerator<CatchUpProgress> {
+    const woken = new Notifier();
+    let request = Infinity;
+    let [hasMoved, hasGivenUp] = [false, false];
+    const giveUp = () => {
+      hasGivenUp = true;
+      woken.notify();
+    };
+    const wake = () => woken.notify();
+    const timer = setTimeout(giveUp, timeoutMs);
+    const leave = changes.subscribe(() => {
+      hasMoved = true;
+      wake();
     });
+    this.#listeners.add(wake);
+    const send = async () => {
+      request = await this.#flight.run();
+      wake();
+    };
+    // The poll reports that the log is unavailable.
+    send().catch(giveUp);
     try {
-      let moved = moves.next;
-      const reached = this.#flight.run(timeoutMs).then(
-        ({ caughtUp }) => caughtUp.then(() => "reached" as const),
-        // The poll reports that the log is unavailable.
-        () => "gave up" as const,
-      );
-      for (;;) {
-        const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
-        // What moves it while the caller looks at the state ends the next wait.
-        moved = moves.next;
-        if (progress === "gave up") return;
-        if (progress === "reached") break;
-        yield "advanced";
+      for (let next = woken.next; this.#done < request; next = woken.next) {
+        if (hasGivenUp) return;
+        if (hasMoved) {
+          hasMoved = false;
+          yield "advanced";
+        } else await next;
       }
       // The mirror has committed what it has reached.
       if (await refresh()) yield "reached";
     } finally {
       clearTimeout(timer);
+      leave();
+      this.#listeners.delete(wake);
     }
   }
 
-  /** The mirror has done what this request asks for. */
+  /** The mirror has done what a request of a follower asks for. */
   caughtUp(id: string): void {
-    this.#onCaughtUp.get(id)?.();
-  }
-
-  /** Resolves once the mirror is asked. `caughtUp` resolves when it has committed, unless that takes more than `timeoutMs`. */
-  async #send(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
-    const id = randomUUID();
-    const forget = () => {
-      clearTimeout(timer);
-      this.#onCaughtUp.delete(id);
-    };
-    const timer = setTimeout(forget, timeoutMs);
-    const caughtUp = new Promise<void>((resolve) => {
-      this.#onCaughtUp.set(id, () => {
-        forget();
-        resolve();
-      });
-    });
-    try {
-      await this.log.requestCatchUp(id);
-    } catch (error) {
-      forget();
-      throw error;
-    }
-    return { caughtUp };
+    const [follower, request] = id.split(" ");
+    if (follower !== this.#follower) return;
+    this.#done = Math.max(this.#done, Number(request));
+    for (const listener of this.#listeners) listener();
   }
 }

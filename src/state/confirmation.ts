@@ -5,7 +5,6 @@ interface Observation {
   readonly heartbeat: Heartbeat | undefined;
   /** By our monotonic clock. */
   readonly startedAt: number;
-  readonly query: number;
 }
 
 /**
@@ -22,11 +21,10 @@ export class Confirmation {
     return this.#at;
   }
 
-  /** `query` orders the queries by their start: a result that arrives late is left out. */
-  observe(heartbeat: Heartbeat | undefined, startedAt: number, query: number): void {
+  /** One query after the other: none begins before the one before is observed. */
+  observe(heartbeat: Heartbeat | undefined, startedAt: number): void {
     const last = this.#last;
-    if (last !== undefined && query < last.query) return;
-    this.#last = { heartbeat, startedAt, query };
+    this.#last = { heartbeat, startedAt };
     // The first query has nothing to compare with, but the database's clock.
     if (last === undefined) this.#confirm(startedAt, heartbeat?.elapsed);
     else if (isNewer(heartbeat, last.heartbeat)) this.#confirm(last.startedAt, ageOf(heartbeat));

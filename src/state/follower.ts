@@ -3,7 +3,7 @@ import { CatchUpRequests } from "./catch-up-requests.js";
 import { ChangeLog } from "./change-log.js";
 import type { ChangeFeed } from "./port.js";
 import { Confirmation } from "./confirmation.js";
-import { backoffMs, Notifier, SingleFlight } from "../util/async.js";
+import { backoffMs, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { LogHead, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
@@ -61,7 +61,6 @@ export class Follower extends StateReader {
   /** Of the loaded state, and what steps have made of it. */
   #confirmation = new Confirmation();
   readonly #retries: Retries;
-  readonly #moved = new Notifier();
   readonly #refresh = new SingleFlight(() => this.#moveToHead());
   readonly #requests: CatchUpRequests;
   readonly #next: NextState<Loaded>;
@@ -71,7 +70,6 @@ export class Follower extends StateReader {
   /** What the heap had no room for at the latest load. */
   #tooLarge: { readonly generation: number; readonly at: number; readonly error: StateTooLarge } | undefined;
   #isNearlyFull = false;
-  #queries = 0;
   #failure: unknown;
   #isEmpty = false;
   #isLost = false;
@@ -227,12 +225,10 @@ export class Follower extends StateReader {
   }
 
   #serve(state: State, head: LogHead, startedAt: number): void {
-    const hasMoved = this.state !== state || this.#head?.offset !== head.offset;
     this.state = state;
     this.#head = head;
     this.#failure = undefined;
-    this.#confirmation.observe(head.heartbeat, startedAt, ++this.#queries);
-    if (hasMoved) this.#moved.notify();
+    this.#confirmation.observe(head.heartbeat, startedAt);
     const share = this.#heapShare() ?? 0;
     const wasNearlyFull = this.#isNearlyFull;
     this.#isNearlyFull = isNearlyFull(share);
@@ -283,6 +279,6 @@ export class Follower extends StateReader {
 
   /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
   catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
-    return this.#requests.catchUp(timeoutMs, this.#moved, () => this.#tryRefresh());
+    return this.#requests.catchUp(timeoutMs, this.#changes, () => this.#tryRefresh());
   }
 }

@@ -10,12 +10,11 @@ import { QueryExecutor } from "../../src/service/executor.js";
 import type { Choice, ContextResult, Registry, TransferFactoryResult } from "../../src/registry/sdk/registry.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
 import { hasUnreadable, type StoreReader, type StoreWriter } from "../../src/state/port.js";
-import { PostgresWriter } from "../../src/state/postgres/writer.js";
 import { elementOf } from "../fixtures/contexts.js";
 import { parties } from "../fixtures/elements.js";
 import { tableOf } from "../fixtures/in-memory.js";
 import { followerOf } from "../fixtures/follower.js";
-import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { beginWriter, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 
 const admin = parties.registrar;
@@ -124,10 +123,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   async PostgreSQL() {
     const { database } = schema;
     await schema.empty();
-    const content = { contentId: "tests", origin: "tests" };
-    const writer = await PostgresWriter.begin(database, 0, content, (error) => {
-      throw error;
-    });
+    const writer = await beginWriter(database);
     const follower = followerOf(database, { templates });
     return { reader: follower, writer, refresh: follower.refresh };
   },

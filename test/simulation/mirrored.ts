@@ -1,6 +1,8 @@
 /** A mirror in virtual time, with what it has logged. */
 import { onTestFinished } from "vitest";
+import type { StalenessLimits } from "../../src/ingest/lag.js";
 import type { UpdateStream } from "../../src/ledger/participant/client.js";
+import type { LedgerError } from "../../src/ledger/participant/errors.js";
 import { Decoder } from "../../src/ledger/decode.js";
 import { templates } from "../../src/registry/utility/templates.js";
 import { MemoryStore } from "../../src/state/memory-store.js";
@@ -14,27 +16,53 @@ import { offer, operator } from "./script.js";
 
 const APP = "utility-registry-app-v0";
 
+/** Counts reads of the end, and notes fetches. */
 class Client extends VirtualClient {
+  reads = 0;
+  readonly fetches: { readonly after: number; readonly upTo: number }[] = [];
+  endFailure: LedgerError | undefined;
   /** What becomes of the followed stream. */
   breakStream = (_stream: UpdateStream): void => undefined;
+  /** Replaces fetches. */
+  fetch = (stream: UpdateStream): UpdateStream => stream;
+
+  override ledgerEnd(): Promise<number> {
+    this.reads++;
+    return this.endFailure === undefined ? super.ledgerEnd() : Promise.reject(this.endFailure);
+  }
 
   override async updates(after: number, upTo?: number): Promise<UpdateStream> {
+    if (upTo !== undefined) this.fetches.push({ after, upTo });
     const stream = await super.updates(after, upTo);
-    if (upTo === undefined) this.breakStream(stream);
+    if (upTo !== undefined) return this.fetch(stream);
+    this.breakStream(stream);
     return stream;
   }
 }
 
-/**
- * A mirror of an offer, on a participant that has some of the packages asked for, in virtual time. `rights` are the
- * parties of its user, which may change.
- */
-export function mirrored(asked: readonly string[] = [APP], packageNames = asked, rights?: VirtualClient["rights"]) {
+interface MirroredOptions {
+  readonly asked?: readonly string[];
+  /** Those of the packages asked for that the participant has. */
+  readonly packageNames?: readonly string[];
+  /** The parties of its user, which may change. */
+  readonly rights?: VirtualClient["rights"];
+  readonly checkpointMs?: number;
+  readonly limits?: StalenessLimits;
+}
+
+/** A mirror of an offer, in virtual time. */
+export function mirrored({
+  asked = [APP],
+  packageNames = asked,
+  rights,
+  checkpointMs = 1_000,
+  limits = { unreadyAfter: 30_000, staleAfter: 300_000 },
+}: MirroredOptions = {}) {
   const clock = new VirtualClock();
   const restoreTimers = clock.install();
   const ledger = new ScriptedLedger();
   ledger.transact([{ create: offer("first") }]);
-  const participant = new VirtualParticipant(clock, new Random(1), ledger, packageNames, 1_000);
+  const participant = new VirtualParticipant(clock, new Random(1), ledger, packageNames, checkpointMs);
   const ofPackages = templates.filter((template) => asked.includes(template.packageName));
   const end = new AbortController();
   const { signal } = end;
@@ -50,7 +78,7 @@ export function mirrored(asked: readonly string[] = [APP], packageNames = asked,
   const { mirror, lag, running } = mirrorOn(
     client,
     ofPackages,
-    { unreadyAfter: 30_000, staleAfter: 300_000 },
+    limits,
     options,
     (line) => {
       logged.push(line);
@@ -75,6 +103,6 @@ export function mirrored(asked: readonly string[] = [APP], packageNames = asked,
     logged,
     mirror,
     lag,
-    advance: (ms: number) => clock.advance(ms, () => undefined),
+    advance: (ms: number, check: () => void = () => undefined) => clock.advance(ms, check),
   };
 }

@@ -102,21 +102,26 @@ test("the seed repeats a run, event by event", async () => {
 });
 
 describe("is broken within 200 seeds by", () => {
+  /** A log with some methods of another. */
+  const instead = (log: StateLog, others: Partial<StateLog>): StateLog => ({
+    progress: (since) => log.progress(since),
+    load: (use, signal, generation) => log.load(use, signal, generation),
+    bodies: (ids, generation) => log.bodies(ids, generation),
+    listen: (notices, signal) => log.listen(notices, signal),
+    requestCatchUp: (id) => log.requestCatchUp(id),
+    ...others,
+  });
   /** Changes what a follower reads of the log. Each follower that starts gets one of its own. */
   const reading =
     (make: () => (progress: Exclude<LogProgress, "empty">) => LogProgress) =>
     (log: StateLog): StateLog => {
       const change = make();
-      return {
+      return instead(log, {
         progress: async (since) => {
           const progress = await log.progress(since);
           return progress === "empty" ? progress : change(progress);
         },
-        load: (use, signal, generation) => log.load(use, signal, generation),
-        bodies: (ids, generation) => log.bodies(ids, generation),
-        listen: (notices, signal) => log.listen(notices, signal),
-        requestCatchUp: (id) => log.requestCatchUp(id),
-      };
+      });
     };
   const stepping = (make: () => (step: LogStep) => LogStep) =>
     reading(() => {
@@ -127,13 +132,8 @@ describe("is broken within 200 seeds by", () => {
   /** Changes which bodies a follower gets. */
   const fetching =
     (fetch: (ids: readonly string[], log: StateLog, generation: number) => Promise<FetchedBodies>) =>
-    (log: StateLog): StateLog => ({
-      progress: (since) => log.progress(since),
-      load: (use, signal, generation) => log.load(use, signal, generation),
-      bodies: (ids, generation) => fetch(ids, log, generation),
-      listen: (notices, signal) => log.listen(notices, signal),
-      requestCatchUp: (id) => log.requestCatchUp(id),
-    });
+    (log: StateLog): StateLog =>
+      instead(log, { bodies: (ids, generation) => fetch(ids, log, generation) });
   const isEmpty = ({ archived, active, sums }: LogStep) => archived.length + active.length + sums.length === 0;
 
   test.each<[string, (log: StateLog) => StateLog]>([

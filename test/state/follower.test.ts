@@ -13,8 +13,9 @@ import {
   tallyHash,
   templateHash,
 } from "../../src/state/lookup-hash.js";
-import { NotReady, StoreUnavailable, type StoreWriter } from "../../src/state/port.js";
-import { StateTooLarge } from "../../src/state/load-state.js";
+import { NotReady, StoreUnavailable } from "../../src/state/port.js";
+import { processHeap, StateTooLarge } from "../../src/state/load-state.js";
+import { followedWriter } from "../fixtures/follower.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
 import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
 import { ArrayLog, LeaseLost } from "./array-log.js";
@@ -47,47 +48,36 @@ function follow(log: ArrayLog, options: Partial<ConstructorParameters<typeof Fol
 storeConformance("a follower of a log", async () => {
   const log = new ArrayLog();
   const follower = follow(log);
-  const writer = log.begin();
-  const following: StoreWriter = {
-    get checkpoint() {
-      return writer.checkpoint;
-    },
-    async replace(...args) {
-      await writer.replace(...args);
-      await follower.refresh();
-    },
-    async apply(...args) {
-      await writer.apply(...args);
-      await follower.refresh();
-    },
-  };
-  return { reader: follower, writer: following, keepsBodiesApart: true, close: async () => {} };
+  const writer = followedWriter(log.begin(), () => follower.refresh());
+  return { reader: follower, writer, keepsBodiesApart: true, close: async () => {} };
 });
 
-/** A log that can be made to fail, and a follower of it whose pauses last until `wake`. */
-function setup() {
+/** A log that can be made to fail, and a follower of it whose pauses, or those that are shorter, last until `wake`. */
+function setup(deliver?: (notice: () => void) => void) {
   /** How many calls to the log pass before one fails. */
   const failing = { after: Infinity };
   const pass = async () => {
     if (failing.after-- <= 0) throw new StoreUnavailable("of the test");
   };
-  const log = new ArrayLog({ pass });
+  const log = new ArrayLog({ pass, ...(deliver && { deliver }) });
   const load = vi.spyOn(log, "load");
   /** Of each load: the generation that was asked for, if not the served one. */
   const loads = () => load.mock.calls.map(([, , next]) => next ?? "served");
   const events: string[] = [];
-  const pauses: (() => void)[] = [];
+  const pauses: { readonly ms: number; readonly end: () => void }[] = [];
   const end = new AbortController();
   const follower = follow(log, {
-    pause: async () => {
-      if (!end.signal.aborted) await new Promise<void>((resolve) => void pauses.push(resolve));
+    pause: async (ms) => {
+      if (!end.signal.aborted) await new Promise<void>((resolve) => void pauses.push({ ms, end: resolve }));
     },
     signal: end.signal,
     onLost: (error) => void events.push(`lost: ${String(error)}`),
     onRecovered: () => void events.push("recovered"),
   });
-  const wake = () => {
-    for (const resolve of pauses.splice(0)) resolve();
+  const wake = (shorter = Infinity) => {
+    const all = pauses.splice(0);
+    for (const one of all) if (one.ms < shorter) one.end();
+    pauses.push(...all.filter(({ ms }) => ms >= shorter));
   };
   onTestFinished(() => {
     end.abort();
@@ -196,27 +186,6 @@ describe("the next generation", () => {
     ]);
   });
 
-  test("has the same objects where contracts are the same", async () => {
-    const seen: unknown[] = [];
-    const look = ({ follower }: ReturnType<typeof setup>) => seen.push(follower.read((view) => view.byId(apple, "b")));
-    const context = await filled(async (preparing) => {
-      await refreshed(preparing);
-      look(preparing);
-    });
-    await context.follower.refresh();
-    look(context);
-    expect(seen[1]).toBe(seen[0]);
-  });
-
-  test("is loaded when it is served, by a follower that has not seen it before", async () => {
-    const { follower, ids, loads } = await filled(async () => {});
-    await follower.refresh();
-    expect([ids(), loads()]).toEqual([
-      ["b", "c"],
-      ["served", "served"],
-    ]);
-  });
-
   test("is not loaded twice if it is served while it is loaded", async () => {
     const resumed = gate();
     const { follower, ids, loads } = await filled(async ({ log, follower: preparing, load }) => {
@@ -313,6 +282,58 @@ describe("the next generation", () => {
     wake();
     await running;
     expect(given?.aborted).toBe(true);
+  });
+});
+
+describe("without notices", () => {
+  const lostNotices = async () => {
+    const context = setup(() => undefined);
+    await context.writer.replace([], 5);
+    const running = context.follower.run();
+    const follows = (offset: number) => until(`it is at ${offset}`, () => context.follower.status.offset === offset);
+    await follows(5);
+    const end = () => {
+      context.end.abort();
+      context.wake();
+      return running;
+    };
+    return { ...context, follows, end };
+  };
+
+  test("a follower reads the log each second, and tells once that it is lost, and once that it is back", async () => {
+    const { writer, failing, events, pauses, wake, follows, end } = await lostNotices();
+    const polled = () => until("it pauses", () => pauses.some(({ ms }) => ms === 1_000));
+    await polled();
+    await writer.apply([], 6);
+    wake();
+    await follows(6);
+    for (let round = 1; round <= 2; round++) {
+      failing.after = 0;
+      for (let poll = 0; poll < 3; poll++) {
+        await polled();
+        wake();
+      }
+      await polled();
+      failing.after = Infinity;
+      wake();
+      await until("it is back", () => events.length >= 2 * round);
+    }
+    const both = ["lost: StoreUnavailable: of the test", "recovered"];
+    expect(events).toEqual([...both, ...both]);
+    await end();
+  });
+
+  test("a follower whose connection was lost reads the log as soon as it listens again", async () => {
+    const { log, writer, pauses, wake, follows, end } = await lostNotices();
+    const listensLater = () => pauses.some(({ ms }) => ms < 1_000);
+    await until("it polls", () => pauses.length === 1);
+    await writer.apply([], 6);
+    log.endSessions();
+    await until("it pauses before it listens", listensLater);
+    wake(1_000);
+    await follows(6);
+    expect(pauses.map(({ ms }) => ms)).toContain(1_000);
+    await end();
   });
 });
 
@@ -643,6 +664,18 @@ describe("catch-up", () => {
     expect([await ask(20), asked]).toEqual([[], 1]);
     failing.after = 0;
     expect(await ask()).toEqual([]);
+  });
+
+  test("leaves nothing behind while the follower does not move", async () => {
+    const { log, ask } = await running();
+    log.onCatchUpRequest = (id) => void log.caughtUp(id);
+    const heapAfter = async (requests: number) => {
+      for (let asked = 0; asked < requests; asked += 250) await Promise.all(Array.from({ length: 250 }, () => ask()));
+      await processHeap.collect();
+      return processHeap.used();
+    };
+    const before = await heapAfter(1_000);
+    expect(((await heapAfter(10_000)) - before) / 10_000).toBeLessThan(200);
   });
 
   test("does not end if what the mirror has committed cannot be read", async () => {

@@ -198,13 +198,6 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     });
 
     describe("a step", () => {
-      test("to where it begins has no changes", async () => {
-        await subject.writer.replace([fruit("a"), counted("c", 5n)], 5);
-        expect(await stepFrom(await head())).toBe("; ; ");
-        await apply([active("b"), archive("a")], 6);
-        expect(await stepFrom(await head())).toBe("; ; ");
-      });
-
       test("is what has changed since each earlier position", async () => {
         await subject.writer.replace([fruit("a", worth(5n)), fruit("b"), fruit("m")], 5);
         const positions = [await head()];
@@ -232,14 +225,6 @@ export function logConformance(name: string, makeLog: MakeLog): void {
           "c d; ; USD 20",
           "; ; ",
         ]);
-      });
-
-      test("leads on from an update without an id", async () => {
-        await subject.writer.replace([fruit("a")], 5);
-        await subject.writer.apply([active("b")], 6);
-        const since = await head();
-        await subject.writer.apply([active("c")], 7);
-        expect(await stepFrom(since)).toBe("; c@A0; ");
       });
 
       test("has contracts with all their fields, as they are at the head", async () => {
@@ -341,11 +326,6 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     });
 
     describe("no step leads to the head", () => {
-      test("for a follower without a state", async () => {
-        await subject.writer.replace([], 5);
-        expect((await progress(undefined)).step).toBeUndefined();
-      });
-
       test("from another generation", async () => {
         await subject.writer.replace([fruit("a")], 5);
         const since = await head();
@@ -446,16 +426,6 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["e", "f"]);
       });
 
-      test("rethrows what its user throws, and the next one works", async () => {
-        await subject.writer.replace([fruit("a")], 5);
-        const reason = new Error("of the user");
-        const failing = subject.log.load(async (state) => {
-          for await (const _contract of state?.contracts ?? []) throw reason;
-        }, signal);
-        await expect(failing).rejects.toBe(reason);
-        expect((await load()).contracts).toHaveLength(1);
-      });
-
       test("ends soon with its signal, also before it begins", async () => {
         const ids = Array.from({ length: 5_000 }, (_, index) => `n${index}`);
         await subject.writer.replace(
@@ -472,13 +442,6 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         const never = subject.log.load(async (state) => state && read(state), end.signal);
         await expect(never).rejects.toThrow(StoreUnavailable);
         expect((await load()).contracts).toHaveLength(5_000);
-      });
-
-      test("leads on by steps from its head", async () => {
-        await subject.writer.replace([fruit("a")], 5);
-        const { head: since } = await load();
-        await apply([active("b")], 6);
-        expect(await stepFrom(since)).toBe("; b@A0; ");
       });
     });
 

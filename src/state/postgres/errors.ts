@@ -20,18 +20,18 @@ type Recovery = "wait" | "repeat";
 
 /** A database failure. The message is for the operator and holds no SQL and no values. */
 export class DatabaseError extends Error {
-  readonly kind: DatabaseErrorKind;
-  readonly recovery: Recovery | undefined;
+  override readonly name = "DatabaseError";
 
-  constructor(kind: DatabaseErrorKind, message: string, remedy?: Recovery) {
+  constructor(
+    readonly kind: DatabaseErrorKind,
+    message: string,
+    readonly recovery?: Recovery,
+  ) {
     super(message);
-    this.name = "DatabaseError";
-    this.kind = kind;
-    this.recovery = remedy;
   }
 }
 
-const remedies: Readonly<Record<string, Recovery>> = {
+const recoveries: Readonly<Record<string, Recovery>> = {
   // As many connections as the server, the database or the role may have.
   "53300": "wait",
   // Ended by an operator, or because the server stops or has crashed.
@@ -71,7 +71,7 @@ export function asDatabaseError(error: unknown): DatabaseError {
   // Errors of the driver and of the system have no SQLSTATE; system codes such as EPIPE look like one.
   if (!SQLSTATE.test(code) || code.startsWith("E")) return asConnectionError(error, code);
   const kind = kindBySqlState[code] ?? kindBySqlState[code.slice(0, 2)] ?? "defect";
-  return new DatabaseError(kind, `database error: ${error.message} (SQLSTATE ${code})`, remedies[code]);
+  return new DatabaseError(kind, `database error: ${error.message} (SQLSTATE ${code})`, recoveries[code]);
 }
 
 function asConnectionError(error: Error, code: string): DatabaseError {
@@ -85,8 +85,8 @@ function asConnectionError(error: Error, code: string): DatabaseError {
     return new DatabaseError("denied", `${reason}: ${error.message}`);
   }
   const reason = error.message === "" ? code : error.message;
-  const remedy = LOST_CODES.has(code) || LOST_CONNECTION.test(reason) ? "repeat" : undefined;
-  return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`, remedy);
+  const recovery = LOST_CODES.has(code) || LOST_CONNECTION.test(reason) ? "repeat" : undefined;
+  return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`, recovery);
 }
 
 /** What a query returns. For callers it throws StoreUnavailable, without details; its cause is the DatabaseError. */

@@ -1,5 +1,5 @@
 import type { PackageCatalog, PackageVersion } from "../../domain/ledger.js";
-import { contentHash, type LookupHash } from "../lookup-hash.js";
+import { contentHash } from "../lookup-hash.js";
 import type { Database, Statement } from "./database.js";
 
 /** Of content $1. A template id is `packageId:Module:Entity`: the next package comes after what begins with this and a colon. */
@@ -39,22 +39,19 @@ interface Row extends PackageVersion {
 
 /** The packages that a mirror has stored, for followers. Throws DatabaseError. */
 export class StoredPackages implements PackageCatalog {
-  readonly #database: Database;
-  readonly #contentHash: LookupHash;
-
-  constructor(database: Database, contentId: string) {
-    this.#database = database;
-    this.#contentHash = contentHash(contentId);
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly contentId: string,
+  ) {}
 
   /** The packages of the contracts that are stored, each once. */
   async ids(): Promise<readonly string[]> {
-    const rows = await this.#database.read<Pick<Row, "package_id">>(packageIdsStatement, [this.#contentHash]);
+    const rows = await this.database.read<Pick<Row, "package_id">>(packageIdsStatement, [contentHash(this.contentId)]);
     return rows.map(({ package_id }) => package_id);
   }
 
   async versions(ids: Iterable<string> = []): Promise<ReadonlyMap<string, PackageVersion>> {
-    const rows = await this.#database.read<Row>(read, [[...ids]]);
+    const rows = await this.database.read<Row>(read, [[...ids]]);
     return new Map(rows.map(({ package_id, name, version }) => [package_id, { name, version }]));
   }
 
@@ -63,7 +60,7 @@ export class StoredPackages implements PackageCatalog {
     const ids = [...versions.keys()];
     const packages = [...versions.values()];
     if (ids.length === 0) return;
-    await this.#database.query(write, [ids, packages.map(({ name }) => name), packages.map(({ version }) => version)]);
+    await this.database.query(write, [ids, packages.map(({ name }) => name), packages.map(({ version }) => version)]);
   }
 }
 

@@ -1,57 +1,8 @@
-/** Reads where a log stands, and what has changed in it since a position. */
-import type { Contract } from "../../domain/contract.js";
-import {
-  type LoggedSum,
-  type LogHead,
-  type LogPosition,
-  type LogProgress,
-  MAX_STEP_ROWS,
-  type Snapshot,
-  type Tombstone,
-} from "../log.js";
+/** Statements and rows of where a log stands, and of what has changed in it since a position. */
+import { type LoggedSum, type LogHead, MAX_STEP_ROWS, type Snapshot, type Tombstone } from "../log.js";
 import type { LookupHash } from "../lookup-hash.js";
-import type { ContractDecoder, ContractRow } from "./contract-json.js";
-import type { Database, Statement } from "./database.js";
-import { orUnavailable } from "./errors.js";
-
-/** As StateLog. */
-export async function readProgress(
-  database: Database,
-  contentHash: LookupHash,
-  decoder: ContractDecoder,
-  since: LogPosition | undefined,
-): Promise<LogProgress> {
-  const rows = await orUnavailable(
-    database.read<ProgressRow>(progressStatement, [
-      contentHash,
-      since?.generation ?? null,
-      since?.offset ?? null,
-      since?.updateId ?? null,
-    ]),
-  );
-  const archived: Tombstone[] = [];
-  const active: Contract[] = [];
-  const sums: LoggedSum[] = [];
-  let state: StateJson | undefined;
-  for (const row of rows) {
-    switch (row.row_type) {
-      case "state":
-        state = JSON.parse(row.parsed) as StateJson;
-        break;
-      case "tombstone":
-        archived.push({ ...tombstoneOf(row), tags: row.tags });
-        break;
-      case "contract":
-        active.push(decoder.decode(row));
-        break;
-      case "sum":
-        sums.push(sumOf(row));
-        break;
-    }
-  }
-  if (state === undefined) return "empty";
-  return { head: headOf(state), step: state.hasStep === true ? { archived, active, sums } : undefined };
-}
+import type { ContractRow } from "./contract-json.js";
+import type { Statement } from "./database.js";
 
 /** The head, as JSON. */
 export const HEAD = `'generation', s.generation, 'offset', s.ledger_offset, 'updateId', s.update_id, 'origin', s.origin, 'asOf', s.as_of,
@@ -169,7 +120,7 @@ export interface SumRow {
   readonly parsed: string | null;
 }
 
-type ProgressRow =
+export type ProgressRow =
   | { readonly row_type: "state"; readonly parsed: string }
   | ({ readonly row_type: "contract" } & ContractRow)
   | ({ readonly row_type: "tombstone"; readonly tags: readonly string[] } & TombstoneRow)

@@ -5,27 +5,19 @@ import { applyStatement, toParameters } from "./apply-update.js";
 import { deleteStates, deleteUnused, endRetirement, trims } from "./cleanup.js";
 import type { Database, Statement } from "./database.js";
 import { DatabaseError } from "./errors.js";
-import { abortablePause } from "../../util/async.js";
 import type { RetriesOptions } from "../../util/retries.js";
 import { beginGeneration, loadGeneration, markNext, swapGeneration } from "./generations.js";
 
-/** Identifies what a writer stores. It resumes only where a writer with the same identity stopped. */
-export interface ContentIdentity {
+/** A writer resumes only where one with the same content id and origin stopped. `signal` ends long operations. */
+export interface WriterOptions extends RetriesOptions {
+  readonly epoch: number;
   /** Which contracts are stored and how they are read; see content-id.ts. */
   readonly contentId: string;
   /** Which ledger they come from, as an opaque string. It may change: then the next write has to be a snapshot. */
-  readonly origin: string;
-}
-
-interface WriterScope {
-  readonly epoch: number;
-  readonly content: ContentIdentity;
+  readonly origin: () => string;
+  /** Called once, after the first failed write: resume with a new writer. */
   readonly onLost: (error: DatabaseError) => void;
-  readonly signal: AbortSignal;
-  readonly waiting: Waiting;
 }
-
-type Waiting = Pick<RetriesOptions, "clock" | "pause">;
 
 /** The most that followers get to load a generation before it is served. */
 const MAX_PREPARING_MS = 10_000;
@@ -46,32 +38,21 @@ interface StorePosition {
  * - Any -> failed: a write fails, which may be stored or not. It refuses everything; another writer resumes.
  */
 export class PostgresWriter implements StoreWriter {
-  readonly #database: Database;
-  readonly #scope: WriterScope;
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
-  #replacing: Promise<void> = Promise.resolve();
 
-  private constructor(database: Database, scope: WriterScope) {
-    this.#database = database;
-    this.#scope = scope;
-  }
+  private constructor(
+    private readonly database: Database,
+    private readonly options: WriterOptions,
+  ) {}
 
   /**
-   * Creates a writer at the position of the store, or without a checkpoint if that has another origin. `onLost`
-   * is called once, after the first failed write: resume with a new writer. `signal` ends long operations, and the
-   * pauses of `waiting`. What an earlier writer has filled and not swapped in is given up. Throws DatabaseError.
+   * Creates a writer at the position of the store, or without a checkpoint if that has another origin. What an earlier writer has
+   * filled and not swapped in is given up. Throws DatabaseError.
    */
-  static async begin(
-    database: Database,
-    epoch: number,
-    content: ContentIdentity,
-    onLost: (error: DatabaseError) => void,
-    signal: AbortSignal = new AbortController().signal,
-    waiting: Waiting = { clock: () => performance.now(), pause: abortablePause(signal) },
-  ): Promise<PostgresWriter> {
-    const writer = new PostgresWriter(database, { epoch, content, onLost, signal, waiting });
-    const [state] = await database.query<StateRow>(RESUME, [contentHash(content.contentId), epoch]);
+  static async begin(database: Database, options: WriterOptions): Promise<PostgresWriter> {
+    const writer = new PostgresWriter(database, options);
+    const [state] = await database.query<StateRow>(RESUME, [contentHash(options.contentId), options.epoch]);
     if (state === undefined || state.generation === "0") return writer;
     const { generation, ledger_offset, update_id, origin } = state;
     writer.#position = {
@@ -85,37 +66,30 @@ export class PostgresWriter implements StoreWriter {
 
   /** The origin may be known some time after the writer has begun. */
   get checkpoint(): Checkpoint | undefined {
-    return this.#position?.origin === this.#scope.content.origin ? this.#position : undefined;
+    return this.#position?.origin === this.options.origin() ? this.#position : undefined;
   }
 
+  /** One at a time: a concurrent call would delete the half-loaded generation as an orphan. */
   async replace(contracts: Contracts, offset: number, asOf?: number): Promise<void> {
-    // One at a time: a concurrent call would delete the half-loaded generation as an orphan.
-    const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
-    this.#replacing = replacing.catch(() => undefined);
-    await replacing;
-  }
-
-  async #replace(contracts: Contracts, offset: number, asOf: number | undefined): Promise<void> {
     await this.#write(async () => {
-      const { epoch, content, signal, waiting } = this.#scope;
-      const { clock, pause } = waiting;
+      const { epoch, contentId, signal, clock, pause } = this.options;
       // Those that were loaded and never served.
       await this.#deleteUnused();
-      const contentKey = contentHash(content.contentId);
-      const [begun] = await this.#database.query<{ generation: string }>(beginGeneration, [epoch, contentKey]);
+      const contentKey = contentHash(contentId);
+      const [begun] = await this.database.query<{ generation: string }>(beginGeneration, [epoch, contentKey]);
       if (begun === undefined) throw leaseLost();
       const generation = Number(begun.generation);
       const startedAt = clock();
-      await loadGeneration(this.#database, generation, contracts, offset, signal);
-      const { origin } = content;
+      await loadGeneration(this.database, generation, contracts, offset, signal);
+      const origin = this.options.origin();
       const next = [epoch, generation, contentKey, offset, asOf ?? null, origin];
-      const [before] = await this.#database.query<{ served: string }>(markNext, next);
+      const [before] = await this.database.query<{ served: string }>(markNext, next);
       if (before === undefined) throw leaseLost();
       // Followers load it some three times as fast.
       if (before.served !== "0") await pause(Math.min(clock() - startedAt, MAX_PREPARING_MS));
       if (signal.aborted)
         throw new DatabaseError("lost", "the term of this process has ended before its snapshot was served");
-      const swapped = await this.#database.query(swapGeneration, [epoch, generation, contentKey]);
+      const swapped = await this.database.query(swapGeneration, [epoch, generation, contentKey]);
       if (swapped.length === 0) throw leaseLost();
       this.#position = { generation, offset, updateId: undefined, origin };
     });
@@ -125,7 +99,7 @@ export class PostgresWriter implements StoreWriter {
     const position = this.#position;
     if (position === undefined || this.checkpoint === undefined) throw new NotReady();
     if (offset <= position.offset) return;
-    const { epoch } = this.#scope;
+    const { epoch } = this.options;
     await this.#write(async () => {
       // Before the transaction, whose failures are those of the database.
       const updates = toParameters(changes).map((parameters, index) => {
@@ -136,10 +110,10 @@ export class PostgresWriter implements StoreWriter {
       const [first, ...more] = updates;
       if (first === undefined) return;
       if (more.length === 0) {
-        const applied = await this.#database.query(applyStatement, first);
+        const applied = await this.database.query(applyStatement, first);
         if (applied.length === 0) throw leaseLost();
       } else {
-        await this.#database.transaction(async (client) => {
+        await this.database.transaction(async (client) => {
           for (const values of updates) {
             const { rowCount } = await client.query({ ...applyStatement, values });
             if (rowCount === 0) throw leaseLost();
@@ -155,18 +129,18 @@ export class PostgresWriter implements StoreWriter {
    * has written for long; trims the logs of the served generation. Throws DatabaseError.
    */
   async cleanUp(): Promise<void> {
-    await this.#database.query(deleteStates, [contentHash(this.#scope.content.contentId)]);
+    await this.database.query(deleteStates, [contentHash(this.options.contentId)]);
     await this.#deleteUnused();
-    const parameters = [this.#position?.generation ?? 0, this.#scope.epoch];
+    const parameters = [this.#position?.generation ?? 0, this.options.epoch];
     for (const statement of trims) {
-      while (this.#failure === undefined && (await this.#database.query(statement, parameters)).length > 0);
+      while (this.#failure === undefined && (await this.database.query(statement, parameters)).length > 0);
     }
   }
 
   async #deleteUnused(): Promise<void> {
-    await this.#database.query(endRetirement);
+    await this.database.query(endRetirement);
     for (const statement of deleteUnused) {
-      while (this.#failure === undefined && (await this.#database.query(statement)).length > 0);
+      while (this.#failure === undefined && (await this.database.query(statement)).length > 0);
     }
   }
 
@@ -186,7 +160,7 @@ export class PostgresWriter implements StoreWriter {
   #fail(error: DatabaseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#scope.onLost(error);
+    this.options.onLost(error);
   }
 }
 

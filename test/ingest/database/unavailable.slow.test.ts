@@ -19,7 +19,6 @@ import {
   unreadiness,
   WRITES,
 } from "./services.js";
-import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 /**
  * The limit on the age of answers, in seconds, and what its steps may take: a poll of the mirror, a heartbeat, a look of the
@@ -39,7 +38,6 @@ test(
     const pairs = new Pairs(50);
     const more = { STALE_SECONDS: STALE };
     const settings = { ...(await onLedger(pairs, server.url)).settings, more };
-    const { databaseUrl } = settings;
     const mirror = command("mirror", settings);
     const mirrorUrl = await listening(mirror);
     const api = command("api", settings);
@@ -91,13 +89,6 @@ test(
     await until("the mirror goes on", async () => (await shown()).tags?.join() === state.tags.join());
     expect(caller.wrong).toEqual([]);
     expect(Object.keys(caller.statuses)).toEqual(expect.arrayContaining(["200", "503"]));
-    const observer = new ReplicaObserver(databaseUrl, pairs, 1);
-    onTestFinished(() => observer.close());
-    await until("the observer is ready", async () =>
-      JSON.stringify(await observer.lists().catch(String)).includes("{"),
-    );
-    expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
-    expect(await observer.lists()).toMatchObject(expected(state));
     expect(mirror.err.split("snapshot of the ledger loaded")).toHaveLength(2);
     for (const program of [mirror, api]) expectNoSecrets(server, program, caller.bodies);
     await logs(mirror, WRITES, 2);

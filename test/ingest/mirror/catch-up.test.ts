@@ -1,20 +1,13 @@
 /** How the store is brought to the ledger's end: by polls, and for requests that wait. In virtual time. */
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CatchUpProgress } from "../../../src/domain/ledger.js";
 import type { UpdateStream } from "../../../src/ledger/participant/client.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
-import { templates, transferOffer } from "../../../src/registry/utility/templates.js";
-import { MemoryStore } from "../../../src/state/memory-store.js";
+import { transferOffer } from "../../../src/registry/utility/templates.js";
 import { gate } from "../../fixtures/wait.js";
-import { ScriptedLedger } from "../../scripted-participant/ledger.js";
-import { Random } from "../database/random.js";
-import { mirrorOn } from "./run-mirror.js";
-import { VirtualClient } from "../../simulation/client.js";
-import { VirtualClock } from "../../simulation/clock.js";
-import { VirtualParticipant } from "../../simulation/participant.js";
-import { offer, operator } from "../../simulation/script.js";
+import { mirrored } from "../../simulation/mirrored.js";
+import { offer } from "../../simulation/script.js";
 
-const packageName = "utility-registry-app-v0";
 const READ_WAIT_MS = 1_000;
 /** One way. */
 const LATENCY_MS = 2;
@@ -22,33 +15,6 @@ const LATENCY_MS = 2;
 const ROUND_TRIPS_MS = 8 * LATENCY_MS;
 /** Longer than any test: nothing may depend on checkpoints. */
 const CHECKPOINT_MS = 600_000;
-
-/** Every message takes the same time. */
-class SteadyParticipant extends VirtualParticipant {
-  override latency(): number {
-    return LATENCY_MS;
-  }
-}
-
-/** Counts reads of the end, and notes fetches. */
-class ObservedClient extends VirtualClient {
-  reads = 0;
-  readonly fetches: { readonly after: number; readonly upTo: number }[] = [];
-  endFailure: LedgerError | undefined;
-  /** Replaces fetches. */
-  fetch = (stream: UpdateStream): UpdateStream => stream;
-
-  override ledgerEnd(): Promise<number> {
-    this.reads++;
-    return this.endFailure === undefined ? super.ledgerEnd() : Promise.reject(this.endFailure);
-  }
-
-  override async updates(after: number, upTo?: number): Promise<UpdateStream> {
-    if (upTo === undefined) return super.updates(after);
-    this.fetches.push({ after, upTo });
-    return this.fetch(await super.updates(after, upTo));
-  }
-}
 
 /** Times are in milliseconds since the request. */
 interface Asking {
@@ -59,37 +25,10 @@ interface Asking {
 
 /** A mirror that has followed a ledger for three polls. */
 async function following() {
-  const clock = new VirtualClock();
-  const restoreTimers = clock.install();
-  const ledger = new ScriptedLedger();
-  const participant = new SteadyParticipant(clock, new Random(1), ledger, [packageName], CHECKPOINT_MS);
-  const mirrored = templates.filter((template) => template.packageName === packageName);
-  const end = new AbortController();
-  const { signal } = end;
-  const client = new ObservedClient(participant, [operator], mirrored, signal);
-  const logged: string[] = [];
-  const store = new MemoryStore();
-  const pause = (ms: number) => clock.pause(ms, signal);
-  const options = {
-    writer: store,
-    readWait: READ_WAIT_MS,
-    now: () => clock.now,
-    clock: () => clock.now,
-    random: () => 0.5,
-    pause,
-    signal,
-  };
-  const limits = { unreadyAfter: 3_000, staleAfter: 60_000 };
-  // Without the details.
-  const log = (line: string) => void logged.push(line.replace(/ \{.*\}$/, ""));
-  const { mirror, lag, running } = mirrorOn(client, mirrored, limits, options, log);
-  onTestFinished(async () => {
-    end.abort();
-    await clock.advance(600_000, () => undefined);
-    await running;
-    restoreTimers();
-  });
-  const advance = (ms: number, check: () => void = () => undefined) => clock.advance(ms, check);
+  const setup = mirrored({ checkpointMs: CHECKPOINT_MS, limits: { unreadyAfter: 3_000, staleAfter: 60_000 } });
+  const { advance, client, clock, ledger, mirror, participant, store } = setup;
+  // Every message takes the same time.
+  participant.latency = () => LATENCY_MS;
   const create = (contractId: string) => ledger.transact([{ create: offer(contractId) }]);
   const isStored = (contractId: string): boolean =>
     store.read((view) => view.byId(transferOffer, contractId) !== undefined);
@@ -108,7 +47,6 @@ async function following() {
     })();
     return asking;
   };
-  create("first");
   await advance(3_000);
   // With the id of an update the mirror can resume.
   create("second");
@@ -116,9 +54,11 @@ async function following() {
   expect(mirror.notReadyReason()).toBeUndefined();
   client.fetches.length = 0;
   client.reads = 0;
-  logged.length = 0;
+  setup.logged.length = 0;
+  /** Without the details. */
+  const logged = () => setup.logged.map((line) => line.replace(/ \{.*\}$/, ""));
   const silence = () => participant.wires.forEach((wire) => void (wire.isSilent = true));
-  return { ledger, participant, mirror, lag, logged, client, advance, create, ask, isStored, silence };
+  return { ...setup, logged, create, ask, silence };
 }
 
 type Setup = Awaited<ReturnType<typeof following>>;
@@ -324,7 +264,7 @@ test("what the service closes itself is no warning", async () => {
   // The end of another participant, behind the same address.
   participant.callFaults.push("lowerEnd");
   await advance(5_000);
-  expect(logged).toEqual(["warn the ledger may have another history: it is checked"]);
+  expect(logged()).toEqual(["warn the ledger may have another history: it is checked"]);
   expect(ledger.end).toBeGreaterThan(0);
 });
 
@@ -332,13 +272,13 @@ test("an end that cannot be read is an incident, although the stream is open and
   const { advance, logged, client, mirror } = await following();
   client.endFailure = new LedgerError("denied", "GET /v2/state/ledger-end: 401");
   await advance(2_000);
-  expect(logged).toEqual([]);
+  expect(logged()).toEqual([]);
   await advance(2_500);
   const denied = "the participant or the token issuer does not accept the credentials";
-  expect(logged).toEqual([`error ${denied}; contracts read before are still served`]);
+  expect(logged()).toEqual([`error ${denied}; contracts read before are still served`]);
   expect(mirror.notReadyReason()).toContain(`${denied} (GET /v2/state/ledger-end: 401)`);
   client.endFailure = undefined;
   await advance(3_000);
-  expect(logged.at(-1)).toBe("info following the ledger again");
+  expect(logged().at(-1)).toBe("info following the ledger again");
   expect(mirror.notReadyReason()).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /** Packages of contracts that are read by their interfaces: missing, uploaded later, not vetted. Pauses are in virtual time. */
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/util/json.js";
 import { TOKEN_INTERFACES } from "../../../src/domain/token-interfaces.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
@@ -9,10 +9,7 @@ import { noToken } from "../../../src/ledger/participant/tokens.js";
 import { tableTemplates } from "../../../src/registry/engine/templates.js";
 import { MemoryStore } from "../../../src/state/memory-store.js";
 import { NotReady, type StoreReader } from "../../../src/state/port.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { read } from "../../fidelity/recordings.js";
-import { followerOf } from "../../fixtures/follower.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 import { creationsOf } from "../../scripted-participant/elements.js";
 import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger.js";
@@ -52,12 +49,6 @@ const SEARCH_MS = 30_000;
 /** Until what a package brings is served. */
 const SERVED_MS = 35_000;
 
-/** A store that a mirror writes. `held` has the ids of its contracts, in order. */
-interface Store {
-  readonly writer: PostgresWriter | MemoryStore;
-  readonly held: () => Promise<readonly string[]>;
-}
-
 /** None before the first snapshot. */
 function idsIn(reader: StoreReader): readonly string[] {
   try {
@@ -69,42 +60,13 @@ function idsIn(reader: StoreReader): readonly string[] {
   }
 }
 
-let schema: Schema;
-beforeAll(async () => {
-  schema = await freshSchema();
-});
-afterAll(() => schema.drop());
-
-const stores: Readonly<Record<string, () => Promise<Store>>> = {
-  async memory() {
-    const store = new MemoryStore();
-    return { writer: store, held: async () => idsIn(store) };
-  },
-  async PostgreSQL() {
-    await schema.empty();
-    const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
-    const content = { contentId: CONTENT, origin: "tests" };
-    const writer = await PostgresWriter.begin(schema.database, Number(state?.epoch), content, (error) => {
-      throw error;
-    });
-    const followed = followerOf(schema.database, { templates: withNamed });
-    return {
-      writer,
-      held: async () => {
-        await followed.refresh();
-        return idsIn(followed);
-      },
-    };
-  },
-};
-
 interface Setup {
   readonly participant: Participant;
   readonly ledger: ScriptedLedger;
   readonly logged: readonly string[];
   /** How many snapshots were asked for. */
   snapshots(): number;
-  held(): Promise<readonly string[]>;
+  held(): readonly string[];
   /** Waits until the store has these contracts, without virtual time. */
   holds(creations: readonly Creation[]): Promise<void>;
   /** Within SERVED_MS the store has the contracts of `after`; until then those of `before`. */
@@ -119,7 +81,6 @@ const idsOf = (creations: readonly Creation[]): readonly string[] =>
   creations.map(({ contractId }) => contractId).toSorted();
 
 async function mirrored(
-  makeStore: () => Promise<Store>,
   creations: readonly Creation[],
   packageNames: readonly string[],
   prepare: (participant: Participant) => void = () => undefined,
@@ -129,7 +90,8 @@ async function mirrored(
   for (const create of creations) ledger.transact([{ create }]);
   const participant = await Participant.start({ ledger, packageNames });
   prepare(participant);
-  const { writer, held } = await makeStore();
+  const store = new MemoryStore();
+  const held = () => idsIn(store);
   const clock = new VirtualClock();
   const end = new AbortController();
   const { signal } = end;
@@ -147,7 +109,7 @@ async function mirrored(
   );
   const logged: string[] = [];
   const now = () => clock.now;
-  const options = { writer, readWait: 1_000, now, clock: now, random: () => 0.5, pause, signal };
+  const options = { writer: store, readWait: 1_000, now, clock: now, random: () => 0.5, pause, signal };
   const limits = { unreadyAfter: 60_000, staleAfter: 300_000 };
   const { running } = mirrorOn(client, asked, limits, options, (line) => void logged.push(line));
   onTestFinished(async () => {
@@ -159,7 +121,7 @@ async function mirrored(
   /** Neither the poll of the ledger's end nor the search for packages. */
   const retry = () => pauses.find((ms) => ms !== 1_000 && ms !== SEARCH_MS);
   const holds = (wanted: readonly Creation[]) =>
-    until("the contracts are served", async () => String(await held()) === String(idsOf(wanted)));
+    until("the contracts are served", async () => String(held()) === String(idsOf(wanted)));
   return {
     participant,
     ledger,
@@ -172,7 +134,7 @@ async function mirrored(
       const begun = clock.now;
       await advance(SEARCH_MS);
       await until("the contracts are served", async () => {
-        const ids = String(await held());
+        const ids = String(held());
         if (ids === String(idsOf(after))) return true;
         expect(ids).toBe(String(idsOf(before)));
         await advance(retry() ?? 0);
@@ -199,116 +161,108 @@ const lines = ({ logged }: Setup, text: string): readonly string[] => logged.fil
 const LEFT_OUT = "contract skipped";
 const REOPENED = "the participant cannot compute views of contracts";
 
-describe.each(Object.entries(stores))("in %s", (_name, makeStore) => {
-  test("interfaces whose packages are missing are left out, and read once they are uploaded", async () => {
-    const present = INTERFACES.filter((name) => !HOLDINGS.includes(name));
-    const before = active.filter(isOf(...present));
-    expect([before.length, active.length]).toEqual([6, 70]);
-    const setup = await mirrored(makeStore, active, [TOKEN, ...present]);
-    await setup.holds(before);
-    await until("it is reported", () => lines(setup, "the participant lacks packages").length > 0);
-    expect(lines(setup, "the participant lacks packages")).toEqual([
-      expect.stringContaining(`"missing":${JSON.stringify(HOLDINGS)}`),
-    ]);
-    for (const name of HOLDINGS) setup.participant.upload(name);
-    await setup.becomes(before, active);
-    expect(lines(setup, LEFT_OUT)).toEqual([]);
-  });
+test("interfaces whose packages are missing are left out, and read once they are uploaded", async () => {
+  const present = INTERFACES.filter((name) => !HOLDINGS.includes(name));
+  const before = active.filter(isOf(...present));
+  expect([before.length, active.length]).toEqual([6, 70]);
+  const setup = await mirrored(active, [TOKEN, ...present]);
+  await setup.holds(before);
+  await until("it is reported", () => lines(setup, "the participant lacks packages").length > 0);
+  expect(lines(setup, "the participant lacks packages")).toEqual([
+    expect.stringContaining(`"missing":${JSON.stringify(HOLDINGS)}`),
+  ]);
+  for (const name of HOLDINGS) setup.participant.upload(name);
+  await setup.becomes(before, active);
+  expect(lines(setup, LEFT_OUT)).toEqual([]);
+});
 
-  test("contracts that implement an interface by a package that is uploaded later are read then", async () => {
-    const others = active.map((one) => ({ ...one, contractId: `${one.contractId}00`, packageName: "later-token" }));
-    const setup = await mirrored(makeStore, [...active, ...others], [TOKEN, ...INTERFACES]);
-    await setup.holds(active);
-    setup.participant.upload("later-token");
-    await setup.becomes(active, [...active, ...others]);
-    // What is created from now on comes by the stream.
-    const created = { ...others[0], contractId: "00later" } as Creation;
-    setup.ledger.transact([{ create: created }]);
-    await setup.holds([...active, ...others, created]);
-    expect(lines(setup, LEFT_OUT)).toEqual([]);
-  });
+test("contracts that implement an interface by a package that is uploaded later are read then", async () => {
+  const others = active.map((one) => ({ ...one, contractId: `${one.contractId}00`, packageName: "later-token" }));
+  const setup = await mirrored([...active, ...others], [TOKEN, ...INTERFACES]);
+  await setup.holds(active);
+  setup.participant.upload("later-token");
+  await setup.becomes(active, [...active, ...others]);
+  // What is created from now on comes by the stream.
+  const created = { ...others[0], contractId: "00later" } as Creation;
+  setup.ledger.transact([{ create: created }]);
+  await setup.holds([...active, ...others, created]);
+  expect(lines(setup, LEFT_OUT)).toEqual([]);
+});
 
-  test("a contract of a package that was missing is served with all that the package has", async () => {
-    const [offer] = active;
-    const admin = { admin: testTokenV2.admin };
-    const changed = { contractId: "00config", templateId: "c0:Later:Config", packageName: LATER, payload: admin };
-    const config = { ...offer, ...changed, views: [] } as unknown as Creation;
-    const setup = await mirrored(makeStore, active, [TOKEN, ...INTERFACES], undefined, withNamed);
-    await setup.holds(active);
-    setup.participant.upload(LATER);
-    setup.ledger.transact([{ create: config }]);
-    const created = { ...offer, contractId: "00later", packageName: LATER } as Creation;
-    setup.ledger.transact([{ create: created }]);
-    const before = String(idsOf(active));
-    await until("they are served", async () => {
-      const ids = String(await setup.held());
-      await setup.retry();
-      if (ids === before) return false;
-      expect(ids).toBe(String(idsOf([...active, config, created])));
-      return true;
-    });
-    expect(lines(setup, "snapshot of the ledger loaded").length).toBe(2);
+test("a contract of a package that was missing is served with all that the package has", async () => {
+  const [offer] = active;
+  const admin = { admin: testTokenV2.admin };
+  const changed = { contractId: "00config", templateId: "c0:Later:Config", packageName: LATER, payload: admin };
+  const config = { ...offer, ...changed, views: [] } as unknown as Creation;
+  const setup = await mirrored(active, [TOKEN, ...INTERFACES], undefined, withNamed);
+  await setup.holds(active);
+  setup.participant.upload(LATER);
+  setup.ledger.transact([{ create: config }]);
+  const created = { ...offer, contractId: "00later", packageName: LATER } as Creation;
+  setup.ledger.transact([{ create: created }]);
+  const before = String(idsOf(active));
+  await until("they are served", async () => {
+    const ids = String(setup.held());
+    await setup.retry();
+    if (ids === before) return false;
+    expect(ids).toBe(String(idsOf([...active, config, created])));
+    return true;
   });
+  expect(lines(setup, "snapshot of the ledger loaded").length).toBe(2);
+});
 
-  test("a package that is not vetted is asked for again once, then its contracts are left out until it is", async () => {
-    const others = active.map((one) => ({ ...one, contractId: `${one.contractId}00`, packageName: "later-token" }));
-    const setup = await mirrored(
-      makeStore,
-      [...active, ...others],
-      [TOKEN, "later-token", ...INTERFACES],
-      ({ unvetted }) => void unvetted.add("later-token"),
-    );
-    await setup.retries();
-    await setup.holds(active);
-    expect(setup.snapshots()).toBe(2);
-    expect(lines(setup, REOPENED)).toEqual([
-      expect.stringContaining("No vetted package for rendering the interface view for package-name 'later-token'"),
-    ]);
-    expect(lines(setup, LEFT_OUT).length).toBe(others.length);
-    // One more is no reason to open the stream again.
-    setup.ledger.transact([{ create: { ...others[0], contractId: "00another" } as Creation }]);
-    await until("it is left out", () => lines(setup, LEFT_OUT).length === others.length + 1);
-    expect(setup.snapshots()).toBe(2);
-    setup.participant.unvetted.clear();
-    const another = { ...others[0], contractId: "00another" } as Creation;
-    await setup.becomes(active, [...active, ...others, another]);
-  });
+test("a package that is not vetted is asked for again once, then its contracts are left out until it is", async () => {
+  const others = active.map((one) => ({ ...one, contractId: `${one.contractId}00`, packageName: "later-token" }));
+  const setup = await mirrored(
+    [...active, ...others],
+    [TOKEN, "later-token", ...INTERFACES],
+    ({ unvetted }) => void unvetted.add("later-token"),
+  );
+  await setup.retries();
+  await setup.holds(active);
+  expect(setup.snapshots()).toBe(2);
+  expect(lines(setup, REOPENED)).toEqual([
+    expect.stringContaining("No vetted package for rendering the interface view for package-name 'later-token'"),
+  ]);
+  expect(lines(setup, LEFT_OUT).length).toBe(others.length);
+  // One more is no reason to open the stream again.
+  setup.ledger.transact([{ create: { ...others[0], contractId: "00another" } as Creation }]);
+  await until("it is left out", () => lines(setup, LEFT_OUT).length === others.length + 1);
+  expect(setup.snapshots()).toBe(2);
+  setup.participant.unvetted.clear();
+  const another = { ...others[0], contractId: "00another" } as Creation;
+  await setup.becomes(active, [...active, ...others, another]);
+});
 
-  test("an update whose view another stream shows is read from that: nothing is left out", async () => {
-    const [first, ...rest] = active;
-    const begun = rest.slice(1);
-    const setup = await mirrored(
-      makeStore,
-      begun,
-      [TOKEN, ...INTERFACES],
-      ({ unvetted }) => void unvetted.add("later"),
-    );
-    await setup.holds(begun);
-    // From an update the stream is resumed, else a snapshot is taken.
-    setup.ledger.transact(rest.slice(0, 1).map((create) => ({ create })));
-    await setup.holds(rest);
-    const snapshots = setup.snapshots();
-    const created = { ...first, packageName: "later" } as Creation;
-    setup.participant.upload("later");
-    setup.ledger.transact([{ create: created }]);
-    await until("the stream is given up", () => lines(setup, REOPENED).length > 0);
-    setup.participant.unvetted.clear();
-    await setup.retries();
-    await setup.holds([...rest, created]);
-    expect(lines(setup, LEFT_OUT)).toEqual([]);
-    await until("the incident ends", () => lines(setup, "following the ledger again").length === 1);
-    expect(setup.snapshots()).toBe(snapshots);
-  });
+test("an update whose view another stream shows is read from that: nothing is left out", async () => {
+  const [first, ...rest] = active;
+  const begun = rest.slice(1);
+  const setup = await mirrored(begun, [TOKEN, ...INTERFACES], ({ unvetted }) => void unvetted.add("later"));
+  await setup.holds(begun);
+  // From an update the stream is resumed, else a snapshot is taken.
+  setup.ledger.transact(rest.slice(0, 1).map((create) => ({ create })));
+  await setup.holds(rest);
+  const snapshots = setup.snapshots();
+  const created = { ...first, packageName: "later" } as Creation;
+  setup.participant.upload("later");
+  setup.ledger.transact([{ create: created }]);
+  await until("the stream is given up", () => lines(setup, REOPENED).length > 0);
+  setup.participant.unvetted.clear();
+  await setup.retries();
+  await setup.holds([...rest, created]);
+  expect(lines(setup, LEFT_OUT)).toEqual([]);
+  await until("the incident ends", () => lines(setup, "following the ledger again").length === 1);
+  expect(setup.snapshots()).toBe(snapshots);
+});
 
-  test("a view that the template itself refuses is left out at once", async () => {
-    const [first, ...rest] = active;
-    const setup = await mirrored(makeStore, rest, [TOKEN, ...INTERFACES]);
-    await setup.holds(rest);
-    const views = first?.views?.map((view) => ({ ...view, failure: "DAML_FAILURE(9,0af76519): no" }));
-    setup.ledger.transact([{ create: { ...first, views } as Creation }]);
-    await until("it is reported", () => lines(setup, LEFT_OUT).length > 0);
-    expect(lines(setup, LEFT_OUT)).toEqual([expect.stringContaining("DAML_FAILURE(9,0af76519): no")]);
-    expect(lines(setup, REOPENED)).toEqual([]);
-    await setup.holds(rest);
-  });
+test("a view that the template itself refuses is left out at once", async () => {
+  const [first, ...rest] = active;
+  const setup = await mirrored(rest, [TOKEN, ...INTERFACES]);
+  await setup.holds(rest);
+  const views = first?.views?.map((view) => ({ ...view, failure: "DAML_FAILURE(9,0af76519): no" }));
+  setup.ledger.transact([{ create: { ...first, views } as Creation }]);
+  await until("it is reported", () => lines(setup, LEFT_OUT).length > 0);
+  expect(lines(setup, LEFT_OUT)).toEqual([expect.stringContaining("DAML_FAILURE(9,0af76519): no")]);
+  expect(lines(setup, REOPENED)).toEqual([]);
+  await setup.holds(rest);
 });

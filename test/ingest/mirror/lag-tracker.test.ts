@@ -46,16 +46,6 @@ describe("the status of the mirror", () => {
     expect(lag.status.age).toBe(250);
   });
 
-  test("ages while the ledger moves away, and is current again when it is reached", () => {
-    const { clock, lag, confirm } = current();
-    clock.now += 5_000;
-    confirm(20);
-    lag.reached(19);
-    expect(lag.status).toEqual({ offset: 19, age: 5_000 });
-    lag.reached(25);
-    expect(lag.status).toEqual({ offset: 25, age: 0 });
-  });
-
   test("is renewed neither by updates nor by a read alone, nor aged by the answer to an earlier request", async () => {
     const { clock, lag, readEnd, confirm } = current();
     clock.now += 5_000;
@@ -67,28 +57,9 @@ describe("the status of the mirror", () => {
     expect(lag.status.age).toBe(0);
     await expect(lag.readEnd()).rejects.toThrow("the ledger does not answer");
   });
-
-  test("has a lower offset after the snapshot of a restored ledger", () => {
-    const { clock, lag, confirm } = current(100);
-    clock.now += 1_000;
-    lag.reached(40);
-    confirm(40);
-    expect(lag.status).toEqual({ offset: 40, age: 0 });
-  });
 });
 
 describe("while others write to the ledger", () => {
-  test("each end that is reached renews the age, though later ones are not", () => {
-    const { clock, lag, confirm } = current(10);
-    // The ledger moves by 60 offsets a second, and the store follows a poll later.
-    for (let second = 1; second <= 20; second++) {
-      clock.now += 1_000;
-      confirm(10 + 60 * second);
-      lag.reached(10 + 60 * (second - 1));
-      expect(lag.status.age).toBe(1_000);
-    }
-  });
-
   test("the list of ends is bounded: the oldest and the newest are kept", () => {
     const { clock, lag, confirm } = current(10);
     const begun = clock.now;
@@ -144,16 +115,6 @@ describe("an end that was read after others", () => {
     expect(lag.hasReachedEndAfter(reads)).toBe(false);
     lag.confirm(await readEnd(10));
     expect(lag.hasReachedEndAfter(reads)).toBe(true);
-  });
-
-  test("and every move of the store, is told", async () => {
-    const { lag, readEnd } = current();
-    const end = await readEnd(11);
-    for (const move of [() => lag.reached(11), () => lag.confirm(end), () => lag.reached(12)]) {
-      const { moved } = lag;
-      move();
-      await expect(moved).resolves.toBeUndefined();
-    }
   });
 });
 

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 /** A mirror that has followed for some time without a package. */
 async function withoutPackage() {
-  const setup = mirrored([APP, HOLDING], [APP]);
+  const setup = mirrored({ asked: [APP, HOLDING], packageNames: [APP] });
   await setup.advance(5_000);
   expect(setup.mirror.notReadyReason()).toBeUndefined();
   return setup;
@@ -79,7 +79,7 @@ test("it is named once in the log, and a snapshot is taken once it is found", as
 });
 
 test("another process takes a snapshot where contracts are left out since the store was filled", async () => {
-  const { ledger, participant, store, client, advance } = mirrored([APP, HOLDING]);
+  const { ledger, participant, store, client, advance } = mirrored({ asked: [APP, HOLDING] });
   const updateAfter = async (id: string) => {
     ledger.transact([{ create: offer(id) }]);
     await advance(5_000);

@@ -16,7 +16,7 @@ const BOTH = [operator, OTHER].toSorted();
 
 /** Of the operator is the offer `first`, of the other party `others`. Neither of them sees that of a third one. */
 function setUp(rights: ReadAs | LedgerError = [operator]) {
-  const setup = mirrored(["utility-registry-app-v0"], undefined, rights);
+  const setup = mirrored({ rights });
   const { ledger, store, logged, mirror } = setup;
   const of = (party: string, contractId: string) => ({ ...offer(contractId), signatories: [party] });
   const create = (party: string, contractId: string) => void ledger.transact([{ create: of(party, contractId) }]);

@@ -4,14 +4,13 @@ import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { TokenSource } from "../../../src/ledger/participant/tokens.js";
 import { templates } from "../../../src/registry/utility/templates.js";
-import { payload } from "../../fixtures/elements.js";
 import { until } from "../../fixtures/wait.js";
 import { KnownFilters } from "../../../src/ledger/participant/client.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { Tokens } from "../../scripted-participant/tokens.js";
 import { operator, type RunningMirror, startMirror } from "./run-mirror.js";
-import { creation, offer } from "../../simulation/script.js";
+import { offer } from "../../simulation/script.js";
 
 async function participantWith(options: Parameters<typeof Participant.start>[0] = {}): Promise<Participant> {
   const participant = await Participant.start({ checkpointMs: 20, ...options });
@@ -81,10 +80,6 @@ const CREDENTIALS = "utility-credential-v0";
 
 const all = [...new Set(new KnownFilters(templates).present.map(({ packageName }) => packageName))];
 
-const credential = (id: string) => ({
-  create: creation("Credential", id, payload.credential("alice", ["holds=USD"])),
-});
-
 /** A mirror of an offer, on a participant with these packages. */
 async function following(packageNames: readonly string[]) {
   const ledger = new ScriptedLedger();
@@ -112,35 +107,6 @@ describe("a participant that lacks packages", () => {
     await holds("offer-2");
     // Another process goes on with it only while the participant lacks the same.
     expect(store.checkpoint?.updateId).toBeDefined();
-  });
-
-  test("is followed without the interfaces of version 2", async () => {
-    const { ledger, isReady, held, holds, logged } = await following(
-      all.filter((name) => !name.startsWith("splice-api-token")),
-    );
-    await until("it is ready", isReady);
-    ledger.transact([credential("credential")]);
-    await holds("credential");
-    expect(await held()).toEqual(["credential", "offer"]);
-    const warnings = logged.filter((line) => line.startsWith("warn the participant lacks"));
-    expect(warnings).toHaveLength(1);
-    for (const name of ["transfer-instruction", "allocation", "allocation-instruction"])
-      expect(warnings[0]).toContain(`splice-api-token-${name}-v2`);
-  });
-
-  test("is read again with the contracts of before when one is uploaded", async () => {
-    const { ledger, participant, isReady, held, holds, logged, store } = await following(
-      all.filter((name) => name !== CREDENTIALS),
-    );
-    await until("it is ready", isReady);
-    participant.upload(CREDENTIALS);
-    ledger.transact([credential("before")]);
-    await holds("before");
-    ledger.transact([credential("after")]);
-    await holds("after");
-    expect(await held()).toEqual(["after", "before", "offer"]);
-    expect(store.checkpoint?.updateId).toBeDefined();
-    expect(logged.filter((line) => line.includes("packages that it lacked"))).toHaveLength(1);
   });
 
   test("and has none of them is asked again until it has", async () => {

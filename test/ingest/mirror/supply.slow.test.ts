@@ -141,20 +141,6 @@ test("holdings that are made, split, locked, moved and burned are followed, as o
   expect((await supplies(later.url)).of).toEqual({ EUR: "0.0000000000", USD: "74.7500000000" });
 });
 
-test("an update of other contracts moves the time, and one that is not for us does not", async () => {
-  const { ledger, service } = await following({}, holding("a", "1.0000000000"));
-  const other = ledger.transact(creations(configuration("GBP")));
-  const zero = "0.0000000000";
-  expect(await suppliesAt(service, other)).toEqual({ EUR: zero, GBP: zero, USD: "1.0000000000" });
-  ledger.transact(creations(unseen(holding("unseen", "1000.0000000000"))));
-  ledger.topology("somebody::1220");
-  ledger.checkpoint();
-  // A question for a contract that is not there waits until the mirror has reached the ledger's end.
-  const path = `${registry()}/transfer-instruction/v2/nowhere/choice-contexts/reject`;
-  expect((await fetch(service.url + path, { method: "POST" })).status).toBe(404);
-  expect((await supplies(service.url)).asOf).toBe(timeAt(other));
-});
-
 test("it is absent if holdings are not counted", async () => {
   const { ledger, service } = await following({ totalSupply: false }, holding("a", "1.0000000000"));
   ledger.transact(creations(holding("b", "2.0000000000", "USD", LOCKED), configuration("GBP")));

@@ -1,6 +1,7 @@
 /** URLs with a user and a password: both are sent to a gateway, and no failure shows them. */
 import { createServer } from "node:http";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createSource } from "../../../src/ingest/create-source.js";
 import { callParticipant } from "../../../src/ledger/participant/http.js";
 import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
 import { clientCredentials } from "../../../src/ledger/participant/tokens.js";
@@ -86,8 +87,20 @@ test("what is called by the wrong path is named with it", async () => {
   );
 });
 
-test("a failed check names the participant by origin and path", async () => {
+test("the source, and a failed check, are named by origin and path", async () => {
   const url = secretly(new URL("http://participant.example:7575"));
+  const options = {
+    participant: { url, parties: [], ca: undefined, credentials: undefined },
+    snapshotPath: "",
+    database: undefined,
+    limits: { unreadyAfter: 1, staleAfter: 1, readWait: 0 },
+    kept: {},
+  };
+  const roles = { mirrors: true, answers: true };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const source = createSource(options, roles, [], Date.now, () => performance.now(), log);
+  onTestFinished(() => source.close());
+  expect(source.name).toBe("http://participant.example:7575/json");
   const { message } = participantFailure(url, await failureOf(call(secretly(await closedPort()))));
   expect(message).toContain("the participant at http://participant.example:7575/json cannot be read");
   expectNoSecret(message);

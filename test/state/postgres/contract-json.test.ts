@@ -10,9 +10,8 @@ import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { templates } from "../../../src/registry/utility/templates.js";
 import { encodeParsed } from "../../../src/state/postgres/contract-json.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { apple, type Fruit, fruit, fruits, pear } from "../../fixtures/fruits.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { beginWriter, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 const withFields = (fields: unknown) => ({ ...fruit("a"), fields: fields as Fruit });
 
@@ -133,8 +132,7 @@ describe("a log", () => {
 
   const begin = async () => {
     const lost: unknown[] = [];
-    const content = { contentId: CONTENT, origin: "tests" };
-    const writer = await PostgresWriter.begin(schema.database, 0, content, (error) => lost.push(error));
+    const writer = await beginWriter(schema.database, { onLost: (error) => lost.push(error) });
     return { writer, lost, log: new PostgresLog(schema.database, { templates: fruits, contentId: CONTENT }) };
   };
   const loaded = (log: PostgresLog) =>

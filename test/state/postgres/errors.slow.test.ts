@@ -6,11 +6,10 @@ import { StoreUnavailable } from "../../../src/state/port.js";
 import { Database } from "../../../src/state/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/state/postgres/errors.js";
 import { migrate } from "../../../src/state/postgres/migrate.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, ownServer } from "../../fixtures/postgres.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { beginWriter, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Part of every statement and of its values. */
@@ -101,7 +100,7 @@ test("a query that violates a constraint, and one on a missing schema", async ()
   await expectFailure(schema.database.query(insert), "defect", "duplicate key value violates unique constraint");
   const fresh = await freshDatabase();
   onTestFinished(() => fresh.drop());
-  const begun = PostgresWriter.begin(databaseAt(fresh.url), 1, { contentId: SECRET, origin: SECRET }, () => {});
+  const begun = beginWriter(databaseAt(fresh.url), { contentId: SECRET, origin: () => SECRET });
   await expectFailure(begun, "schema", 'relation "offledger.state" does not exist (SQLSTATE 42P01)');
 });
 
@@ -185,8 +184,8 @@ test("a server that stops is unavailable for readers and writers, and recovers",
   await database.query({ name: "begin", text: begin }, [contentHash(CONTENT), CONTENT]);
   for (const mode of ["fast", "immediate"] as const) {
     const lost: DatabaseError[] = [];
-    const content = { contentId: CONTENT, origin: SECRET };
-    const writer = await PostgresWriter.begin(database, 0, content, (error) => lost.push(error));
+    const onLost = (error: DatabaseError) => void lost.push(error);
+    const writer = await beginWriter(database, { origin: () => SECRET, onLost });
     await writer.replace([fruit(SECRET)], 10);
     const followed = followerOf(database, { templates: fruits });
     const { refresh, bodies, follower } = followed;

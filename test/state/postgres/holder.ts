@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/state/postgres/database.js";
 import { asDatabaseError } from "../../../src/state/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../../src/ingest/lease.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
+import { beginWriter } from "../../fixtures/postgres-schema.js";
 
 /** Messages to the parent. */
 export type Said =
@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 
 async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   let lost = 0;
-  const writer = await PostgresWriter.begin(database, epoch, { contentId: "tests", origin: "tests" }, () => lost++);
+  const writer = await beginWriter(database, { epoch, onLost: () => lost++ });
   process.on("message", (id: string) => {
     const offset = (writer.checkpoint?.offset ?? 0) + 1;
     void writer.apply([{ active: fruit(id) }], offset).then(

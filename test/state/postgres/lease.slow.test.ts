@@ -7,10 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { Database } from "../../../src/state/postgres/database.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../../src/ingest/lease.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { startCuttableProxy } from "../../fixtures/cuttable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { beginWriter, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { gate, MAX_WAIT_MS, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
@@ -64,9 +63,6 @@ function holding(lease = leaseOn(), run: (term: LeadershipTerm) => Promise<unkno
   /** `begun` resolves with the epoch, `ended` with the error of `hold`; undefined if there was none. */
   return { begun: begun.opened.then(() => epochs[0] ?? Number.NaN), ended };
 }
-
-const writerOf = (epoch: number) =>
-  PostgresWriter.begin(schema.database, epoch, { contentId: "tests", origin: "tests" }, () => {});
 
 /** The age in the database, in seconds. */
 const storedAge = async () => {
@@ -137,7 +133,7 @@ describe("a term", () => {
   test("stores the age once it is known", async () => {
     let age: number | undefined;
     const { begun } = holding(leaseOn(), (term) => {
-      term.age = () => age;
+      term.followed = { age: () => age, otherHistory: () => undefined };
       return over(term);
     });
     await begun;
@@ -151,7 +147,7 @@ describe("a term", () => {
 });
 
 test("a leader process loses the lease when it freezes, and cannot write after it resumes", async () => {
-  await (await writerOf(0)).replace([fruit("a")], 10);
+  await (await beginWriter(schema.database)).replace([fruit("a")], 10);
   const file = fileURLToPath(new URL("holder.ts", import.meta.url));
   const child = fork(file, [schema.url], { execArgv: ["--import", "tsx"] });
   const exited = once(child, "exit");
@@ -169,7 +165,7 @@ test("a leader process loses the lease when it freezes, and cannot write after i
   const next = holding();
   child.kill("SIGSTOP");
   expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
-  const writer = await writerOf(2);
+  const writer = await beginWriter(schema.database, { epoch: 2 });
   expect(writer.checkpoint?.offset).toBe(11);
   for (const late of ["too-late", "much-too-late"]) child.send(late);
   child.kill("SIGCONT");

@@ -6,9 +6,9 @@ import { StoreUnavailable } from "../../../src/state/port.js";
 import { channels, Database } from "../../../src/state/postgres/database.js";
 import { PostgresLog } from "../../../src/state/postgres/log.js";
 import { trimStatement } from "../../../src/state/postgres/cleanup.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
-import { clock, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
-import { followerOf } from "../../fixtures/follower.js";
+import type { PostgresWriter } from "../../../src/state/postgres/writer.js";
+import { beginWriter, CONTENT, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { followedWriter, followerOf } from "../../fixtures/follower.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { until, within } from "../../fixtures/wait.js";
 import { storeConformance } from "../conformance/conformance.js";
@@ -27,11 +27,8 @@ async function nextWriter(
   origin = "tests",
   pause = async () => {},
 ): Promise<{ epoch: number; writer: PostgresWriter }> {
-  const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
-  const epoch = Number(state?.epoch);
-  const content = { contentId: CONTENT, origin };
-  const writing = PostgresWriter.begin(schema.database, epoch, content, () => undefined, signal, { clock, pause });
-  return { epoch, writer: await writing };
+  const epoch = await schema.nextEpoch();
+  return { epoch, writer: await beginWriter(schema.database, { epoch, origin: () => origin, pause }) };
 }
 
 logConformance("PostgreSQL", async (templates) => {
@@ -86,22 +83,10 @@ logConformance("PostgreSQL", async (templates) => {
 /** It moves with each write. */
 storeConformance("PostgreSQL by way of a follower", async (templates) => {
   const { writer } = await nextWriter();
-  const follower = followerOf(schema.database, { templates });
+  const reader = followerOf(schema.database, { templates });
   return {
-    writer: {
-      get checkpoint() {
-        return writer.checkpoint;
-      },
-      async replace(...values) {
-        await writer.replace(...values);
-        await follower.refresh();
-      },
-      async apply(...values) {
-        await writer.apply(...values);
-        await follower.refresh();
-      },
-    },
-    reader: follower,
+    writer: followedWriter(writer, reader.refresh),
+    reader,
     keepsBodiesApart: true,
     close: () => schema.empty(),
   };
@@ -116,8 +101,7 @@ test("notices of other contents are not told", async () => {
     others,
     epoch,
   ]);
-  const content = { contentId: others, origin: "tests" };
-  const other = await PostgresWriter.begin(schema.database, epoch, content, () => undefined);
+  const other = await beginWriter(schema.database, { epoch, contentId: others });
   await writer.replace([fruit("a")], 5);
 
   const counts = { listening: 0, committed: 0 };
@@ -147,6 +131,8 @@ test("notices of other contents are not told", async () => {
   expect(counts.committed).toBe(4);
   end.abort();
   await ended;
+  const listening = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+  await until("its session has ended", async () => (await schema.sql(listening)).length === 0, 5_000);
 });
 
 describe("without a database", () => {

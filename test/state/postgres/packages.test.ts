@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { contentHash } from "../../../src/state/lookup-hash.js";
 import { StoredPackages } from "../../../src/state/postgres/packages.js";
-import { PostgresWriter } from "../../../src/state/postgres/writer.js";
+import type { PostgresWriter } from "../../../src/state/postgres/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
-import { CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+import { beginWriter, CONTENT, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 let schema: Schema;
 beforeAll(async () => {
@@ -18,8 +18,7 @@ async function writerOf(contentId: string): Promise<PostgresWriter> {
     contentHash(contentId),
     contentId,
   ]);
-  const content = { contentId, origin: "tests" };
-  return PostgresWriter.begin(schema.database, 0, content, () => undefined);
+  return beginWriter(schema.database, { contentId });
 }
 
 const idsOf = async (contentId: string) => (await new StoredPackages(schema.database, contentId).ids()).toSorted();

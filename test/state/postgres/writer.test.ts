@@ -5,15 +5,12 @@ import { parseRegistryFile } from "../../../src/registry/engine/file.js";
 import { tableRegistry } from "../../../src/registry/engine/table-registry.js";
 import { contentId } from "../../../src/state/postgres/content-id.js";
 import { DatabaseError } from "../../../src/state/postgres/errors.js";
-import { type ContentIdentity, PostgresWriter } from "../../../src/state/postgres/writer.js";
-import { abortablePause } from "../../../src/util/async.js";
+import type { PostgresWriter, WriterOptions } from "../../../src/state/postgres/writer.js";
 import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
 import { followerOf } from "../../fixtures/follower.js";
 import { PausableDatabase } from "../../fixtures/pausable-database.js";
-import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
+import { beginWriter, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";
-
-const OURS: ContentIdentity = { contentId: "tests", origin: "tests" };
 
 let schema: Schema;
 beforeAll(async () => {
@@ -29,24 +26,10 @@ interface Writer {
 }
 
 /** A writer in a new epoch. */
-async function nextWriter(
-  content: ContentIdentity,
-  database = schema.database,
-  signal?: AbortSignal,
-  waiting?: Parameters<typeof PostgresWriter.begin>[5],
-): Promise<Writer> {
-  const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
+async function nextWriter(options: Partial<WriterOptions> = {}, database = schema.database): Promise<Writer> {
   const lost: DatabaseError[] = [];
-  const report = (error: DatabaseError) => void lost.push(error);
-  const writer = await PostgresWriter.begin(database, Number(state?.epoch), content, report, signal, waiting);
-  return { writer, lost };
-}
-
-/** A writer whose swaps to a loaded snapshot can be paused. */
-async function pausableWriter(content: ContentIdentity) {
-  const database = new PausableDatabase({ url: schema.url, maxConnections: 4 });
-  onTestFinished(() => database.close());
-  return { ...(await nextWriter(content, database)), pauseSwap: () => database.pause("query", "swap-generation") };
+  const onLost = (error: DatabaseError) => void lost.push(error);
+  return { writer: await beginWriter(database, { epoch: await schema.nextEpoch(), onLost, ...options }), lost };
 }
 
 /** Offset, ids of apples and the sum "USD", for a new reader. */
@@ -96,9 +79,9 @@ describe("a writer of an old epoch", () => {
   ];
 
   test.each(writes)("writes nothing and reports once that it is lost: %s", async (_what, write) => {
-    const { writer, lost } = await nextWriter(OURS);
+    const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a"), counted("b", 5n)], 10);
-    const next = await nextWriter(OURS);
+    const next = await nextWriter();
     const rows = await allRows();
     const failure = await failureOf(write(writer));
     expect(failure).toBeInstanceOf(DatabaseError);
@@ -115,11 +98,13 @@ describe("a writer of an old epoch", () => {
   });
 
   test("deletes nothing that the next writer loads", async () => {
-    const { writer } = await nextWriter(OURS);
+    const { writer } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     await writer.apply([active("b"), { archived: "a" }], 11);
-    const next = await pausableWriter(OURS);
-    const swap = next.pauseSwap();
+    const database = new PausableDatabase({ url: schema.url, maxConnections: 4 });
+    onTestFinished(() => database.close());
+    const next = await nextWriter({}, database);
+    const swap = database.pause("query", "swap-generation");
     const replacing = next.writer.replace(snapshot, 5);
     await swap.reached;
     await writer.cleanUp();
@@ -135,31 +120,11 @@ describe("a writer of an old epoch", () => {
 });
 
 describe("a writer", () => {
-  test("loads concurrent snapshots one after the other, and deletes none that it is loading", async () => {
-    const { writer, pauseSwap } = await pausableWriter(OURS);
-    await writer.replace([fruit("a")], 10);
-    const [swap, later] = [pauseSwap(), pauseSwap()];
-    const first = writer.replace(snapshot, 20);
-    await swap.reached;
-    const second = writer.replace([fruit("b")], 30);
-    // A second load that does not wait would delete the first.
-    await writer.cleanUp();
-    swap.resume();
-    await first;
-    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    await later.reached;
-    await writer.cleanUp();
-    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    later.resume();
-    await second;
-    expect(await stored()).toEqual([30, ["b"], 0n]);
-  });
-
   test.each([
     ["ten minutes after they were served", "- interval '10 minutes'"],
     ["that were retired by a clock which was set back", "+ interval '1 minute'"],
   ])("cleans up old snapshots %s, and unfinished ones at once", async (_when, later) => {
-    const { writer } = await nextWriter(OURS);
+    const { writer } = await nextWriter();
     await writer.replace([fruit("a", { supply: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
     await writer.apply([{ archived: "a" }, active("c")], 11);
     const served = async () => {
@@ -193,7 +158,7 @@ describe("a writer", () => {
     const pauses: number[] = [];
     const { clock: slow, taking } = slowClock();
     const pause = async (ms: number) => void pauses.push(ms);
-    const { writer } = await nextWriter(OURS, schema.database, undefined, { clock: slow, pause });
+    const { writer } = await nextWriter({ clock: slow, pause });
     await writer.replace(snapshot, 10);
     expect(pauses).toEqual([]);
     await writer.replace(taking(100), 11);
@@ -204,8 +169,7 @@ describe("a writer", () => {
   test("serves no snapshot after the end of its term", async () => {
     const end = new AbortController();
     const { clock: slow, taking } = slowClock();
-    const waiting = { clock: slow, pause: abortablePause(end.signal) };
-    const { writer, lost } = await nextWriter(OURS, schema.database, end.signal, waiting);
+    const { writer, lost } = await nextWriter({ clock: slow, signal: end.signal });
     await writer.replace([fruit("a"), counted("b", 5n)], 10);
     const replacing = failureOf(writer.replace(taking(60_000), 11));
     await until("it is filled", async () => (await schema.sql(MARKED)).length > 0);
@@ -214,24 +178,12 @@ describe("a writer", () => {
     expect([lost.length, await stored()]).toEqual([1, [10, ["a"], 5n]]);
   });
 
-  test("rejects one of two concurrent updates, and is lost", async () => {
-    const { writer, lost } = await nextWriter(OURS);
-    await writer.replace([fruit("a")], 10);
-    const outcomes = await Promise.allSettled([writer.apply([active("b")], 11), writer.apply([active("c")], 12)]);
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    expect(lost).toHaveLength(1);
-    expect([
-      [11, ["a", "b"], 0n],
-      [12, ["a", "c"], 0n],
-    ]).toContainEqual(await stored());
-  });
-
   test.each([
     ["moved on", "ledger_offset = 11"],
     ["restored", "ledger_offset = 9"],
     ["taken over", "epoch = epoch + 1"],
   ])("is lost, once, if the store was %s by another process", async (_what, change) => {
-    const { writer, lost } = await nextWriter(OURS);
+    const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a"), counted("b", 5n)], 10);
     await schema.sql(`UPDATE offledger.state SET ${change}`);
     const rows = await allRows();
@@ -245,12 +197,12 @@ describe("a writer", () => {
 });
 
 describe("the next writer resumes", () => {
-  test.each<[string, ContentIdentity, boolean]>([
-    ["with the same content and origin", OURS, true],
-    ["not with another content", { ...OURS, contentId: "others" }, false],
-    ["not with another origin", { ...OURS, origin: "another ledger" }, false],
+  test.each<[string, Partial<WriterOptions>, boolean]>([
+    ["with the same content and origin", {}, true],
+    ["not with another content", { contentId: "others" }, false],
+    ["not with another origin", { origin: () => "another ledger" }, false],
   ])("%s", async (_what, content, resumes) => {
-    const { writer } = await nextWriter({ ...content, contentId: "tests", origin: "tests" });
+    const { writer } = await nextWriter();
     await writer.replace([fruit("a", { labels: ["a", "b"] })], 10);
     await writer.apply([], 11, undefined, "update-11");
     const { checkpoint } = (await nextWriter(content)).writer;
