@@ -148,15 +148,18 @@ export class Coalescing {
 
   /** Call this for each change. */
   changed(): void {
-    const now = this.clock();
-    this.#changedAt ??= now;
-    if (this.#timer !== undefined || this.#isReleasing || this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - now));
+    this.#changedAt ??= this.clock();
+    if (this.#timer === undefined && !this.#isReleasing) this.#schedule();
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    if (this.#changedAt === undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - this.clock()));
   }
 
   /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
@@ -170,7 +173,6 @@ export class Coalescing {
     this.#notBefore = Math.max(begunAt + this.mergeMs, this.clock() + took);
     this.lagMs = this.clock() - changedAt;
     this.#isReleasing = false;
-    // It has changed meanwhile.
-    if (this.#changedAt !== undefined) this.changed();
+    this.#schedule();
   }
 }
