@@ -224,7 +224,7 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   [
     "blobs in base64url",
     having("createdEventBlob", ({ createdEventBlob: blob }) => ({
-      createdEventBlob: `${String(blob).replaceAll("=", "")}-_`,
+      createdEventBlob: `${(blob as string).replaceAll("=", "")}-_`,
     })),
     ["blobs"],
   ],
