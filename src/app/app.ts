@@ -170,7 +170,7 @@ async function start(
   const { metrics, requests } = telemetry;
   const bindings = roles.answers
     ? services(executor, { ...serviceOptions, transfers: metrics?.transfers })
-    : health(notReadyReason);
+    : [health(notReadyReason)];
   const guarded = [...bindings.map(({ service }) => service), ...(watch === undefined ? [] : [watch.service])];
   const plugins = roles.answers ? createAuth(config, guarded, now, clock) : [];
   if (metrics !== undefined && requests !== undefined) {

@@ -119,7 +119,7 @@ const PROBE_PATHS = ["/livez", "/readyz"];
 
 /** What the composition root gives to the operator's port. */
 interface Served extends Pick<OperatorServerOptions, "bindings" | "exposition"> {
-  readonly health: readonly ServiceBinding[];
+  readonly health: ServiceBinding;
 }
 
 export interface RunningOperator {
@@ -141,7 +141,7 @@ export async function startOperator(
   const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
   // A process that answers nothing has nothing to show.
   const page = bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
-  const served = { bindings: [...bindings, ...health], probePaths: PROBE_PATHS, exposition };
+  const served = { bindings: [...bindings, health], probePaths: PROBE_PATHS, exposition };
   try {
     const started = { ...served, ...shared, ...page, tokenFile: operatorTokenFile, host, port, log };
     const { url, close } = await startOperatorServer(started);

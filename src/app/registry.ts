@@ -9,6 +9,7 @@ import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { packagedRegistries, settings } from "../config/settings.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
+import type { ContractSelector } from "../registry/engine/selector.js";
 import { checkExtension } from "../registry/engine/extend.js";
 import { checkRegistryFile } from "../registry/engine/file.js";
 import type { Table } from "../registry/engine/table-types.js";
@@ -112,14 +113,11 @@ async function loadRegistryFile(path: string, below: readonly string[] = []): Pr
     base === "utility"
       ? { kind: "utility", base: utilityTable() }
       : await loadRegistryFile(baseOf(path, base), [...below, path]);
-  if (loaded.kind === "file") {
-    const { table } = loaded;
-    return {
-      kind: "file",
-      table: await readSettingFile(VARIABLE, ACCEPTS, path, (file) => checkExtension(table, file)),
-    };
-  }
-  return { kind: "utility", base: await extendUtilityTable(VARIABLE, ACCEPTS, path, loaded.base) };
+  const extend = <S extends ContractSelector>(table: Table<S>) =>
+    readSettingFile(VARIABLE, ACCEPTS, path, (file) => checkExtension(table, file));
+  return loaded.kind === "file"
+    ? { kind: "file", table: await extend(loaded.table) }
+    : { kind: "utility", base: { ...loaded.base, table: await extend(loaded.base.table) } };
 }
 
 /** The path of what a file extends, which is not the Registry Utility. */
@@ -127,20 +125,14 @@ const baseOf = (path: string, base: string): string =>
   base === "standard" ? packageFile("#registries/standard.yaml") : resolve(dirname(path), base);
 
 /** What the parsed content of a registry file extends: `utility`, `standard`, or a path; undefined if it says nothing of it. */
-const extendedBy = (file: unknown): string | undefined =>
-  typeof file === "object" && file !== null && "extends" in file && typeof file.extends === "string"
-    ? file.extends
-    : undefined;
+function extendedBy(file: unknown): string | undefined {
+  const { extends: base } = fieldsOf(file) ?? {};
+  return typeof base === "string" ? base : undefined;
+}
 
-const extendUtilityTable = async (
-  variable: string,
-  accepts: string,
-  path: string,
-  base: UtilityTable,
-): Promise<UtilityTable> => ({
-  ...base,
-  table: await readSettingFile(variable, accepts, path, (file) => checkExtension(base.table, file)),
-});
+/** The fields of an object; undefined for another value. */
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
 
 /**
  * The choice contexts in force: those of the Registry Utility with the changes of a module and of the operator's file.
@@ -159,7 +151,8 @@ export async function loadContexts(config: Config, extension?: unknown): Promise
 async function readContexts({ contexts: path }: Config, base: UtilityTable): Promise<UtilityContexts> {
   if (path === undefined) return compileUtility(base);
   const accepts = "the path of a YAML file of choice contexts";
-  return compileUtility(await extendUtilityTable("OFFLEDGER_CONTEXTS", accepts, path, base));
+  const table = await readSettingFile("OFFLEDGER_CONTEXTS", accepts, path, (file) => checkExtension(base.table, file));
+  return compileUtility({ ...base, table });
 }
 
 /** A wrong setting must not go unnoticed. */
@@ -201,31 +194,27 @@ const methods = [
 
 /** Why a value is not a registry, as a predicate of a sentence; undefined if it is one. */
 function findDefect(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return "must be an object that implements Registry";
-  const fields = value as Readonly<Record<string, unknown>>;
+  const fields = fieldsOf(value);
+  if (fields === undefined) return "must be an object that implements Registry";
   if (typeof fields.name !== "string") return "has no name";
   if (!Array.isArray(fields.templates)) return "has no list of templates";
-  if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
+  if (fieldsOf(fields.supportedApis) === undefined) return "has no supportedApis";
   if (!fields.templates.every(isTemplate)) return "has a template without packageName, qualifiedName or parse";
-  if (fields.checks !== undefined && !isListOfChecks(fields.checks)) return "has a check without template or warnings";
+  if (fields.checks !== undefined && !(Array.isArray(fields.checks) && fields.checks.every(isCheck)))
+    return "has a check without template or warnings";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   if (missing.length > 0) return `lacks ${missing.join(", ")}`;
   const async = methods.filter((method) => isAsyncFunction(fields[method]));
   return async.length === 0 ? undefined : `has async methods, which must be synchronous: ${async.join(", ")}`;
 }
 
-function isListOfChecks(value: unknown): boolean {
-  if (!Array.isArray(value)) return false;
-  return value.every((check: unknown) => {
-    if (typeof check !== "object" || check === null) return false;
-    const { template, warnings } = check as Readonly<Record<string, unknown>>;
-    return isTemplate(template) && typeof warnings === "function";
-  });
+function isCheck(value: unknown): boolean {
+  const { template, warnings } = fieldsOf(value) ?? {};
+  return isTemplate(template) && typeof warnings === "function";
 }
 
 function isTemplate(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { packageName, qualifiedName, parse } = value as Readonly<Record<string, unknown>>;
+  const { packageName, qualifiedName, parse } = fieldsOf(value) ?? {};
   return typeof packageName === "string" && typeof qualifiedName === "string" && typeof parse === "function";
 }
 

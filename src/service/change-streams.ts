@@ -41,7 +41,7 @@ export interface ChangeStreamsOptions {
   readonly clock?: () => number;
   /** A stream that has sent nothing for so long sends a heartbeat. */
   readonly heartbeatMs?: number;
-  /** As in ReleaseScheduleOptions. */
+  /** As in Coalescing. */
   readonly mergeMs?: number;
 }
 
@@ -81,16 +81,11 @@ export class ChangeStreams {
     this.#heartbeatMs = heartbeatMs;
     this.#age = options.age;
     this.#released = new ReleasedChanges(changes, options.configurationId);
-    this.#schedule = new Coalescing({
-      release: () => this.#wakeDue(this.#released.release()),
-      isBehind: () => this.#released.isBehind,
-      clock,
-      mergeMs,
-    });
+    this.#schedule = new Coalescing(() => this.#wakeDue(this.#released.release()), clock, mergeMs);
     this.#unsubscribe = changes.subscribe(() => this.#schedule.changed());
   }
 
-  /** As in ReleaseSchedule. */
+  /** As in Coalescing. */
   get lagMs(): number {
     return this.#schedule.lagMs;
   }

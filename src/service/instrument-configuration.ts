@@ -9,37 +9,35 @@ import type { Contract, InstrumentConfiguration, Requirement } from "../registry
 import { contractMeta } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
+export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding {
   const all = async (recording?: Recording) =>
     executor.executeUtility((utility, context) => utility.instrumentConfigurations(context), recording);
-  return [
-    bind(InstrumentConfigurationService, {
-      async getInstrumentConfiguration({ registrar, instrumentIdentifier }, recording) {
-        const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
-        const query = { registrar, identifier: { source, id, scheme } };
-        return executor.executeUtility(
-          (utility, context) => message(utility.instrumentConfiguration(context, query)),
-          recording,
-        );
-      },
-      async getAllInstrumentConfigurations(_request, recording) {
-        const configurations = await all(recording);
-        return configurations.convert((found) => ({ instrumentConfigurations: found.map(message) }));
-      },
-      async listInstrumentConfigurations({ page, size }, recording) {
-        // Before the look-up: a wrong request is rejected in every state of the service.
-        const range = pageRange(page, size);
-        const configurations = await all(recording);
-        return configurations.convert((found) => ({
-          instrumentConfigurations: found.toSorted(oldestFirst).slice(range.start, range.end).map(message),
-          currentPage: range.page,
-          totalPages: Math.ceil(found.length / range.size),
-          pageSize: range.size,
-          totalElements: found.length,
-        }));
-      },
-    }),
-  ];
+  return bind(InstrumentConfigurationService, {
+    async getInstrumentConfiguration({ registrar, instrumentIdentifier }, recording) {
+      const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
+      const query = { registrar, identifier: { source, id, scheme } };
+      return executor.executeUtility(
+        (utility, context) => message(utility.instrumentConfiguration(context, query)),
+        recording,
+      );
+    },
+    async getAllInstrumentConfigurations(_request, recording) {
+      const configurations = await all(recording);
+      return configurations.convert((found) => ({ instrumentConfigurations: found.map(message) }));
+    },
+    async listInstrumentConfigurations({ page, size }, recording) {
+      // Before the look-up: a wrong request is rejected in every state of the service.
+      const range = pageRange(page, size);
+      const configurations = await all(recording);
+      return configurations.convert((found) => ({
+        instrumentConfigurations: found.toSorted(oldestFirst).slice(range.start, range.end).map(message),
+        currentPage: range.page,
+        totalPages: Math.ceil(found.length / range.size),
+        pageSize: range.size,
+        totalElements: found.length,
+      }));
+    },
+  });
 }
 
 /** Pages count from 0: the Utilities API does not say where they start. Throws "invalid" for one before. */

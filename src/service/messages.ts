@@ -17,7 +17,6 @@ import {
   fromJson,
   type JsonObject,
   type JsonValue,
-  type Message,
   type MessageInitShape,
   toJson,
 } from "@bufbuild/protobuf";
@@ -84,15 +83,12 @@ const EXTRA_ARGS = { context: { values: {} }, meta: { values: {} } };
  * value that has no JSON, such as a time beyond the year 9999.
  */
 export function choiceArgumentsOf(typed: SetArguments): JsonObject {
-  return { ...toJsonObject(schemas[typed.case], typed.value, typed.case), extraArgs: EXTRA_ARGS };
-}
-
-function toJsonObject(schema: DescMessage, message: Message, name: string): JsonObject {
   try {
     // A message that is no well-known type is an object in JSON.
-    return toJson(schema, message, { alwaysEmitImplicit: true }) as JsonObject;
+    const json = toJson(schemas[typed.case], typed.value, { alwaysEmitImplicit: true }) as JsonObject;
+    return { ...json, extraArgs: EXTRA_ARGS };
   } catch (error) {
-    throw invalid(`${name} cannot be encoded: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalid(`${typed.case} cannot be encoded: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -8,30 +8,28 @@ import type { SupportedApis } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** The registry's APIs and a registrar's instruments. */
-export function metadata(directory: InstrumentDirectory): ServiceBinding[] {
-  return [
-    bind(MetadataService, {
-      getRegistryInfo({ registrarParty }, recording) {
-        const info = directory.info(registrarParty, recording);
-        const message = (supportedApis: SupportedApis) => ({
-          adminId: registrarParty,
-          supportedApis: { ...supportedApis },
-        });
-        return info instanceof Promise ? info.then((found) => found.convert(message)) : info.convert(message);
-      },
-      async listInstruments({ registrarParty, pageSize, pageToken }, recording) {
-        const page = await directory.page(registrarParty, pageSize, pageToken, recording);
-        return page.convert(({ instruments, nextPageToken }) => ({
-          instruments: instruments.map(instrumentMessage),
-          ...(nextPageToken !== undefined && { nextPageToken }),
-        }));
-      },
-      async getInstrument({ registrarParty, instrumentId }, recording) {
-        const instrument = await directory.instrument(registrarParty, instrumentId, recording);
-        return instrument.convert(instrumentMessage);
-      },
-    }),
-  ];
+export function metadata(directory: InstrumentDirectory): ServiceBinding {
+  return bind(MetadataService, {
+    getRegistryInfo({ registrarParty }, recording) {
+      const info = directory.info(registrarParty, recording);
+      const message = (supportedApis: SupportedApis) => ({
+        adminId: registrarParty,
+        supportedApis: { ...supportedApis },
+      });
+      return info instanceof Promise ? info.then((found) => found.convert(message)) : info.convert(message);
+    },
+    async listInstruments({ registrarParty, pageSize, pageToken }, recording) {
+      const page = await directory.page(registrarParty, pageSize, pageToken, recording);
+      return page.convert(({ instruments, nextPageToken }) => ({
+        instruments: instruments.map(instrumentMessage),
+        ...(nextPageToken !== undefined && { nextPageToken }),
+      }));
+    },
+    async getInstrument({ registrarParty, instrumentId }, recording) {
+      const instrument = await directory.instrument(registrarParty, instrumentId, recording);
+      return instrument.convert(instrumentMessage);
+    },
+  });
 }
 
 function instrumentMessage(instrument: ListedInstrument): MessageInitShape<typeof InstrumentSchema> {

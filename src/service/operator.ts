@@ -7,17 +7,15 @@ import type { TemplateCount } from "../state/port.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** The operator, the packages and the OpenAPI document. */
-export function operators(executor: QueryExecutor, openApi: JsonObject): ServiceBinding[] {
+export function operators(executor: QueryExecutor, openApi: JsonObject): ServiceBinding {
   const document: MessageInitShape<typeof StructSchema> = struct(openApi);
-  return [
-    bind(OperatorService, {
-      getOperator: (_request, recording) =>
-        executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) }), recording),
-      getAllPackages: (_request, recording) =>
-        executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) }), recording),
-      getOpenApiSpec: async () => document,
-    }),
-  ];
+  return bind(OperatorService, {
+    getOperator: (_request, recording) =>
+      executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) }), recording),
+    getAllPackages: (_request, recording) =>
+      executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) }), recording),
+    getOpenApiSpec: async () => document,
+  });
 }
 
 /** Each package once, by name and id. */

@@ -72,11 +72,6 @@ export class ReleasedChanges {
     return this.#released === undefined ? undefined : this.#named(this.#released);
   }
 
-  /** Whether the state has moved on. */
-  get isBehind(): boolean {
-    return this.feed.position !== this.#released;
-  }
-
   /** Moves to the present state. Returns the tags of what has changed since; undefined if everything may have. */
   release(): ReadonlySet<Tag> | undefined {
     const before = this.#released;
@@ -129,18 +124,6 @@ function unionOf(changes: readonly LoggedChange[]): ReadonlySet<Tag> {
   return union;
 }
 
-/** When changes are released to the streams. */
-export interface CoalescingOptions {
-  /** Releases what has changed, and returns how many milliseconds the streams were busy with it. */
-  readonly release: () => Promise<number>;
-  /** Whether there is more to release after that. */
-  readonly isBehind: () => boolean;
-  /** Monotonic, in milliseconds. */
-  readonly clock: () => number;
-  /** Changes within this time are released together: it bounds the events of a stream, whatever the ledger does. */
-  readonly mergeMs: number;
-}
-
 /** Releases the first change at once, and those of the next `mergeMs` together, or of longer while the streams are busy. */
 export class Coalescing {
   #timer: NodeJS.Timeout | undefined;
@@ -149,22 +132,24 @@ export class Coalescing {
   #changedAt: number | undefined;
   /** The next changes are not released before. */
   #notBefore = -Infinity;
-  #lagMs = 0;
   #isClosed = false;
-
-  constructor(private readonly options: CoalescingOptions) {}
-
   /** How long it took until all waiting streams had the latest changes, in milliseconds. */
-  get lagMs(): number {
-    return this.#lagMs;
-  }
+  lagMs = 0;
+
+  /**
+   * `release` releases what has changed, and returns how many milliseconds the streams were busy with it. `clock` is monotonic,
+   * in milliseconds. `mergeMs` bounds the events of a stream, whatever the ledger does.
+   */
+  constructor(
+    private readonly release: () => Promise<number>,
+    private readonly clock: () => number,
+    private readonly mergeMs: number,
+  ) {}
 
   /** Call this for each change. */
   changed(): void {
-    const now = this.options.clock();
-    this.#changedAt ??= now;
-    if (this.#timer !== undefined || this.#isReleasing) return;
-    this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - now));
+    this.#changedAt ??= this.clock();
+    if (this.#timer === undefined && !this.#isReleasing) this.#schedule();
   }
 
   close(): void {
@@ -172,18 +157,22 @@ export class Coalescing {
     clearTimeout(this.#timer);
   }
 
+  #schedule(): void {
+    if (this.#changedAt === undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#release(), Math.max(0, this.#notBefore - this.clock()));
+  }
+
   /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
   async #release(): Promise<void> {
-    const { release, isBehind, clock, mergeMs } = this.options;
     this.#timer = undefined;
     this.#isReleasing = true;
-    const begunAt = clock();
+    const begunAt = this.clock();
     const changedAt = this.#changedAt ?? begunAt;
     this.#changedAt = undefined;
-    const took = await release();
-    this.#notBefore = Math.max(begunAt + mergeMs, clock() + took);
-    this.#lagMs = clock() - changedAt;
+    const took = await this.release();
+    this.#notBefore = Math.max(begunAt + this.mergeMs, this.clock() + took);
+    this.lagMs = this.clock() - changedAt;
     this.#isReleasing = false;
-    if (isBehind() && !this.#isClosed) this.changed();
+    this.#schedule();
   }
 }

@@ -25,10 +25,10 @@ export function services(
 ): ServiceBinding[] {
   return [
     ...operations(executor, transfers),
-    ...metadata(new InstrumentDirectory(executor, overrides, countsHoldings)),
-    ...instrumentConfigurations(executor),
-    ...transferProofs(executor),
-    ...operators(executor, openApi),
-    ...health(notReadyReason),
+    metadata(new InstrumentDirectory(executor, overrides, countsHoldings)),
+    instrumentConfigurations(executor),
+    transferProofs(executor),
+    operators(executor, openApi),
+    health(notReadyReason),
   ];
 }

@@ -1,13 +1,11 @@
 /** Holdings of any token, which are read by their ids where an answer names them, on the contracts of a recorded participant. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
 import { TOKEN_INTERFACES } from "../../src/domain/token-interfaces.js";
 import type { JsonObject, JsonValue } from "../../src/util/json.js";
 import { read } from "../fidelity/recordings.js";
+import { temporaryFile } from "../fixtures/files.js";
 import { databaseAt, freshDatabase } from "../fixtures/postgres.js";
 import { quiet, type Running, serve, serveFile } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
@@ -117,13 +115,8 @@ async function ready(config: Partial<Config>): Promise<Running> {
   return service;
 }
 
-async function instrumentsFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "offledger-test-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "instruments.yaml");
-  await writeFile(path, JSON.stringify({ [admin]: { GOLD: {} } }));
-  return path;
-}
+const instrumentsFile = (): Promise<string> =>
+  temporaryFile("instruments.yaml", JSON.stringify({ [admin]: { GOLD: {} } }));
 
 test("those that an offer names are disclosed where they are active and signed by their admin, locked or not", async () => {
   const { config, asked } = await participantOf();

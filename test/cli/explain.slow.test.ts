@@ -6,171 +6,60 @@ import type { AddressInfo, Server } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { App } from "../../src/app/app.js";
 import type { AppConfig } from "../../src/config/limits.js";
-import type { JsonObject } from "../../src/util/json.js";
 import { createCertificates, hasOpenssl } from "../fixtures/certificates.js";
-import { contextsFile, requireCredentials } from "../fixtures/contexts.js";
-import { element, parties, payload, requirement } from "../fixtures/elements.js";
+import { element, payload } from "../fixtures/elements.js";
 import { snapshotFile, temporaryFile } from "../fixtures/files.js";
 import { type Ended, start as startProgram } from "../fixtures/program.js";
 import { registry } from "../fixtures/run-service.js";
 import { start } from "../telemetry/starting.js";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-const REGISTRAR = parties.registrar;
 
 type Env = Readonly<Record<string, string>>;
 
 /** Explains the request of an id; or what is given on stdin. */
-function explain(port: string, id: string | { readonly stdin: JsonObject | string }, env: Env = {}): Promise<Ended> {
+function explain(port: string, id: string | { readonly stdin: string }, env: Env = {}): Promise<Ended> {
   const program = startProgram(["explain", typeof id === "string" ? id : "-"], {
     OFFLEDGER_METRICS_PORT: port,
     ...env,
   });
-  if (typeof id !== "string") program.input(typeof id.stdin === "string" ? id.stdin : JSON.stringify(id.stdin));
+  if (typeof id !== "string") program.input(id.stdin);
   return program.ended();
 }
 
 const portOf = ({ metricsUrl = "" }: App): string => new URL(metricsUrl).port;
 
-/** An instrument whose holders need a claim, which alice had until March; two rules, and an offer from alice to bob. */
-const elements = [
-  element("AllocationFactory", "factory", payload.service()),
-  element("TransferRule", "old-rule", payload.service(), { createdAt: "2026-01-01T00:00:00Z" }),
-  element("TransferRule", "new-rule", payload.service(), { createdAt: "2026-01-02T00:00:00Z" }),
-  element(
-    "InstrumentConfiguration",
-    "usd",
-    payload.configuration("USD", { issuerRequirements: [requirement(["mints=USD"])] }),
-  ),
-  element("Credential", "ended", payload.credential("alice", ["mints=USD"], { validUntil: "2026-03-01T00:00:00Z" })),
-  element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "gone")),
-  element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "gone")),
-];
-
-const serve = async (config: Partial<AppConfig> = {}, contracts: readonly JsonObject[] = elements): Promise<App> =>
+const serve = async (config: Partial<AppConfig> = {}): Promise<App> =>
   start({
     metricsPort: { host: "127.0.0.1", port: 0 },
     graceSeconds: 2,
-    snapshot: await snapshotFile(...contracts),
+    snapshot: await snapshotFile(element("AllocationFactory", "factory", payload.service())),
     ...config,
   });
 
 /** The id of a request that is refused. */
-async function refused({ url }: App, path: string): Promise<string> {
+async function refused({ url }: App): Promise<string> {
   const headers = { "content-type": "application/json" };
+  const path = `${registry()}/transfer-instruction/v1/00ab/choice-contexts/accept`;
   const response = await fetch(url + path, { method: "POST", headers, body: "{}" });
   expect(response.ok).toBe(false);
   return response.headers.get("x-request-id") ?? "";
 }
 
-const choice = (offer: string, name: string, registrar: string = REGISTRAR): string =>
-  `${registry(registrar)}/transfer-instruction/v1/${offer}/choice-contexts/${name}`;
-
-const createMint = {
-  operation: "offledger.mint.v0.MintService/GetMintRequestCreateContext",
-  request: { instrumentId: { admin: REGISTRAR, id: "USD" }, holder: "alice" },
-};
-
-describe("a refused request, by its id", () => {
-  test("causes, changes, what was looked for and passed over", async () => {
-    const app = await serve();
-    const id = await refused(app, `${registry()}/allocations/v1/allocation/choice-contexts/execute-transfer`);
-    const { code, out, err } = await explain(portOf(app), id);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("AllocationService/GetAllocationTransferContext\n");
-    expect(out).toContain("\nthe request is refused: not_found\n  holding-missing: ");
-    expect(out).toContain("\nwhat would have to change\n  - Reject, withdraw or cancel the instruction");
-    expect(out).toMatch(
-      /\n {4}chosen new-rule\n {6}created 2026-01-02T00:00:00\.000Z, utility-registry-v0 \(package .*\n/,
-    );
-    expect(out).toContain("\n    passed over old-rule: a newer one is chosen\n");
-    expect(out).not.toContain("\ndisclosed\n");
-  });
-
-  test("what a caller sent does not control the terminal", async () => {
-    const app = await serve();
-    const id = await refused(app, choice("00ab", "accept", "a\u001b[31m\n\u202eb"));
-    const { code, out } = await explain(portOf(app), id);
-    expect(code).toBe(0);
-    expect(out).toContain(String.raw`registrar a\u{1b}[31m\u{a}\u{202e}b is not served here`);
-    for (const character of ["\u001b", "\u202e"]) expect(out).not.toContain(character);
-  });
-
-  test("each cause has what helps, and candidates beyond those listed are counted", async () => {
-    const onB = { synchronizerId: "sync-B", createdAt: "2026-02-01T00:00:00Z" };
-    const app = await serve({}, [
-      element("AllocationFactory", "new-factory", payload.service(), onB),
-      element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "holding"), onB),
-      element("Holding", "holding", payload.lockedHolding("alice", "USD")),
-      element("InstrumentConfiguration", "usd", payload.configuration("USD")),
-      ...Array.from({ length: 52 }, (_, index) => element("TransferRule", `rule-${index}`, payload.service())),
-    ]);
-    const { out } = await explain(portOf(app), await refused(app, choice("offer", "accept")));
-    expect(out).toMatch(
-      /\nwhat would have to change\n {2}- Reassign contract usd to synchronizer sync-B\.\n {2}- Reassign contract rule-\d+ to synchronizer sync-B\.\n/,
-    );
-    expect(out).toContain("\n    and 2 more\n");
-  });
-});
-
-describe("a request on stdin", () => {
-  test("that succeeds: what it discloses, and claims that only the ledger checks", async () => {
-    const app = await serve();
-    const rejecting = await explain(portOf(app), { stdin: { operation: `POST ${choice("offer", "reject")}` } });
-    expect(rejecting).toMatchObject({ code: 0, out: expect.stringContaining("\nthe request succeeds\n") });
-    expect(rejecting.out).not.toContain("what would have to change");
-    const { out } = await explain(portOf(app), { stdin: createMint });
-    expect(out).toContain("\nthe request succeeds\n");
-    expect(out).toContain(
-      "(optional: without them the wallet has to add credentials, or the choice fails on the ledger)\n",
-    );
-    expect(out).toContain("\n    missing mints = USD\n");
-  });
-
-  test("now, and at another time: claims that are missing, and met until when", async () => {
-    const app = await serve({ contexts: await contextsFile(JSON.stringify({ changes: [requireCredentials] })) });
-    const now = await explain(portOf(app), { stdin: createMint });
-    expect(now.err).toBe("");
-    expect(now.out).toContain("\n  credential-missing: ");
-    expect(now.out).toContain("\n    missing mints = USD\n      passed over ended: ");
-    const before = await explain(portOf(app), { stdin: { ...createMint, at: "2026-02-01T00:00:00Z" } });
-    expect(before.out).toContain("\nanswered as at 2026-02-01T00:00:00.000Z, with the contracts of offset ");
-    expect(before.out).toContain("\nthe request succeeds\n");
-    expect(before.out).toContain("\n    met     mints = USD by ended, until 2026-03-01T00:00:00.000Z\n");
-    expect(before.out).toMatch(/\ndisclosed\n(.*\n)* {2}ended\n/);
-    expect(before.out).toContain("\nmay change without a new contract at 2026-03-01T00:00:00.000Z\n");
-  });
-
-  test("a factory that was given up is passed over, and a paused instrument is noted", async () => {
-    const app = await serve({}, [
-      element("AllocationFactory", "old-factory", payload.service(), { createdAt: "2026-01-01T00:00:00Z" }),
-      element("AllocationFactory", "new-factory", payload.service(), { synchronizerId: "sync-B" }),
-      element("InstrumentConfiguration", "usd", payload.configuration("USD", { isPaused: true })),
-    ]);
-    const { out } = await explain(portOf(app), { stdin: createMint });
-    expect(out).toContain("\nthe request succeeds\n");
-    expect(out).toContain(
-      `\nnotes\n  - Instrument "USD" of registrar ${REGISTRAR} is paused: the choice may fail on the ledger.\n`,
-    );
-    expect(out).toMatch(/\n {4}passed over new-factory: was tried first, but the InstrumentConfiguration /);
-    expect(out).toContain("\n    chosen old-factory\n");
-    expect(out).not.toContain("chosen new-factory");
-  });
-
-  test("with mistakes ends with 2", async () => {
-    const port = portOf(await serve());
-    const mistakes = [
-      ['{"operation":"nothing"}', 'status 400, call.operation is "nothing", which is no operation'],
-      ["{", "the request on stdin cannot be read: "],
-      ["[]", 'the request on stdin cannot be read: it must be an object with "operation" and "request"'],
-      [`"${"x".repeat(17 * 1024 * 1024)}"`, "cannot be read: it exceeds 16 MiB"],
-    ] as const;
-    for (const [stdin, message] of mistakes) {
-      const { code, out, err } = await explain(port, { stdin });
-      expect({ code, out }).toEqual({ code: 2, out: "" });
-      expect(err).toContain(message);
-    }
-  });
+// test/docs/programs.slow.test.ts has what is printed of a refused request, and of one on stdin.
+test("a request on stdin with mistakes ends with 2", async () => {
+  const port = portOf(await serve());
+  const mistakes = [
+    ['{"operation":"nothing"}', 'status 400, call.operation is "nothing", which is no operation'],
+    ["{", "the request on stdin cannot be read: "],
+    ["[]", 'the request on stdin cannot be read: it must be an object with "operation" and "request"'],
+    [`"${"x".repeat(17 * 1024 * 1024)}"`, "cannot be read: it exceeds 16 MiB"],
+  ] as const;
+  for (const [stdin, message] of mistakes) {
+    const { code, out, err } = await explain(port, { stdin });
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+  }
 });
 
 /** A server in place of the service. */
@@ -212,7 +101,7 @@ describe("the operator's port", () => {
   test("with a token: the right one, a wrong one, none, and no file", async () => {
     const right = await temporaryFile("token", `${TOKEN}\n`);
     const app = await serve({ operatorTokenFile: right });
-    const id = await refused(app, choice("00ab", "accept"));
+    const id = await refused(app);
     const withFile = (path: string) => explain(portOf(app), id, { OFFLEDGER_OPERATOR_TOKEN_FILE: path });
     expect(await withFile(right)).toMatchObject({ code: 0, err: "" });
     const rejected = await withFile(await temporaryFile("wrong", "another-token-of-an-operator"));

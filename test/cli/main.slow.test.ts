@@ -13,6 +13,7 @@ import { snapshotFile, temporaryFile, temporaryFolder } from "../fixtures/files.
 import { completeElements } from "../fixtures/operation-calls.js";
 import { formatModule, moduleFields, withoutFields } from "../fixtures/own-registry.js";
 import { type Ended, offledger } from "../fixtures/program.js";
+import { linksWarning, serviceLinks } from "../fixtures/service-links.js";
 import { play } from "../scripted-participant/elements.js";
 import { ScriptedLedger } from "../scripted-participant/ledger.js";
 import { Participant } from "../scripted-participant/participant.js";
@@ -274,4 +275,11 @@ test.each(["help", "--help", "serve --help"])("%s prints the settings", async (a
 test.each(["version", "--version"])("%s prints the version of the package", async (argument) => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   expect(await offledger([argument])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+});
+
+// test/config/service-links.test.ts has it for each command.
+test("variables that a cluster adds for a Service named offledger are ignored, and warned of in the log", async () => {
+  const { code, out, err } = await offledger(["contexts"], serviceLinks);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^operations:/) });
+  expect(JSON.parse(err)).toMatchObject({ level: 40, msg: linksWarning });
 });

@@ -10,7 +10,6 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readBlob } from "../../packages/conformance/src/blob.js";
 import type { Result } from "../../packages/conformance/src/check.js";
-
 import { failsFrom, type Given, run, type Run } from "../../packages/conformance/src/run.js";
 import { contractId } from "../../demo/element.js";
 import { isObject, type JsonObject, type JsonValue } from "../../src/util/json.js";
@@ -138,13 +137,24 @@ const ok =
   (own: Fault): Fault =>
   (answer, request) =>
     answer.status === 200 ? own(answer, request) : answer;
-const disclosed = (change: (list: readonly JsonValue[]) => JsonValue[]) =>
+/** Changes each object that has a member, in answers that are successes. */
+const having = (name: string, change: JsonObject | ((value: JsonObject) => JsonObject)) =>
   ok(
-    each((value) => {
-      const list = value["disclosedContracts"];
-      return Array.isArray(list) ? { ...value, disclosedContracts: change(list) } : value;
-    }),
+    each((value) => (name in value ? { ...value, ...(typeof change === "function" ? change(value) : change) } : value)),
   );
+const refusing =
+  (status: number, isRefused: (request: Parameters<Fault>[1], answer: Answer) => boolean): Fault =>
+  (answer, request) =>
+    isRefused(request, answer) ? { ...answer, status, body: { error: "refused" } } : answer;
+const page = (change: Parameters<typeof having>[1]) => at("/instruments", having("instruments", change));
+/** The same with the number of the request. */
+const counted =
+  (own: (count: number) => Fault): Fault =>
+  (answer, request) =>
+    own(request.count)(answer, request);
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const disclosed = (change: (list: readonly JsonValue[]) => JsonValue[]) =>
+  having("disclosedContracts", ({ disclosedContracts: list }) => ({ disclosedContracts: change(listOf(list)) }));
 
 test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   [
@@ -155,59 +165,26 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
     ),
     ["info", "info-admin"],
   ],
-  [
-    "another adminId",
-    at(
-      "/info",
-      each((value) => ("adminId" in value ? { ...value, adminId: "other::1220" } : value)),
-    ),
-    ["info-admin"],
-  ],
+  ["another adminId", at("/info", having("adminId", { adminId: "other::1220" })), ["info-admin"]],
   [
     "an instrument twice",
-    at(
-      "/instruments",
-      ok(
-        each((value) =>
-          Array.isArray(value["instruments"])
-            ? { ...value, instruments: [...value["instruments"], ...value["instruments"]] }
-            : value,
-        ),
-      ),
-    ),
+    page(({ instruments }) => ({ instruments: [...listOf(instruments), ...listOf(instruments)] })),
     ["paging-ends", "page-size"],
   ],
-  [
-    "the same page for ever",
-    at("/instruments", ok(each((value) => ("instruments" in value ? { ...value, nextPageToken: "again" } : value)))),
-    ["paging-ends"],
-  ],
+  ["the same page for ever", page({ nextPageToken: "again" }), ["paging-ends"]],
   [
     "the same page for ever, with a new token each time",
-    at(
-      "/instruments",
-      ok((answer, { count: number }) =>
-        each((value) => ("instruments" in value ? { ...value, nextPageToken: String(number) } : value))(answer),
-      ),
-    ),
+    counted((number) => page({ nextPageToken: String(number) })),
     ["paging-ends"],
   ],
   [
     "self transfers of version 2 as offers",
-    at("/v2/", ok(each((value) => ("transferKind" in value ? { ...value, transferKind: "offer" } : value)))),
+    at("/v2/", having("transferKind", { transferKind: "offer" })),
     ["transfer-kind"],
   ],
-  [
-    "a supply with separators",
-    ok(each((value) => ("symbol" in value ? { ...value, totalSupply: "1_000_000" } : value))),
-    ["total-supply"],
-  ],
-  ["eleven decimals", ok(each((value) => ("symbol" in value ? { ...value, decimals: 11 } : value))), ["decimals"]],
-  [
-    "another name by id",
-    at("/instruments/", ok(each((value) => ("symbol" in value ? { ...value, name: "other" } : value)))),
-    ["instrument-by-id"],
-  ],
+  ["a supply with separators", having("symbol", { totalSupply: "1_000_000" }), ["total-supply"]],
+  ["eleven decimals", having("symbol", { decimals: 11 }), ["decimals"]],
+  ["another name by id", at("/instruments/", having("symbol", { name: "other" })), ["instrument-by-id"]],
   [
     "anything for an unknown instrument",
     at("no-such-instrument", (answer) => ({ ...answer, status: 200, body: {} })),
@@ -220,24 +197,18 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   ],
   [
     "minor versions of 0",
-    ok(
-      each((value) => ("symbol" in value ? { ...value, supportedApis: { "splice-api-token-holding-v1": 0 } } : value)),
-    ),
+    having("symbol", { supportedApis: { "splice-api-token-holding-v1": 0 } }),
     ["supported-apis"],
   ],
-  [
-    "no context data",
-    ok(each((value) => ("choiceContextData" in value ? { ...value, choiceContextData: {} } : value))),
-    ["context-values"],
-  ],
+  ["no context data", having("choiceContextData", { choiceContextData: {} }), ["context-values"]],
   [
     "an unknown tag",
-    ok(each((value) => (value["tag"] === "AV_ContractId" ? { ...value, tag: "ContractId" } : value))),
+    having("tag", ({ tag }) => (tag === "AV_ContractId" ? { tag: "ContractId" } : {})),
     ["context-values"],
   ],
   [
     "contexts that are null",
-    ok(each((value) => ("choiceContextData" in value ? { ...value, choiceContextData: null } : value))),
+    having("choiceContextData", { choiceContextData: null }),
     ["operations-answer", "context-values"],
   ],
   ["no disclosed factory", disclosed(() => []), ["factory-disclosed"]],
@@ -252,20 +223,12 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   ],
   [
     "blobs in base64url",
-    ok(
-      each((value) =>
-        typeof value["createdEventBlob"] === "string"
-          ? { ...value, createdEventBlob: value["createdEventBlob"].replaceAll("=", "") + "-_" }
-          : value,
-      ),
-    ),
+    having("createdEventBlob", ({ createdEventBlob: blob }) => ({
+      createdEventBlob: `${(blob as string).replaceAll("=", "")}-_`,
+    })),
     ["blobs"],
   ],
-  [
-    "another template",
-    ok(each((value) => ("createdEventBlob" in value ? { ...value, templateId: "aa:Other:Template" } : value))),
-    ["blobs"],
-  ],
+  ["another template", having("createdEventBlob", { templateId: "aa:Other:Template" }), ["blobs"]],
   [
     "two synchronizers",
     disclosed((list) =>
@@ -273,19 +236,11 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
     ),
     ["one-synchronizer"],
   ],
-  [
-    "self transfers as offers",
-    ok(each((value) => ("transferKind" in value ? { ...value, transferKind: "offer" } : value))),
-    ["transfer-kind"],
-  ],
+  ["self transfers as offers", having("transferKind", { transferKind: "offer" }), ["transfer-kind"]],
   [
     "another answer each time",
-    ok((answer, { count: number }) =>
-      each((value) =>
-        "choiceContextData" in value
-          ? { ...value, choiceContextData: { values: { now: { tag: "AV_Int", value: String(number) } } } }
-          : value,
-      )(answer),
+    counted((number) =>
+      having("choiceContextData", { choiceContextData: { values: { now: { tag: "AV_Int", value: String(number) } } } }),
     ),
     ["same-answer"],
   ],
@@ -300,20 +255,18 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
       method === "OPTIONS" ? { ...answer, headers: { "access-control-allow-origin": "*" } } : answer,
     ["preflight"],
   ],
-  [
-    "parties as they are alone",
-    (answer, { raw }) => (raw.includes("%3A%3A") ? { ...answer, status: 404, body: { error: "unknown" } } : answer),
-    ["party-forms"],
-  ],
+  ["parties as they are alone", refusing(404, ({ raw }) => raw.includes("%3A%3A")), ["party-forms"]],
   [
     "bodies that are there alone",
-    (answer, { method, hasBody }) =>
-      method === "POST" && !hasBody ? { ...answer, status: 400, body: { error: "no body" } } : answer,
+    refusing(400, ({ method, hasBody }) => method === "POST" && !hasBody),
     ["body-forms"],
   ],
   [
     "an API that is listed and not served",
-    at("/allocation-instruction/v1", (answer) => ({ ...answer, status: 501, body: { error: "not implemented" } })),
+    at(
+      "/allocation-instruction/v1",
+      refusing(501, () => true),
+    ),
     ["listed-apis"],
   ],
   [
@@ -323,7 +276,7 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   ],
   [
     "500 for what it cannot read",
-    (answer, { method }) => (method === "POST" && answer.status === 400 ? { ...answer, status: 500 } : answer),
+    refusing(500, ({ method }, { status }) => method === "POST" && status === 400),
     ["malformed-body"],
   ],
   [
@@ -336,39 +289,24 @@ test.each<[what: string, fault: Fault, failed: readonly string[]]>([
   ],
   [
     "contexts of version 2 that name the holdings",
-    at("/v2/", (answer, { body }) =>
-      each((value) => {
-        const data = value["choiceContextData"];
-        if (!isObject(data) || !body.includes(contractId("holding free"))) return value;
+    at("/v2/", (answer, request) =>
+      having("choiceContextData", ({ choiceContextData: data = null }) => {
+        if (!isObject(data) || !request.body.includes(contractId("holding free"))) return {};
         const named = { tag: "AV_Text", value: "some holding" };
-        return { ...value, choiceContextData: { values: { ...(data["values"] as JsonObject), named } } };
-      })(answer),
+        return { choiceContextData: { values: { ...(data["values"] as JsonObject), named } } };
+      })(answer, request),
     ),
     ["prefetch"],
   ],
-  [
-    "paths without a slash at the end alone",
-    (answer, { path }) => (path.endsWith("/") ? { ...answer, status: 404 } : answer),
-    ["path-forms"],
-  ],
+  ["paths without a slash at the end alone", refusing(404, ({ path }) => path.endsWith("/")), ["path-forms"]],
   [
     "a content type of a GET",
-    (answer, { method, headers }) =>
-      method === "GET" && headers["content-type"] !== undefined ? { ...answer, status: 415 } : answer,
+    refusing(415, ({ method, headers }) => method === "GET" && headers["content-type"] !== undefined),
     ["get-with-content-type"],
   ],
-  [
-    "no use for a token",
-    (answer, { headers }) => (headers.authorization === undefined ? answer : { ...answer, status: 401 }),
-    ["authorization"],
-  ],
+  ["no use for a token", refusing(401, ({ headers }) => headers.authorization !== undefined), ["authorization"]],
   ["any method", (answer, { method }) => (method === "DELETE" ? { ...answer, status: 200 } : answer), ["method"]],
-  [
-    "metadata under values alone",
-    (answer, { body }) =>
-      body.includes("example.com/reason") ? { ...answer, status: 400, body: { error: "no metadata" } } : answer,
-    ["body-forms"],
-  ],
+  ["metadata under values alone", refusing(400, ({ body }) => body.includes("example.com/reason")), ["body-forms"]],
   [
     "answers that no browser may read",
     (answer, { method }) =>
@@ -419,10 +357,7 @@ test.each<[what: string, fault: Fault]>([
         ? each(({ totalSupply: _supply, totalSupplyAsOf: _at, ...others }) => others)(answer)
         : answer,
   ],
-  [
-    "whose supply Scala has written",
-    ok(each((value) => ("symbol" in value ? { ...value, totalSupply: "0E-10" } : value))),
-  ],
+  ["whose supply Scala has written", having("symbol", { totalSupply: "0E-10" })],
 ])("a registry %s breaks no sentence", async (_what, own) => {
   const { results } = await checked(own);
   const broken = results.filter(({ outcome, check }) => outcome === "failed" && check.severity === "must");
@@ -499,10 +434,9 @@ const noted = async (own: Fault, id: string, given: Partial<Given> = {}) => {
 };
 
 test("what is no fault is told: a contract that changes, and one that is named and not disclosed", async () => {
-  const renewed = ok((answer, { count: number, path }) =>
-    path.endsWith("factory")
-      ? each((value) => (value["tag"] === "AV_ContractId" ? { ...value, value: `00${number}` } : value))(answer)
-      : answer,
+  const renewed = at(
+    "factory",
+    counted((number) => having("tag", ({ tag }) => (tag === "AV_ContractId" ? { value: `00${number}` } : {}))),
   );
   expect(await noted(renewed, "same-answer")).toEqual(["passed", expect.stringMatching(/^a contract has changed/)]);
   const named = disclosed((list) => list.slice(0, 1));
@@ -511,7 +445,7 @@ test("what is no fault is told: a contract that changes, and one that is named a
 
 test("a replica that answers otherwise is found", async () => {
   expect(await noted((answer) => answer, "replicas", { replica: service.url + PATH })).toEqual(["passed", undefined]);
-  const other = ok(each((value) => ("choiceContextData" in value ? { ...value, disclosedContracts: [] } : value)));
+  const other = having("choiceContextData", { disclosedContracts: [] });
   expect((await noted(other, "replicas", { replica: service.url + PATH }))[0]).toBe("failed");
 });
 

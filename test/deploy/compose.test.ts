@@ -8,8 +8,8 @@ import { LIMITS } from "../../src/config/limits.js";
 import { type Setting } from "../../src/config/setting.js";
 import { settings } from "../../src/config/settings.js";
 import { type Stage, stages } from "./dockerfile.js";
+import { environmentOf as variablesOf, type Variables } from "./localnet.js";
 
-type Variables = Readonly<Record<string, string>>;
 interface Service {
   readonly image: string;
   readonly command?: readonly string[];
@@ -35,16 +35,9 @@ interface Compose {
 
 const composeFile = (name: string) => parse(readFileSync(`deploy/${name}`, "utf8"), { merge: true }) as Compose;
 
-/** The variables of a service: those of later files, with `${NAME:-default}` and `${NAME:?message}` expanded. */
-function environmentOf(parts: readonly (Service | undefined)[], given: Variables = {}): Record<string, string> {
-  const expanded = (text: string) =>
-    text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, operator: string, rest: string) => {
-      if (operator === "?" && !given[name]) throw new Error(`${name} ${rest}`);
-      return given[name] || rest;
-    });
-  const entries = parts.flatMap((part) => Object.entries(part?.environment ?? {}));
-  return Object.fromEntries(entries.map(([name, value]) => [name, expanded(value)]));
-}
+/** The variables of a service: those of later files count. */
+const environmentOf = (parts: readonly (Service | undefined)[], given: Variables = {}): Variables =>
+  variablesOf({ environment: Object.assign({}, ...parts.map((part) => part?.environment)) as Variables }, given);
 
 /** `512m`, `2g` in megabytes; `20s` in seconds. */
 function amount(text = ""): number {

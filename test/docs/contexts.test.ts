@@ -1,6 +1,5 @@
 /** docs/contexts.md and docs/your-own-registry.md: their files are served, and their output is the program's. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,6 +12,7 @@ import { SettingError } from "../../src/config/setting.js";
 import type { JsonValue } from "../../src/util/json.js";
 import { OPERATIONS } from "../../src/registry/operation-names.js";
 import { contextsFile } from "../fixtures/contexts.js";
+import { temporaryFolder } from "../fixtures/files.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
 import { Page, requestOf } from "./pages.js";
 
@@ -95,14 +95,11 @@ function exampleOf(heading: string) {
   const [contracts = "", ...answers] = section.in("json");
   const yaml = section.block("yaml");
   const serve = async (config: (folder: string) => Partial<AppConfig>) => {
-    const folder = mkdtempSync(join(tmpdir(), "offledger-example-"));
+    const folder = await temporaryFolder();
     const snapshot = join(folder, "contracts.ndjson");
     writeFileSync(snapshot, contracts);
     const running = await serveFile(snapshot, { config: config(folder) });
-    onTestFinished(async () => {
-      await running.close();
-      rmSync(folder, { recursive: true });
-    });
+    onTestFinished(() => running.close());
     return async (body: string) => {
       const answered = await running.post(path, JSON.parse(body) as JsonValue);
       return [answered.status, answered.body];

@@ -1,13 +1,12 @@
 /** docs/production.md, run word by word in a fresh folder, in one shell: the outputs are those that the page shows. */
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { acme, elements, nordic, operator } from "../../demo/registry.js";
 import { synchronizer } from "../../demo/element.js";
 import { temporaryFolder } from "../fixtures/files.js";
+import { freePort } from "../fixtures/free-port.js";
 import { ownServer } from "../fixtures/postgres.js";
 import { Program } from "../fixtures/program.js";
 import { packServer } from "../package/project.js";
@@ -22,15 +21,6 @@ const PORTS = [8081, 8082, 8083, 8091, 8092, 9481, 9482, 9483, 443];
 const END_OF_BLOCK = "-- end of block --";
 
 const missing = ["psql", "haproxy", "curl", "openssl", "bash"].filter((tool) => spawnSync(tool, ["--help"]).error);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
-}
 
 test("every command of the page prints what it shows", { timeout: 300_000 }, async ({ skip }) => {
   skip(missing.length > 0, `not installed: ${missing.join(", ")}`);

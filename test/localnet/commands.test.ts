@@ -11,6 +11,7 @@ import { kindOf, type Mint, tokenOf } from "../../packages/localnet/src/token.js
 import { up } from "../../packages/localnet/src/up.js";
 import { amountOf, holdingsOf, offersTo, unitsOf, Wallet } from "../../packages/localnet/src/wallet.js";
 import { temporaryFile } from "../fixtures/files.js";
+import { until } from "../fixtures/wait.js";
 import { dar, type Exchange, recordedId, recording, replay } from "./replay.js";
 
 const GOLD = "issuer: coffee\ninstruments: [{ id: GOLD }, { id: SILVER }]";
@@ -183,17 +184,22 @@ describe("the faucet", () => {
   test("mints one after the other, and lets sixteen wait", async () => {
     let running = 0;
     let most = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
     const { post } = await start(async () => {
       most = Math.max(most, ++running);
-      await new Promise((resolve) => void setTimeout(resolve, 20));
+      await released;
       running--;
       return "minted";
     });
     const body = '{"party":"bob","instrument":"GOLD","amount":"1"}';
-    const statuses = (await Promise.all(Array.from({ length: 20 }, () => post(body)))).map(({ status }) => status);
+    const statuses: number[] = [];
+    const sent = Array.from({ length: 20 }, async () => statuses.push((await post(body)).status));
+    await until("those beyond sixteen are refused", () => statuses.length === 4);
+    release();
+    await Promise.all(sent);
     expect(most).toBe(1);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(16);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+    expect(statuses).toEqual([...Array.from({ length: 4 }, () => 429), ...Array.from({ length: 16 }, () => 200)]);
     expect((await post(body)).status).toBe(200);
   });
 

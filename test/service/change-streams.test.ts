@@ -71,6 +71,16 @@ describe("merging", () => {
     expect(await stream.next()).toMatchObject({ offset: 19, tags: expect.arrayContaining(["t12", "t19"]) as string[] });
   });
 
+  test("a change that comes while streams are woken is released after them", async () => {
+    const setup = setUp();
+    const streams = await Promise.all(Array.from({ length: 12 }, () => opened(setup)));
+    const woken = streams.map(({ next }) => next());
+    void woken[0]?.then(() => append(setup, 12, "b"));
+    append(setup, 11, "a");
+    await Promise.all(woken);
+    expect(await streams[0]?.next()).toMatchObject({ type: "changed", offset: 12 });
+  });
+
   test("more than 10,000 tags are a reset", async () => {
     const setup = setUp();
     const stream = await opened(setup);

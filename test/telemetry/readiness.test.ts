@@ -28,10 +28,11 @@ async function serve(logRequests: "all" | "failed") {
   // Of metrics, which the log does not need.
   const sources = {} as Parameters<typeof startTelemetry>[2];
   const telemetry = await startTelemetry({ ...quiet(), logRequests }, log, sources);
-  const server = await createServer(
-    health(() => state.reason),
-    { ...TEST_SERVER_OPTIONS, log: pino({ enabled: false }), observers: telemetry.observers },
-  );
+  const server = await createServer([health(() => state.reason)], {
+    ...TEST_SERVER_OPTIONS,
+    log: pino({ enabled: false }),
+    observers: telemetry.observers,
+  });
   onTestFinished(() => server.close(100));
   const url = await server.listen("127.0.0.1", 0);
   const probe = async (times: number) => {

@@ -46,7 +46,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
     const binding = bindPartial(BurnService, {
       getBurnOfferCancelContext: () => ({ values: [], disclosed: [] }),
     });
-    const server = await createServer([binding, ...health(() => undefined)], {
+    const server = await createServer([binding, health(() => undefined)], {
       ...TEST_SERVER_OPTIONS,
       connections: { ...TEST_SERVER_OPTIONS.connections, requestMs: 300, ...connections },
       admission: { ...TEST_SERVER_OPTIONS.admission, corsOrigins },
@@ -140,7 +140,7 @@ describe.each<[Origins, allowed: string | undefined, vary: string | undefined]>(
 });
 
 test("a malformed path is told as that, in the form of its API, and as unimplemented over gRPC", async () => {
-  const server = await createServer([...health(() => undefined)], TEST_SERVER_OPTIONS);
+  const server = await createServer([health(() => undefined)], TEST_SERVER_OPTIONS);
   const url = await server.listen("127.0.0.1", 0);
   const session = http2.connect(url);
   try {

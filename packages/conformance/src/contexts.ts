@@ -2,6 +2,7 @@
 import { readBlob } from "./blob.js";
 import { type Check, requireAnswer, requireVerdict, Skipped, Violation } from "./check.js";
 import { isObject, type Json, type JsonObject, listOf, objectOf, sortedJson, textOf } from "./json.js";
+import type { Registry } from "./registry.js";
 import { apiName, listedApis } from "./served.js";
 import { ask, askAll, contextsOf, isFactory, tradesOf, transferOf } from "./requests.js";
 
@@ -284,16 +285,8 @@ export const contextChecks: readonly Check[] = [
     place: "ChoiceContext: nothing else may decide on it",
     help: "Answer from one state; a clock may change which contract serves, and nothing else",
     async run(registry) {
-      const notes = new Set<string>();
       // All operations were asked once: between two answers to one there are those to the others.
-      for (const { operation, request, context } of await contextsOf(registry)) {
-        const after = await ask(registry, request);
-        const note = compare(context, after.context, () => {
-          throw new Violation(`${operation.id} has another context than a moment before`, after.exchange);
-        });
-        if (note !== undefined) notes.add(note);
-      }
-      return [...notes].join("; ") || undefined;
+      return compareWith(registry, await contextsOf(registry), "a moment before");
     },
   },
   {
@@ -306,15 +299,7 @@ export const contextChecks: readonly Check[] = [
     async run(registry) {
       const replica = registry.replica();
       if (replica === undefined) throw new Skipped("give --replica");
-      const notes = new Set<string>();
-      for (const { operation, request, context } of await contextsOf(registry)) {
-        const other = await ask(replica, request);
-        const note = compare(context, other.context, () => {
-          throw new Violation(`${operation.id} has another context than the first replica`, other.exchange);
-        });
-        if (note !== undefined) notes.add(note);
-      }
-      return [...notes].join("; ") || undefined;
+      return compareWith(replica, await contextsOf(registry), "the first replica");
     },
   },
   {
@@ -361,16 +346,18 @@ const templates = (context: JsonObject) =>
     .toSorted()
     .join();
 
-/** What is worth saying where contexts differ in their contract ids alone. Calls `differ` where they differ otherwise. */
-function compare(
-  before: JsonObject | undefined,
-  after: JsonObject | undefined,
-  differ: () => never,
-): string | undefined {
-  if (before === undefined || after === undefined) throw new Skipped("the operation is not answered");
-  if (contextText(before) === contextText(after)) return undefined;
-  if (withoutIds(before) !== withoutIds(after) || templates(before) !== templates(after)) return differ();
-  return "a contract has changed between two answers, its kind has not";
+/** Asks again. Returns what is worth saying where contexts differ in their contract ids alone; throws where they differ otherwise. */
+async function compareWith(registry: Registry, asked: Awaited<ReturnType<typeof contextsOf>>, before: string) {
+  let note: string | undefined;
+  for (const { operation, request, context } of asked) {
+    const { context: again, exchange } = await ask(registry, request);
+    if (again === undefined) throw new Skipped("the operation is not answered");
+    if (contextText(context) === contextText(again)) continue;
+    if (withoutIds(context) !== withoutIds(again) || templates(context) !== templates(again))
+      throw new Violation(`${operation.id} has another context than ${before}`, exchange);
+    note = "a contract has changed between two answers, its kind has not";
+  }
+  return note;
 }
 
 /** The contract ids that values name. */

@@ -60,10 +60,8 @@ export function clientAccess(client: OAuth2Client): Access {
 }
 
 async function fetchToken({ tokenUrl, clientId, clientSecret }: OAuth2Client) {
-  const end = new AbortController();
-  const timer = setTimeout(() => end.abort(new Error(`no answer within ${FETCH_MS / 1_000} s`)), FETCH_MS);
   try {
-    const response = await fetch(tokenUrl, {
+    const { response, text } = await fetchWithin(FETCH_MS, tokenUrl, {
       method: "POST",
       body: new URLSearchParams({
         grant_type: "client_credentials",
@@ -71,21 +69,35 @@ async function fetchToken({ tokenUrl, clientId, clientSecret }: OAuth2Client) {
         client_secret: clientSecret,
         scope: "openid",
       }),
-      signal: end.signal,
     });
-    const { access_token: token, expires_in: seconds = 60 } = (await response.json()) as {
+    const { access_token: token, expires_in: seconds = 60 } = JSON.parse(text) as {
       readonly access_token?: string;
       readonly expires_in?: number;
     };
     if (response.ok && typeof token === "string") return { token, until: Date.now() + seconds * 1_000 - MARGIN_MS };
     throw new Error(`it answers ${response.status}`);
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new SetUpError(`${tokenUrl} gives the client ${clientId} no token: ${String(cause)}`);
+    throw new SetUpError(`${tokenUrl} gives the client ${clientId} no token: ${String(error)}`);
+  }
+}
+
+/** Sends a request, and reads its whole answer. Rejects with what went wrong, also after so many milliseconds. */
+export async function fetchWithin(ms: number, url: string, init: RequestInit) {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new Error(`no answer within ${ms / 1_000} s`)), ms);
+  try {
+    const response = await fetch(url, { ...init, signal: end.signal });
+    return { response, text: await response.text() };
+  } catch (error) {
+    throw causeOf(error);
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** `fetch` says what went wrong as the cause of its error. */
+export const causeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
 function subjectOf(token: string): string {
   try {

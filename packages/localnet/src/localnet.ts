@@ -73,6 +73,12 @@ export class LocalNet {
     return { participant: undefined, party: elsewhere };
   }
 
+  /** `actor` is undefined if none of the participants hosts the party. Throws SetUpError if nobody knows it. */
+  async actorIfHosted(name: string): Promise<{ readonly party: string; readonly actor: Actor | undefined }> {
+    const { participant, party } = await this.findParty(name);
+    return { party, actor: participant === undefined ? undefined : await this.actor(party) };
+  }
+
   /** Throws SetUpError if none of the participants hosts the party. */
   async actor(name: string): Promise<Actor> {
     const { participant, party } = await this.findParty(name);

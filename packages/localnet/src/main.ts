@@ -166,14 +166,11 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
 
 /** Mints for a party, by its id or its hint, which accepts where one of the participants hosts it. Returns what became of it. */
 async function mintFor(net: LocalNet, wallet: Wallet, { receiver, ...mint }: Mint): Promise<string> {
-  const { participant, party } = await net.findParty(receiver);
+  const { party, actor } = await net.actorIfHosted(receiver);
   const offer = await wallet.mint({ receiver: party, ...mint });
   if (offer === undefined) return "minted";
-  if (participant === undefined)
-    return `offered as ${offer}; its participant is not among those given, so it is not accepted`;
-  if (!wallet.hasRegistry) return `offered as ${offer}; no registry is given, so it is not accepted`;
-  await wallet.accept(await net.actor(party), offer);
-  return "minted and accepted";
+  const why = await wallet.acceptFor(actor, offer);
+  return why === undefined ? "minted and accepted" : `offered as ${offer}; ${why}`;
 }
 
 /** Without the zeros that the ledger adds. */

@@ -1,6 +1,6 @@
 /** The JSON Ledger API of a participant of a LocalNet, as far as setting up a token needs it. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Access } from "./access.js";
+import { type Access, fetchWithin } from "./access.js";
 import { requirePrivate } from "./address.js";
 import { SetUpError } from "./error.js";
 
@@ -260,27 +260,17 @@ export class Participant {
     if (!this.#isChecked && !this.#allowsPublic) await this.#check();
     const token = await this.#access.token();
     const isBytes = body instanceof Uint8Array;
-    const end = new AbortController();
-    const timer = setTimeout(() => end.abort(new Error(`no answer within ${CALL_MS / 1_000} s`)), CALL_MS);
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(this.url + path, {
-        method,
-        headers: {
-          "content-type": isBytes ? "application/octet-stream" : "application/json",
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        },
-        ...(body !== undefined && { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
-        signal: end.signal,
-      });
-      text = await response.text();
-    } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      throw new LedgerError(`${this.url} cannot be reached: ${String(cause)}`, undefined, undefined);
-    } finally {
-      clearTimeout(timer);
-    }
+    const sent = fetchWithin(CALL_MS, this.url + path, {
+      method,
+      headers: {
+        "content-type": isBytes ? "application/octet-stream" : "application/json",
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      ...(body !== undefined && { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
+    });
+    const { response, text } = await sent.catch((error: unknown) => {
+      throw new LedgerError(`${this.url} cannot be reached: ${String(error)}`, undefined, undefined);
+    });
     const answer = parse(text);
     if (response.ok) return answer;
     const { code, cause } = isObject(answer) ? answer : {};

@@ -180,11 +180,10 @@ async function balances(net: LocalNet, token: Token, { token: file, registryUrl,
   const admin = token.issuer.party;
   for (const { id: instrument, balances: wanted } of file.instruments)
     for (const [name, amount] of Object.entries(wanted)) {
-      const { participant, party } = await net.findParty(name);
+      const { party, actor } = await net.actorIfHosted(name);
       const step = `${amount} ${instrument} for ${name}`;
       const isOf = (one: { readonly admin: string; readonly instrument: string }) =>
         one.admin === admin && one.instrument === instrument;
-      const actor = participant === undefined ? undefined : await net.actor(party);
       if (actor !== undefined && (await holdingsOf(actor)).some(isOf)) {
         report(step, "it has some already", false);
         continue;
@@ -195,15 +194,9 @@ async function balances(net: LocalNet, token: Token, { token: file, registryUrl,
       }
       const pending = (await offersTo(party, net.host, admin)).find(isOf)?.contractId;
       const offer = pending ?? (await wallet.mint({ receiver: party, instrument, amount }));
-      if (offer === undefined) {
-        report(step, "minted", true);
-      } else if (actor === undefined || registryUrl === undefined) {
-        const why = actor === undefined ? "its participant is not among those given" : "no registry is given";
-        report(step, `offered; ${why}, so it is not accepted`, pending === undefined);
-      } else {
-        await wallet.accept(actor, offer);
-        report(step, "minted and accepted", true);
-      }
+      const why = offer === undefined ? undefined : await wallet.acceptFor(actor, offer);
+      if (why !== undefined) report(step, `offered; ${why}`, pending === undefined);
+      else report(step, offer === undefined ? "minted" : "minted and accepted", true);
     }
 }
 

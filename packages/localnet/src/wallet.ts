@@ -1,5 +1,6 @@
 /** What wallets do: holdings, offers, and choices with the answers of the token's registry. */
 import { setTimeout as pause } from "node:timers/promises";
+import { causeOf } from "./access.js";
 import { SetUpError } from "./error.js";
 import type { Actor, Token } from "./localnet.js";
 import {
@@ -92,8 +93,12 @@ export class Wallet {
     this.#registryUrl = registryUrl;
   }
 
-  get hasRegistry(): boolean {
-    return this.#registryUrl !== undefined;
+  /** Accepts as the receiver, where its participant is given. Returns why it is not accepted; undefined if it is. */
+  async acceptFor(receiver: Actor | undefined, contractId: string): Promise<string | undefined> {
+    if (receiver === undefined) return "its participant is not among those given, so it is not accepted";
+    if (this.#registryUrl === undefined) return "no registry is given, so it is not accepted";
+    await this.accept(receiver, contractId);
+    return undefined;
   }
 
   /** Accepts as the receiver. */
@@ -256,8 +261,7 @@ async function post(url: string, body: JsonObject, signal: AbortSignal): Promise
     response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body), signal });
     text = await response.text();
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return `it cannot be reached: ${String(cause)}`;
+    return `it cannot be reached: ${String(causeOf(error))}`;
   }
   if (response.ok) return objectOf(JSON.parse(text) as Json);
   const why = `${response.status} ${text.slice(0, 300)}`;

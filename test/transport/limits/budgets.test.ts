@@ -79,7 +79,7 @@ describe("of a server", () => {
   let server: Server;
   let url: string;
   beforeAll(async () => {
-    server = await createServer([...largeResponseServices, ...health(() => undefined)], {
+    server = await createServer([...largeResponseServices, health(() => undefined)], {
       ...TEST_SERVER_OPTIONS,
       budgets,
     });

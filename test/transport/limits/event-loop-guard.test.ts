@@ -34,7 +34,7 @@ async function serve() {
   const budgets = createBudgets();
   const connections = { ...TEST_SERVER_OPTIONS.connections, turnMs: TURN_MS };
   const requests = new RequestMetrics();
-  const server = await createServer([binding, ...health(() => undefined)], {
+  const server = await createServer([binding, health(() => undefined)], {
     ...TEST_SERVER_OPTIONS,
     connections,
     budgets,

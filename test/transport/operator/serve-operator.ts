@@ -21,7 +21,7 @@ export async function serveOperator(options: Partial<OperatorServerOptions> = {}
     maxBodyBytes,
     compresses,
     arguments: limits,
-    bindings: health(() => undefined),
+    bindings: [health(() => undefined)],
     routes: async (instance) => {
       instance.get(OPEN_PAGE, (_request, reply) => reply.type("text/html").send("a page"));
       instance.get(CLOSED_PAGE, (_request, reply) => reply.type("text/html").send("data"));

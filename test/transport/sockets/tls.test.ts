@@ -93,15 +93,12 @@ describe.skipIf(!hasOpenssl)("a client over TLS", () => {
   let url: string;
   beforeAll(async () => {
     const files = filesOf(createCertificates());
-    const server = await createServer(
-      health(() => undefined),
-      {
-        ...TEST_SERVER_OPTIONS,
-        certificate: await readCertificate(files.tlsCertFile, files.tlsKeyFile),
-        // Whoever is kept until then stays longer than the test.
-        connections: { ...TEST_SERVER_OPTIONS.connections, negotiationMs: 600_000 },
-      },
-    );
+    const server = await createServer([health(() => undefined)], {
+      ...TEST_SERVER_OPTIONS,
+      certificate: await readCertificate(files.tlsCertFile, files.tlsKeyFile),
+      // Whoever is kept until then stays longer than the test.
+      connections: { ...TEST_SERVER_OPTIONS.connections, negotiationMs: 600_000 },
+    });
     url = await server.listen("127.0.0.1", 0);
     return () => server.close(100);
   });
