@@ -9,7 +9,6 @@ import { readInstruments, readSettingFile } from "../config/setting-files.js";
 import { SettingError } from "../config/setting.js";
 import { packagedRegistries, settings } from "../config/settings.js";
 import { checkedRegistry } from "../registry/checked-registry.js";
-import type { ContractSelector } from "../registry/engine/selector.js";
 import { checkExtension } from "../registry/engine/extend.js";
 import { checkRegistryFile } from "../registry/engine/file.js";
 import type { Table } from "../registry/engine/table-types.js";
@@ -113,8 +112,7 @@ async function loadRegistryFile(path: string, below: readonly string[] = []): Pr
     base === "utility"
       ? { kind: "utility", base: utilityTable() }
       : await loadRegistryFile(baseOf(path, base), [...below, path]);
-  const extend = <S extends ContractSelector>(table: Table<S>) =>
-    readSettingFile(VARIABLE, ACCEPTS, path, (file) => checkExtension(table, file));
+  const extend = (table: Table) => readSettingFile(VARIABLE, ACCEPTS, path, (file) => checkExtension(table, file));
   return loaded.kind === "file"
     ? { kind: "file", table: await extend(loaded.table) }
     : { kind: "utility", base: { ...loaded.base, table: await extend(loaded.base.table) } };

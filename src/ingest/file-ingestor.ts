@@ -76,9 +76,7 @@ export class SnapshotFile {
     const file = await this.#reading(() => open(path));
     try {
       const { mtimeMs, size } = await this.#reading(() => file.stat());
-      const { index, contracts } = await this.#reading(() =>
-        readSnapshot(() => chunksOf(file), decoder, this.isHeld),
-      );
+      const { index, contracts } = await this.#reading(() => readSnapshot(() => chunksOf(file), decoder, this.isHeld));
       if (index.problems.length > 0) throw new SnapshotError(formatProblems(path, index.problems));
       const unchanged = async () => {
         const now = await file.stat();
