@@ -186,6 +186,18 @@ describe("the next generation", () => {
     ]);
   });
 
+  test("has the same objects where contracts are the same", async () => {
+    const seen: unknown[] = [];
+    const look = ({ follower }: ReturnType<typeof setup>) => seen.push(follower.read((view) => view.byId(apple, "b")));
+    const context = await filled(async (preparing) => {
+      await refreshed(preparing);
+      look(preparing);
+    });
+    await context.follower.refresh();
+    look(context);
+    expect(seen[1]).toBe(seen[0]);
+  });
+
   test("is not loaded twice if it is served while it is loaded", async () => {
     const resumed = gate();
     const { follower, ids, loads } = await filled(async ({ log, follower: preparing, load }) => {
