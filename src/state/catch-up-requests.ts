@@ -70,8 +70,10 @@ export class CatchUpRequests {
   /** The mirror has done what a request of a follower asks for. */
   caughtUp(id: string): void {
     const [follower, request] = id.split(" ");
-    if (follower !== this.#follower) return;
-    this.#done = Math.max(this.#done, Number(request));
+    const done = Number(request);
+    // Never true of what is no number.
+    if (follower !== this.#follower || !(done > this.#done)) return;
+    this.#done = done;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -678,6 +678,15 @@ describe("catch-up", () => {
     expect(await ask()).toEqual([]);
   });
 
+  test("is not ended by a notice for another follower, or one that names no request", async () => {
+    const { log, ask } = await running();
+    log.onCatchUpRequest = (id) => {
+      const [follower = "", request] = id.split(" ");
+      for (const notice of [follower, `another ${request}`, `${follower} none`, ""]) void log.caughtUp(notice);
+    };
+    expect(await ask(20)).toEqual([]);
+  });
+
   test("leaves nothing behind while the follower does not move", async () => {
     const { log, ask } = await running();
     log.onCatchUpRequest = (id) => void log.caughtUp(id);
