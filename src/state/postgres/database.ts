@@ -66,8 +66,13 @@ export class Database {
   readonly #onShortage: (error: DatabaseError | undefined) => void;
   /** Connections of the pool that are open. */
   #open = 0;
-  /** The last refusal of a further connection; undefined since the server has given one. */
+  /**
+   * The last refusal of a connection. Undefined since the server has given one, or the last one was lost: why there was no
+   * further one, for instance for a password in rotation, is no reason why there will be none at all.
+   */
   #refusal: { readonly at: number; readonly failure: DatabaseError } | undefined;
+  /** How often the last open connection was lost. */
+  #timesEmpty = 0;
   /** The most connections that were open when the server refused a further one; undefined while it gives more. */
   #shortAt: number | undefined;
   readonly #released = new Notifier();
@@ -105,7 +110,11 @@ export class Database {
       this.#shortAt = undefined;
       this.#onShortage(undefined);
     });
-    this.#pool.on("remove", () => void this.#open--);
+    this.#pool.on("remove", () => {
+      if (--this.#open > 0) return;
+      this.#refusal = undefined;
+      this.#timesEmpty++;
+    });
     // By then it is idle.
     this.#pool.on("release", () => setImmediate(() => this.#released.notify()));
   }
@@ -163,12 +172,8 @@ export class Database {
   /** An idle connection, or a new one; or what others release, in turn, since the server may give no further one. */
   async #connect(): Promise<pg.PoolClient> {
     if (this.#refusal === undefined || !this.#mayWait(this.#refusal.failure)) {
-      try {
-        return await this.#pool.connect();
-      } catch (error) {
-        const failure = this.#refused(error);
-        if (!this.#mayWait(failure)) throw failure;
-      }
+      const client = await this.#take();
+      if (client !== undefined) return client;
     }
     const deadline = performance.now() + this.#connectMs;
     this.#waiting++;
@@ -193,21 +198,29 @@ export class Database {
     const isTooEarly = this.#refusal !== undefined && performance.now() - this.#refusal.at < FURTHER_CONNECTION_MS;
     if (this.#isOpening || isTooEarly) return;
     this.#isOpening = true;
-    const opened = this.#pool.connect().then(
-      (client) => client.release(),
-      (error: unknown) => void this.#refused(error),
+    const opened = this.#take().then(
+      (client) => client?.release(),
+      // Those who wait find it.
+      () => undefined,
     );
     void opened.finally(() => (this.#isOpening = false));
   }
 
-  #refused(error: unknown): DatabaseError {
-    const failure = asDatabaseError(error);
-    this.#refusal = { at: performance.now(), failure };
-    if (!this.#mayWait(failure)) return failure;
-    const wasShort = this.#shortAt !== undefined;
-    this.#shortAt = Math.max(this.#shortAt ?? 0, this.#open);
-    if (!wasShort) this.#onShortage(failure);
-    return failure;
+  /** A connection of the pool, or undefined if there is something to wait for. Throws DatabaseError. */
+  async #take(): Promise<pg.PoolClient | undefined> {
+    const timesEmpty = this.#timesEmpty;
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      if (timesEmpty !== this.#timesEmpty) return undefined;
+      const failure = asDatabaseError(error);
+      this.#refusal = { at: performance.now(), failure };
+      if (!this.#mayWait(failure)) throw failure;
+      const wasShort = this.#shortAt !== undefined;
+      this.#shortAt = Math.max(this.#shortAt ?? 0, this.#open);
+      if (!wasShort) this.#onShortage(failure);
+      return undefined;
+    }
   }
 
   /** Without a connection there is nothing to wait for, unless the server has just none to give. */

@@ -1,7 +1,10 @@
 /** Connections to a database as operators have them: by way of a pooler, fewer than wanted, and with a password that changes. */
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { Database } from "../../../src/state/postgres/database.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
+import { freshSchema } from "../../fixtures/postgres-schema.js";
 import type { Program } from "../../fixtures/program.js";
 import { until } from "../../fixtures/wait.js";
 import { Pairs } from "./pairs.js";
@@ -101,6 +104,8 @@ function load(url: string, pairs: Pairs, callers: number) {
   return { caller, background };
 }
 
+const RUNNING = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(2)'";
+
 const SHORT = "the database gives no further connection; requests wait";
 const AGAIN = "the database gives further connections again";
 const UNREADABLE = "database not readable";
@@ -127,13 +132,16 @@ test("with three connections no request fails, and the log says once that there 
 test("a password that is rotated loses no request, and the mirror goes on without a snapshot", async () => {
   const { role, pairs, api, url, mirror } = await startReplica("role");
   const { caller, background } = load(url, pairs, 10);
-  for (const turn of [1, 2]) {
+  // What is under way, too, when all connections are lost.
+  const turns = [200, 0];
+  for (const [turn, answers] of turns.entries()) {
     const before = caller.answers;
-    await role.rotate();
-    await until("requests go on", () => caller.answers > before + 200);
+    // New connections fail for as long.
+    await role.rotate(() => delay(150));
+    await until("requests go on", () => caller.answers >= before + answers);
     // Lease, notifications, and queries of each.
     expect(await role.terminate()).toBeGreaterThan(3);
-    await logs(mirror, WRITES, turn + 1);
+    await logs(mirror, WRITES, turn + 2);
     const { offset } = pairs.now;
     const isServed = async () => (await askAccept(url, 0, pairs.now.tags[0] ?? "0.0")).status === 200;
     await until("an offer of now is served", async () => pairs.now.offset > offset && (await isServed()));
@@ -143,4 +151,28 @@ test("a password that is rotated loses no request, and the mirror goes on withou
   expect(caller.answers).toBeGreaterThan(400);
   expect(times(mirror, "snapshot of the ledger loaded")).toBe(1);
   expect(times(api, UNREADABLE)).toBe(0);
+});
+
+test("who waits since a connection was refused has a new one once all others are lost", async () => {
+  const schema = await freshSchema();
+  onTestFinished(() => schema.drop());
+  const role = await Role.create(schema.url);
+  const refusals: (string | undefined)[] = [];
+  const database = new Database({
+    url: role.url,
+    passwordFile: role.passwordFile,
+    maxConnections: 4,
+    onShortage: (error) => void refusals.push(error?.kind),
+  });
+  onTestFinished(() => database.close());
+  const busy = database.read({ name: "busy", text: "SELECT pg_sleep(2)" });
+  await until("a query runs", async () => (await schema.sql(RUNNING)).length > 0);
+  const reads = [busy];
+  await role.rotate(async () => {
+    for (let count = 0; count < 3; count++) reads.push(database.read({ name: "next", text: "SELECT 1" }));
+    await until("each was refused a connection", () => database.pool.inUse === 1);
+  });
+  expect(refusals).toEqual(["denied"]);
+  expect(await role.terminate("pg_sleep")).toBe(1);
+  expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual([1, 1, 1, 1]);
 });

@@ -39,10 +39,11 @@ export class Role {
     return role;
   }
 
-  /** Another password, as docs/postgres.md says: the file, then the server. Open connections stay. */
-  async rotate(): Promise<void> {
+  /** Another password, as docs/postgres.md says: the file, then the server. Open connections stay, new ones fail in between. */
+  async rotate(between?: () => Promise<void>): Promise<void> {
     this.#password = `password ${++this.#rotations}`;
     await writeFile(this.passwordFile, `${this.#password}\n`);
+    await between?.();
     await this.#sql(`ALTER ROLE ${this.#name} PASSWORD '${this.#password}'`);
   }
 
