@@ -131,11 +131,15 @@ export class LeaderLoop {
   async #cleanUp(writer: PostgresWriter, signal: AbortSignal): Promise<void> {
     const { pause, clock } = this.options;
     let cleanedAt = clock();
+    let failure: DatabaseError | undefined;
     // The pause does not end with the term, so it is short.
     for (; !signal.aborted; await pause(CHECK_MS)) {
       if (clock() - cleanedAt < CLEANUP_MS) continue;
       cleanedAt = clock();
-      await writer.cleanUp().catch((error: unknown) => this.#databaseFailed(asDatabaseError(error)));
+      const failed = await writer.cleanUp().then(() => undefined, asDatabaseError);
+      // It leads all the same: what goes on to be written says whether the database can be written.
+      if (failed !== undefined && failed.message !== failure?.message) this.#warn(failed);
+      failure = failed;
     }
   }
 
@@ -147,10 +151,13 @@ export class LeaderLoop {
   }
 
   #databaseFailed(error: DatabaseError): void {
-    const { log, signal } = this.options;
-    const isNew = this.#failure?.message !== error.message;
+    this.#warn(error);
     this.#failure = error;
-    if (!isNew || signal.aborted) return;
+  }
+
+  #warn(error: DatabaseError): void {
+    const { log, signal } = this.options;
+    if (this.#failure?.message === error.message || signal.aborted) return;
     const { kind, message } = error;
     log.warn({ kind, reason: message }, "database not writable; retrying");
   }
