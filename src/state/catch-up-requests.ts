@@ -33,9 +33,12 @@ export class CatchUpRequests {
     const woken = new Notifier();
     let request = Infinity;
     let [hasMoved, hasGivenUp] = [false, false];
+    const end = new Notifier();
+    const givenUp = end.next.then(() => false);
     const giveUp = () => {
       hasGivenUp = true;
       woken.notify();
+      end.notify();
     };
     const wake = () => woken.notify();
     const timer = setTimeout(giveUp, timeoutMs);
@@ -58,8 +61,8 @@ export class CatchUpRequests {
           yield "advanced";
         } else await next;
       }
-      // The mirror has committed what it has reached.
-      if (await refresh()) yield "reached";
+      // The mirror has committed what it has reached. A state that is loaded for it may take minutes.
+      if (await Promise.race([refresh(), givenUp])) yield "reached";
     } finally {
       clearTimeout(timer);
       leave();

@@ -17,11 +17,12 @@ import { NotReady, StoreUnavailable } from "../../src/state/port.js";
 import { processHeap, StateTooLarge } from "../../src/state/load-state.js";
 import { followedWriter } from "../fixtures/follower.js";
 import { byLabel, counted, fruit } from "../fixtures/fruits.js";
-import { gate, MAX_WAIT_MS, until } from "../fixtures/wait.js";
+import { gate, MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import { ArrayLog, LeaseLost } from "./array-log.js";
 import { storeConformance } from "./conformance/conformance.js";
 import { active, apple, GROWER, on, pear } from "./conformance/subject.js";
 
+const SOON_MS = 5_000;
 const silent = () => undefined;
 
 const named = (id: string): CountedOnly => ({
@@ -676,6 +677,21 @@ describe("catch-up", () => {
     expect([await ask(20), asked]).toEqual([[], 1]);
     failing.after = 0;
     expect(await ask()).toEqual([]);
+  });
+
+  test("gives up after its time while what the mirror has committed is read", async () => {
+    const { log, ask } = await running();
+    const reading = gate();
+    onTestFinished(() => reading.open());
+    log.onCatchUpRequest = (id) => {
+      const read = log.progress.bind(log);
+      vi.spyOn(log, "progress").mockImplementation(async (since) => {
+        await reading.opened;
+        return read(since);
+      });
+      void log.caughtUp(id);
+    };
+    expect(await within(SOON_MS, "it has given up", ask(20))).toEqual([]);
   });
 
   test("is not ended by a notice for another follower, or one that names no request", async () => {
