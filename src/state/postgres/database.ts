@@ -216,6 +216,7 @@ export class Database {
       const failure = asDatabaseError(error);
       this.#refusal = { at: performance.now(), failure };
       if (!this.#mayWait(failure)) throw failure;
+      if (isFull(error)) return undefined;
       const wasShort = this.#shortAt !== undefined;
       this.#shortAt = Math.max(this.#shortAt ?? 0, this.#open);
       if (!wasShort) this.#onShortage(failure);
@@ -262,6 +263,10 @@ class Connection extends pg.Client {
     super({ ...ofUrl, ...others, ...(password !== undefined && { password }) });
   }
 }
+
+/** Whether all connections of the pool were in use for as long: the server has refused none. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && error.message === "timeout exceeded when trying to connect";
 
 function throwDatabaseError(error: unknown): never {
   throw asDatabaseError(error);

@@ -31,7 +31,7 @@ import {
   type TombstoneRow,
   tombstoneOf,
 } from "./progress.js";
-import { endSession } from "./sessions.js";
+import { endSession, withSessionTimeout } from "./sessions.js";
 
 export interface PostgresLogOptions {
   /** Of the contracts that the log has. */
@@ -150,7 +150,8 @@ export class PostgresLog implements StateLog {
         if (channel === channels.caughtUp) caughtUp(payload.slice(this.#contentHash.length + 1));
         else committed();
       });
-      await orUnavailable(session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`));
+      const listens = session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`);
+      await orUnavailable(withSessionTimeout(listens));
       listening();
       await ended;
     } finally {

@@ -106,6 +106,8 @@ function load(url: string, pairs: Pairs, callers: number) {
 
 const RUNNING = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(2)'";
 
+const ALL_BUSY = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(1)'";
+
 const SHORT = "the database gives no further connection; requests wait";
 const AGAIN = "the database gives further connections again";
 const UNREADABLE = "database not readable";
@@ -175,4 +177,24 @@ test("who waits since a connection was refused has a new one once all others are
   expect(refusals).toEqual(["denied"]);
   expect(await role.terminate("pg_sleep")).toBe(1);
   expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual([1, 1, 1, 1]);
+});
+
+test("that all connections are in use is no shortage", async () => {
+  const schema = await freshSchema();
+  onTestFinished(() => schema.drop());
+  const refusals: (string | undefined)[] = [];
+  const database = new Database({
+    url: schema.url,
+    maxConnections: 2,
+    timeouts: { connectMs: 300, statementMs: 5_000 },
+    onShortage: (error) => void refusals.push(error?.message),
+  });
+  onTestFinished(() => database.close());
+  const busy = [1, 2].map(() => database.read({ name: "busy", text: "SELECT pg_sleep(1)" }));
+  await until("all are in use", async () => (await schema.sql(ALL_BUSY)).length === 2);
+  const waiting = database.read({ name: "next", text: "SELECT 1" }).catch((error: unknown) => error);
+  expect(await waiting).toMatchObject({ kind: "unavailable" });
+  await Promise.all(busy);
+  expect(await database.read({ name: "next", text: "SELECT 1" })).toHaveLength(1);
+  expect(refusals).toEqual([]);
 });
