@@ -3,7 +3,7 @@ import pg from "pg";
 import { parse, toClientConfig } from "pg-connection-string";
 import { Notifier, withTimeout } from "../../util/async.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
-import { endSession, inTransaction } from "./sessions.js";
+import { endSession, inTransaction, withSessionTimeout } from "./sessions.js";
 
 /** Notification channels between the processes on one database. A notification may be lost. */
 export const channels = {
@@ -229,7 +229,7 @@ export class Database {
     return this.#open > 0 || failure.recovery === "wait";
   }
 
-  /** Opens a connection outside the pool, without time limits. The caller listens to its errors and ends it. */
+  /** Opens a connection outside the pool, whose statements have no time limits. The caller listens to its errors and ends it. */
   async openSession(): Promise<pg.Client> {
     let client: pg.Client;
     try {
@@ -242,7 +242,7 @@ export class Database {
     client.on("error", () => undefined);
     try {
       await client.connect();
-      await client.query(SESSION_SETTINGS);
+      await withSessionTimeout(client.query(SESSION_SETTINGS));
       return client;
     } catch (error) {
       await endSession(client);
