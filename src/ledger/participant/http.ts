@@ -10,7 +10,7 @@ import {
   unreadableAnswer,
 } from "../../util/outgoing.js";
 import { parseJson } from "../json-fields.js";
-import { connectionError, LedgerError, responseError } from "./errors.js";
+import { connectionError, LedgerError, type LedgerErrorKind, responseError } from "./errors.js";
 import type { TokenSource } from "./tokens.js";
 
 export interface Endpoint {
@@ -147,9 +147,14 @@ export class Pace {
     const retryMs = this.#until - performance.now();
     if (this.#held === undefined || retryMs <= EARLY_MS) return;
     const { kind, message, code, details } = this.#held;
-    throw new LedgerError(kind, message, code, { ...details, retryMs });
+    if (OF_ALL_CALLS.has(kind)) throw new LedgerError(kind, message, code, { ...details, retryMs });
+    // Such as that a contract is not known: of another one that says nothing.
+    throw new LedgerError("busy", message, undefined, { retryMs });
   }
 }
+
+/** What a failure says of whatever is asked. Others answer a question. */
+const OF_ALL_CALLS: ReadonlySet<LedgerErrorKind> = new Set(["busy", "denied", "internal", "lost"]);
 
 /** A timer may end a little before its time. */
 const EARLY_MS = 10;

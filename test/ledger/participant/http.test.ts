@@ -178,6 +178,22 @@ describe("Retry-After", () => {
     expect((await fails(url)).details.retryMs).toBe(retryMs);
   });
 
+  test("for one call is no answer to what others ask", async () => {
+    const answers = [
+      [404, errorOf("CONTRACT_EVENTS_NOT_FOUND", 11)],
+      [404, errorOf("PACKAGE_NAMES_NOT_FOUND", 11, { cause: "[one]" })],
+      [400, errorOf("PARTICIPANT_PRUNED_DATA_ACCESSED", 9)],
+    ] as const;
+    for (const [status, body] of answers) {
+      const { url } = await answering(body, status, { "retry-after": "30" });
+      const endpoint = endpointAt(url, { pace: new Pace() });
+      const first = await failureOf(callParticipant(endpoint, "GET", "/one"));
+      const held = await failureOf(callParticipant(endpoint, "GET", "/two"));
+      expect(held).toMatchObject({ kind: "busy", code: undefined, message: first.message });
+      expect(held.details).toEqual({ retryMs: expect.any(Number) as number });
+    }
+  });
+
   test("holds all calls of the participant, until its time has passed", async () => {
     const retry: Record<string, string> = { "retry-after": "1" };
     const requests: string[] = [];
