@@ -58,7 +58,7 @@ export async function callParticipant(
   if (isSuccess) {
     throw new LedgerError("unreadable", `the participant's answer to ${path} ${unreadableAnswer(response, url)}`);
   }
-  throw forgetDeniedToken(endpoint, failedAnswer(endpoint, url, response, value));
+  throw forgetDeniedToken(endpoint, token, failedAnswer(endpoint, url, response, value));
 }
 
 /** One request, and its answer whatever it is. Throws as `sendRequest`. */
@@ -99,9 +99,9 @@ export async function readToken({ token: source }: Endpoint): Promise<string | u
   throw new LedgerError("denied", "the token for the participant has invalid characters");
 }
 
-/** Returns the error. Drops the cached token if the participant has denied it. */
-export function forgetDeniedToken(endpoint: Endpoint, error: LedgerError): LedgerError {
-  if (error.kind === "denied") endpoint.token.forget?.();
+/** Returns the error. Drops the token that was sent from the cache if the participant has denied it. */
+export function forgetDeniedToken(endpoint: Endpoint, token: string | undefined, error: LedgerError): LedgerError {
+  if (error.kind === "denied" && token !== undefined) endpoint.token.forget?.(token);
   return error;
 }
 

@@ -67,7 +67,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     const token = await readToken(endpoint);
     if (endpoint.signal.aborted) throw new LedgerError("lost", "the service is closing its connections");
     const socket = connect(endpointUrl(endpoint, path), endpoint.ca, token, timeouts);
-    const stream = new MessageStream(endpoint, socket, timeouts.ping, isBounded ? timeouts.message : Infinity);
+    const stream = new MessageStream(endpoint, token, socket, timeouts.ping, isBounded ? timeouts.message : Infinity);
     socket.once("open", () => socket.send(JSON.stringify(request)));
     try {
       while (!stream.#isOpen) {
@@ -84,6 +84,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 
   private constructor(
     private readonly endpoint: Endpoint,
+    private readonly token: string | undefined,
     private readonly socket: WebSocket,
     pingMs: number,
     private readonly messageMs: number,
@@ -164,7 +165,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
       throw new LedgerError("unreadable", `the participant sent a message that is ${problem}`);
     }
     const error = messageError(value);
-    if (error !== undefined) throw forgetDeniedToken(this.endpoint, error);
+    if (error !== undefined) throw forgetDeniedToken(this.endpoint, this.token, error);
     return value;
   }
 
@@ -192,7 +193,7 @@ export class MessageStream implements AsyncIterable<JsonValue> {
   }
 
   #finish(reason: LedgerError | "closed"): void {
-    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.endpoint, reason);
+    if (this.#end === undefined && reason !== "closed") forgetDeniedToken(this.endpoint, this.token, reason);
     this.#end ??= reason;
     this.#events.notify();
   }

@@ -15,8 +15,8 @@ import { DEFAULT_TIMEOUTS, Pace, sendRequest } from "./http.js";
 /** Returns the token to send; undefined if none is needed. Throws LedgerError, whose message never holds a token. */
 export interface TokenSource {
   (): Promise<string | undefined>;
-  /** Drops a cached token. Called when the participant has not accepted it. */
-  readonly forget?: () => void;
+  /** Drops a token if it is the cached one. Called when the participant has not accepted it. */
+  readonly forget?: (denied: string) => void;
 }
 
 export const noToken: TokenSource = () => Promise.resolve(undefined);
@@ -103,8 +103,9 @@ export function clientCredentials(
     });
     return pending;
   };
-  const forget = () => {
-    cached = undefined;
+  const forget = (denied: string) => {
+    // A stream that ends with its token has an earlier one.
+    if (cached?.token === denied) cached = undefined;
   };
   return Object.assign(current, { forget });
 }

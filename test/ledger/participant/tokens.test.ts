@@ -188,8 +188,20 @@ describe("a token", () => {
   test("that was denied is fetched again, once", async () => {
     const { source, asked } = await issuing();
     expect(await source()).toBe("token-1");
-    source.forget?.();
+    source.forget?.("token-1");
     expect(await source()).toBe("token-2");
+    expect(await source()).toBe("token-2");
+    expect(asked()).toHaveLength(2);
+  });
+
+  test("that was denied after it was renewed does not take the next one with it", async () => {
+    const { source, asked, answers, clock } = await issuing();
+    answers.push({ body: granted("first", 300) });
+    expect(await source()).toBe("first");
+    clock.now += 250_000;
+    expect(await source()).toBe("token-2");
+    // As by the end of a stream that was opened with it.
+    source.forget?.("first");
     expect(await source()).toBe("token-2");
     expect(asked()).toHaveLength(2);
   });
