@@ -105,13 +105,14 @@ export class CatchUp {
       // A request that comes from now on waits for the next read: what it has seen may be after the present one.
       woken = this.#wake.next;
       if (isPoll) poll = pause(POLL_MS);
+      const { stream } = this.applier;
       try {
         const isReachable = await this.#readEnd(isPoll);
         this.#failedReads = 0;
         if (!isReachable) await this.#retry();
       } catch (error) {
         if (isPoll) this.#reportFailedRead(error);
-        await this.#fail(error);
+        await this.#fail(error, stream);
       }
     }
   }
@@ -126,10 +127,10 @@ export class CatchUp {
     if (++this.#failedReads >= REPORTED_READS) this.options.onUnreadableEnd(error);
   }
 
-  /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
-  async #fail(error: unknown): Promise<void> {
+  /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck, or is another one by now. */
+  async #fail(error: unknown, stream: UpdateStream | undefined): Promise<void> {
     if (!(error instanceof LedgerError)) return this.#retry();
-    if (!TRANSIENT.has(error.kind)) this.applier.abandon(error);
+    if (!TRANSIENT.has(error.kind) && stream === this.applier.stream) this.applier.abandon(error);
     await this.#retry(error.details.retryMs);
   }
 
@@ -188,7 +189,7 @@ export class CatchUp {
       try {
         if (!(await this.#reach(target))) await this.#retry();
       } catch (error) {
-        await this.#fail(error);
+        await this.#fail(error, target.stream);
       }
     }
     this.#isReaching = false;

@@ -214,6 +214,40 @@ describe("a wait that cannot end gives up within its time", () => {
   });
 });
 
+test("a fetch that fails once another stream is followed does not end that one", async () => {
+  const { ask, advance, client, create, ledger, logged, participant, snapshots } = await following();
+  const failing = gate();
+  client.fetch = (stream) => ({
+    hasEnded: false,
+    isResponsive: () => stream.isResponsive(),
+    close() {
+      stream.close();
+      failing.open();
+    },
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        await failing.opened;
+        throw new LedgerError("ahead", "of the test");
+      },
+    }),
+  });
+  ledger.elsewhere();
+  ask();
+  await advance(ROUND_TRIPS_MS);
+  expect(client.fetches).toHaveLength(1);
+  client.fetch = (stream) => stream;
+  participant.cutAll();
+  await advance(1_500);
+  create("third");
+  await advance(500);
+  expect(logged().at(-1)).toContain("following the ledger again");
+  const before = [...snapshots];
+  failing.open();
+  await advance(3_000);
+  expect(logged().filter((line) => line.includes("restored from a backup"))).toEqual([]);
+  expect(snapshots).toEqual(before);
+});
+
 test("a stream that delivers a backlog is not fetched a second time", async () => {
   const { advance, create, participant, client } = await following();
   // 500 updates, one every 20 ms.
