@@ -226,7 +226,8 @@ export class Database {
 
   /** Without a connection there is nothing to wait for, unless the server has just none to give. */
   #mayWait(failure: DatabaseError): boolean {
-    return this.#open > 0 || failure.recovery === "wait";
+    // While the network tells nothing of its end, one that the pool has given up counts as open.
+    return (this.#open > 0 && this.#pool.totalCount > 0) || failure.recovery === "wait";
   }
 
   /** Opens a connection outside the pool, whose statements have no time limits. The caller listens to its errors and ends it. */
