@@ -152,7 +152,23 @@ describe("the names", () => {
 });
 
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => requestBody?.content["application/json"]?.schema;
-const responseOf = ({ responses }: Operation): Schema => responses["200"]?.content?.["application/json"]?.schema ?? {};
+const contentOf = (response: ReturnType<OpenApi["response"]>): Schema =>
+  response?.content?.["application/json"]?.schema ?? {};
+const responseOf = ({ responses }: Operation): Schema => contentOf(responses["200"]);
+/** Decided before the path is known: their body is the token standard's everywhere. */
+const beforeThePath: ReadonlySet<string> = new Set(["408", "431"]);
+/** Only some documents list them. */
+const commonStatuses: ReadonlySet<string> = new Set([
+  ...beforeThePath,
+  "304",
+  "405",
+  "409",
+  "413",
+  "414",
+  "415",
+  "500",
+  "503",
+]);
 const parametersOf = ({ parameters = [] }: Operation): string[] =>
   // Headers are ours alone.
   parameters.filter((one) => one.in !== "header").map((one) => `${one.in} ${one.name} ${one.schema.type}`);
@@ -174,6 +190,33 @@ describe("the document of the service", () => {
     const instrument = one.route.includes("/instruments/{instrumentId}") ? additions.map((name) => `.${name}`) : [];
     const instruments = one.route.endsWith("/instruments") ? additions.map((name) => `.instruments[].${name}`) : [];
     expect(found).toEqual([...instrument, ...instruments].map((path) => `${path} is not published`));
+  });
+
+  test.each(routes)("has the published errors of $route", ({ route, api, operation }) => {
+    const listed = Object.keys(operation.responses).find((status) => status >= "400");
+    const theirs = contentOf(api.response(route, Number(listed)));
+    const found = Object.keys(own.operation(route).responses)
+      .filter((status) => status >= "400" && !beforeThePath.has(status))
+      .flatMap((status) => deviations(api, theirs, contentOf(own.response(route, Number(status))), "response", status));
+    expect([theirs.$ref, found]).toEqual([expect.stringMatching(/Error(?:Response)?$/), []]);
+  });
+
+  test("has statuses that are published, those that any operation may have, and a few", () => {
+    const unlisted = routes.flatMap(({ route, operation }) =>
+      Object.keys(own.operation(route).responses)
+        .filter((status) => !(status in operation.responses) && !commonStatuses.has(status))
+        .map((status) => `${status} ${route}`),
+    );
+    const metadata = `GET ${R}/metadata/v1`;
+    expect(unlisted.toSorted()).toEqual([
+      `400 ${metadata}/info`,
+      `400 ${metadata}/instruments`,
+      `400 ${metadata}/instruments/{instrumentId}`,
+      "400 POST /api/utilities/v0/contract/instrument-configuration",
+      "404 GET /api/utilities/v0/operator",
+      // From a file source, which has no updates.
+      "404 POST /api/utilities/v0/registry/transfer/v0/proof",
+    ]);
   });
 
   test("gives the OpenAPI document as JSON, which is published as bytes", () => {

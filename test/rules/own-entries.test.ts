@@ -1,7 +1,13 @@
 /** Entries that the contexts file defines: how they are found, their values, and what is missing. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json.js";
-import { executeTransfer, onAllocation, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
+import {
+  burnMintFactory,
+  executeTransfer,
+  onAllocation,
+  settlementFactory,
+  transferFactory,
+} from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map } from "../fixtures/context.js";
 import { elementOf, lines } from "../fixtures/contexts.js";
 import { element, type Options, parties, payload } from "../fixtures/elements.js";
@@ -9,6 +15,7 @@ import type { Call } from "../fixtures/protocols.js";
 import { account, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { type Answer, contexts, type Contexts, isExit, ofEach, ownValues } from "./every-context.js";
 
+const SELF = "transfer-factory/self";
 const DOCUMENT = "own-app#Own.App:Document";
 const { provider, registrar } = parties;
 
@@ -62,6 +69,36 @@ test("an entry is found by the provider of the instruction, else of the configur
   expect(ownValues(await rules.ask(executeTransfer("named")))).toEqual({ provider: contractId("of-other") });
   expect(ownValues(await rules.ask(executeTransfer("unnamed")))).toEqual({ provider: contractId("of-provider") });
   expect(ownValues(await rules.ask(onAllocation("v1", "withdraw", "unknown")))).toEqual({});
+});
+
+describe("an entry is found by the parties of the request", () => {
+  const owners = ["alice", "bob", registrar];
+  const names = { senders: "sender", receivers: "receiver", holders: "holder", parties: "party" };
+  const entries = Object.entries(names).map(([name, role]) => entry(name, "list", `owner is ${role}`));
+  const rules = on(addAll(entries.join("")), ...owners.map((owner) => document(`of-${owner}`, { owner })));
+  const found = (senders: string[], receivers: string[], holders: string[], all: string[]) => {
+    const idsOf = (list: string[]) => contractIds(...list.map((owner) => `of-${owner}`));
+    return { senders: idsOf(senders), receivers: idsOf(receivers), holders: idsOf(holders), parties: idsOf(all) };
+  };
+
+  test("in every operation", async () => {
+    const [ofTransfer, both] = [found(["alice"], ["bob"], [], ["alice", "bob"]), ["alice", "bob"]];
+    const others: Record<string, JsonObject> = {
+      [SELF]: found(["alice"], ["alice"], [], ["alice"]),
+      // carol, who receives, has no document.
+      "transfer-factory/direct": found(["alice"], [], [], ["alice"]),
+      "allocation-factory": found(["alice"], [], [], ["alice"]),
+      "settlement-factory": found([], [], both, both),
+    };
+    const ofIssuance = found([], [], ["alice"], ["alice"]);
+    const expected = (name: string) => others[name] ?? (/^(?:mint|burn)-/.test(name) ? ofIssuance : ofTransfer);
+    expect(await rules.askAll(ownValues)).toEqual(ofEach(expected));
+  });
+
+  test("who own outputs of a burn-mint factory: not the registrar", async () => {
+    const values = ownValues(await rules.ask(burnMintFactory(["bob", "alice", "bob"])));
+    expect(values).toEqual(found([], [], ["bob", "alice"], ["bob", "alice"]));
+  });
 });
 
 describe("fields", () => {
@@ -176,7 +213,6 @@ describe("of several instruments", () => {
 /** The own values of an answer, or its error. */
 const outcomeOf = (answer: Answer): Answer | JsonObject => ("status" in answer ? answer : ownValues(answer));
 
-const SELF = "transfer-factory/self";
 /** The ledger reads nothing for a transfer to oneself. */
 const isLeftOut = (name: string): boolean => isExit(name) || name === SELF;
 

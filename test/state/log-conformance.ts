@@ -227,6 +227,15 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         ]);
       });
 
+      test("leads on from an update without an id", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        await apply([active("b")], 6);
+        await subject.writer.apply([active("c")], 7);
+        const since = await head();
+        await apply([active("d")], 8);
+        expect(await stepFrom(since)).toBe("; d@A0; ");
+      });
+
       test("has contracts with all their fields, as they are at the head", async () => {
         const fields = { name: "é \u2028 😀 '\"\\", labels: ["sweet", "red"] };
         const given = fruit(`00${"ab".repeat(68)}`, {
@@ -326,6 +335,11 @@ export function logConformance(name: string, makeLog: MakeLog): void {
     });
 
     describe("no step leads to the head", () => {
+      test("for a follower without a state", async () => {
+        await subject.writer.replace([], 5);
+        expect((await progress(undefined)).step).toBeUndefined();
+      });
+
       test("from another generation", async () => {
         await subject.writer.replace([fruit("a")], 5);
         const since = await head();
@@ -424,6 +438,12 @@ export function logConformance(name: string, makeLog: MakeLog): void {
         }, signal);
         expect(loaded).toEqual([6, ["b", "c"], ["a"], [{ sum: sumHash("USD"), amount: 5n }]]);
         expect((await load()).contracts.map(({ contractId }) => contractId)).toEqual(["e", "f"]);
+      });
+
+      test("rethrows what its user throws", async () => {
+        await subject.writer.replace([fruit("a")], 5);
+        const reason = new Error("of the user");
+        await expect(subject.log.load(() => Promise.reject(reason), signal)).rejects.toBe(reason);
       });
 
       test("ends soon with its signal, also before it begins", async () => {

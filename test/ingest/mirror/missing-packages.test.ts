@@ -17,6 +17,8 @@ async function withoutPackage() {
 
 type Setup = Awaited<ReturnType<typeof withoutPackage>>;
 
+const named = ({ logged }: Setup) => logged.filter((line) => line.startsWith("warn the participant lacks packages"));
+
 /** How a request for an unknown contract ends, which waits for the end of the ledger. */
 async function ask({ mirror, advance }: Setup): Promise<string | undefined> {
   const asking = { last: undefined as string | undefined };
@@ -65,12 +67,13 @@ test.each([
   expect(setup.mirror.notReadyReason()).toBeUndefined();
   expect(setup.lag.status.age).toBeLessThan(3_000);
   expect(await ask(setup)).toBe("reached");
+  expect(named(setup)).toHaveLength(1);
 });
 
 test("it is named once in the log, and a snapshot is taken once it is found", async () => {
   const setup = await withoutPackage();
   await setup.advance(5 * MINUTE);
-  expect(setup.logged.filter((line) => line.startsWith("warn the participant lacks packages"))).toHaveLength(1);
+  expect(named(setup)).toHaveLength(1);
   const taken = setup.snapshots.length;
   setup.participant.packageNames.add(HOLDING);
   await setup.advance(31_000);

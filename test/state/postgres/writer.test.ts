@@ -178,6 +178,26 @@ describe("a writer", () => {
     expect([lost.length, await stored()]).toEqual([1, [10, ["a"], 5n]]);
   });
 
+  test("rejects one of two concurrent updates, and is lost", async () => {
+    const { writer, lost } = await nextWriter();
+    await writer.replace([fruit("a")], 10);
+    const session = await schema.database.openSession();
+    onTestFinished(() => session.end());
+    await session.query("BEGIN; SELECT FROM offledger.state FOR UPDATE");
+    const updates = Promise.allSettled([writer.apply([active("b")], 11), writer.apply([active("c")], 12)]);
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%fence%'";
+    await until("both wait", async () => (await schema.sql(waiting)).length === 2);
+    await session.query("COMMIT");
+    const outcomes = await updates;
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(lost).toHaveLength(1);
+    expect([
+      [11, ["a", "b"], 0n],
+      [12, ["a", "c"], 0n],
+    ]).toContainEqual(await stored());
+  });
+
   test.each([
     ["moved on", "ledger_offset = 11"],
     ["restored", "ledger_offset = 9"],
