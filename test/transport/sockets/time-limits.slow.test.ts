@@ -159,15 +159,16 @@ describe.each(hasOpenssl ? ["cleartext", "TLS"] : ["cleartext"])("in %s", (kind)
     if (client.isPaused === true) socket.pause();
     else socket.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")));
     socket.write(client.begin);
-    const sending = setInterval(() => client.again !== undefined && socket.write(client.again), PERIOD_MS);
+    // Up to the limit: what is written to a closed connection resets it, and the client may lose what it has not read.
+    const sending = setInterval(() => {
+      if (client.again !== undefined && performance.now() - begun < client.limit) socket.write(client.again);
+    }, PERIOD_MS);
     onTestFinished(() => clearInterval(sending));
     const isOver = () =>
-      client.keepsConnection === true
-        ? received.search(client.received ?? "") !== -1
-        : countConnections(url, localPort) === 0;
+      received.search(client.received ?? "") !== -1 &&
+      (client.keepsConnection === true || countConnections(url, localPort) === 0);
     await until("the service has ended it", isOver, BOUND_MS);
     expect(performance.now() - begun).toBeGreaterThan(client.limit - PERIOD_MS);
-    if (client.received !== undefined) expect(received).toMatch(client.received);
     if (client.keepsConnection === true) expect(countConnections(url, localPort)).toBe(1);
   });
 
