@@ -11,7 +11,6 @@ import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning 
 import {
   answerInGroup,
   candidateConfigurations,
-  factoriesOf,
   findFactories,
   findGroupFactories,
   groupOf,
@@ -65,7 +64,7 @@ export function checkInstrument(
   }));
   let factoryId: string | undefined;
   const refused = errorIn(() => ({ factoryId } = answer(offer)));
-  const created = factoriesOf(context.view, group).find((one) => one.contractId === factoryId)?.synchronizerId;
+  const created = findFactories(context.view, registrar).find((one) => one.contractId === factoryId)?.synchronizerId;
   // Those on an instruction that is created now. What prevents that is told by the factories.
   const choices = (refused === undefined ? Object.values(contexts.choices).filter(isUsual) : []).map((one): Run => ({
     operation: one.operation,
