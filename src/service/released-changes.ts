@@ -133,8 +133,7 @@ export class Coalescing {
   /** The next changes are not released before. */
   #notBefore = -Infinity;
   #isClosed = false;
-  /** How long it took until all waiting streams had the latest changes, in milliseconds. */
-  lagMs = 0;
+  #lagMs = 0;
 
   /**
    * `release` releases what has changed, and returns how many milliseconds the streams were busy with it. `clock` is monotonic,
@@ -145,6 +144,11 @@ export class Coalescing {
     private readonly clock: () => number,
     private readonly mergeMs: number,
   ) {}
+
+  /** How long it took until all waiting streams had the latest changes, in milliseconds. */
+  get lagMs(): number {
+    return this.#lagMs;
+  }
 
   /** Call this for each change. */
   changed(): void {
@@ -171,7 +175,7 @@ export class Coalescing {
     this.#changedAt = undefined;
     const took = await this.release();
     this.#notBefore = Math.max(begunAt + this.mergeMs, this.clock() + took);
-    this.lagMs = this.clock() - changedAt;
+    this.#lagMs = this.clock() - changedAt;
     this.#isReleasing = false;
     this.#schedule();
   }

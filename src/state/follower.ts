@@ -7,7 +7,7 @@ import { backoffMs, SingleFlight } from "../util/async.js";
 import { Retries, type RetriesOptions } from "../util/retries.js";
 import type { LogHead, StateLog } from "./log.js";
 import { NextState } from "./next-state.js";
-import { type Heap, isNearlyFull, loadState, processHeap, StateSize, StateTooLarge } from "./load-state.js";
+import { type Heap, loadState, NEARLY_FULL, processHeap, StateSize, StateTooLarge } from "./load-state.js";
 import { type State, StateReader } from "./state.js";
 
 const POLL_MS = 1_000;
@@ -231,7 +231,7 @@ export class Follower extends StateReader {
     this.#confirmation.observe(head.heartbeat, startedAt);
     const share = this.#heapShare() ?? 0;
     const wasNearlyFull = this.#isNearlyFull;
-    this.#isNearlyFull = isNearlyFull(share);
+    this.#isNearlyFull = share > NEARLY_FULL;
     if (this.#isNearlyFull && !wasNearlyFull) this.options.onNearlyFull(share);
   }
 

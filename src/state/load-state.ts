@@ -45,7 +45,7 @@ const SHARED_BYTES = 180;
 /** Of the limit. V8 ends a process in which four collections in turn leave more than 0.8; requests, and garbage, take some, too. */
 const USABLE = 0.72;
 /** Above this share of the usable heap the next state may not fit. */
-const NEARLY_FULL = 0.8;
+export const NEARLY_FULL = 0.8;
 /** Contracts between two looks at the heap. */
 const LOOK = 1_000;
 
@@ -75,7 +75,8 @@ export class StateSize {
   #isFull = false;
 
   constructor(
-    private readonly heap: Heap /** Of the state beside which it is loaded. */,
+    private readonly heap: Heap,
+    /** Of the state beside which it is loaded. */
     private readonly beside = 0,
   ) {
     this.#look();
@@ -135,8 +136,6 @@ export class StateSize {
     this.#others = Math.min(this.#others, this.heap.used() - this.#own);
   }
 }
-
-export const isNearlyFull = (share: number): boolean => share > NEARLY_FULL;
 
 const mib = (bytes: number): string => `${Math.ceil(bytes / MIB).toLocaleString("en-US")} MiB`;
 

@@ -185,9 +185,17 @@ export interface ContextLine {
 export interface ContextDefinition {
   /** Written in this order. */
   readonly lines: readonly ContextLine[];
+  /** The same with all required that the choice on the ledger needs; absent if that is no more. */
+  readonly strictLines?: readonly ContextLine[] | undefined;
   /** Whether the operation only ends something: it must be possible whatever the ledger does not tell. */
   readonly isExit?: boolean;
 }
+
+/** As the ledger needs it. */
+export const strictly = <D extends ContextDefinition>(definition: D): D => ({
+  ...definition,
+  lines: definition.strictLines ?? definition.lines,
+});
 
 /**
  * Writes an answer whose contracts are all of the group and on the synchronizer. Throws a RegistryError that names all

@@ -1,7 +1,7 @@
 /** What operators learn of a registry file: its registrars, a party's instructions, the choices on a contract, and what will fail. */
 import type { Contract } from "../../domain/contract.js";
 import { causesOf, errorIn } from "../../domain/errors.js";
-import { isOf } from "../../domain/template.js";
+import { isOf, type Template } from "../../domain/template.js";
 import type { View } from "../../state/port.js";
 import { findProblems, type Run } from "../check/runs.js";
 import { neededContract, onOneSynchronizer } from "../needed.js";
@@ -15,22 +15,18 @@ import type {
   ServedRegistrar,
 } from "../sdk/registry.js";
 import { type Check, type CheckContext, type Warning, warningOf } from "../sdk/warnings.js";
-import { type ContextDefinition, writeContext } from "./choice-context.js";
+import { type ContextDefinition, strictly, writeContext } from "./choice-context.js";
 import { allOf } from "./entries.js";
-import { answerOn, type CheckedChoice, type ChoiceDefinition, type GroupOf } from "./operations.js";
+import { answerOn, type ChoiceDefinition, type GroupOf } from "./operations.js";
 import type { Group } from "./selector.js";
 import type { TableLine } from "./table-types.js";
 import { allFactories, type CompiledTable, compileRow, factoryTemplates, groupOf } from "./table.js";
 import { roleOf, type TableFields, type TableTemplate } from "./templates.js";
 
-/** What the table says is what the ledger needs. */
-const checkedChoices = ({ choices }: CompiledTable): readonly CheckedChoice[] =>
-  Array.from(choices, ([operation, answered]) => ({ operation, answered, strict: answered }));
-
 /** The choices on a contract; none if it is of no template of instructions. */
-export const choicesOn = (choices: readonly CheckedChoice[], contract: Contract): readonly ChoiceCall[] =>
+export const choicesOn = (choices: readonly ChoiceDefinition[], contract: Contract): readonly ChoiceCall[] =>
   choices
-    .filter(({ strict }) => strict.templates.some((template) => isOf(contract.template, template)))
+    .filter(({ templates }) => templates.some((template) => isOf(contract.template, template)))
     // Only instructions have these templates.
     .map(({ operation }) => callOn(operation, contract as Contract<TableFields>));
 
@@ -41,12 +37,11 @@ const callOn = (choice: Choice | IssuanceChoice, { contractId, fields }: Contrac
 
 /** Instructions in which a party has a role: a search for each template. The first choice on them completes them. */
 export function instructionSearches(
-  choices: readonly CheckedChoice[],
+  choices: readonly ChoiceDefinition[],
   groupOfInstruction: GroupOf,
 ): readonly PartySearch<TableFields>[] {
-  const templates = new Set(choices.flatMap(({ strict }) => strict.templates));
-  return [...templates].map((template) => {
-    const completion = choices.find(({ strict }) => strict.templates.includes(template));
+  return distinctTemplates(choices).map((template) => {
+    const completion = choices.find(({ templates }) => templates.includes(template));
     return {
       template,
       find: (context, contracts, party) => ({
@@ -55,7 +50,8 @@ export function instructionSearches(
           .map((contract) => {
             const { registrar = "", instruments, roles } = contract.fields;
             const error =
-              completion && errorIn(() => answerOn(context, completion.strict, contract, groupOfInstruction(contract)));
+              completion &&
+              errorIn(() => answerOn(context, strictly(completion), contract, groupOfInstruction(contract)));
             return {
               contract,
               registrar,
@@ -70,6 +66,10 @@ export function instructionSearches(
     };
   });
 }
+
+export const distinctTemplates = (choices: readonly ChoiceDefinition[]): readonly Template<TableFields>[] => [
+  ...new Set(choices.flatMap(({ templates }) => templates)),
+];
 
 /** The parties of the registry have a part in every instruction. */
 const concerns = ({ roles }: TableFields, party: string): boolean =>
@@ -86,7 +86,7 @@ export function tableLookup(
   table: CompiledTable,
   idsOf: (view: View, registrar: string) => readonly string[],
 ): RegistryLookup {
-  const choices = checkedChoices(table);
+  const choices = [...table.choices.values()];
   return {
     registrars: (view) => registrars(table, view, idsOf),
     partySearches: instructionSearches(choices, ({ fields }) => groupOf(fields.registrar ?? "")),
@@ -128,23 +128,23 @@ function registrars(
 export function checkInstruction(
   context: CheckContext,
   instruction: Contract<TableFields>,
-  choices: readonly CheckedChoice[],
+  choices: readonly ChoiceDefinition[],
   group: Group,
   others: readonly Run[] = [],
 ): readonly Warning[] {
   const { contractId, fields } = instruction;
   const subject = { registrar: group.registrar, instrument: fields.instruments[0], contractId };
   const run = (definition: ChoiceDefinition) => () => answerOn(context, definition, instruction, group);
-  const ofChoices = choices.map(({ operation, answered, strict }): Run => ({
-    operation,
-    answered: run(answered),
-    strict: strict === answered ? undefined : run(strict),
+  const ofChoices = choices.map((choice): Run => ({
+    operation: choice.operation,
+    answered: run(choice),
+    strict: choice.strictLines && run(strictly(choice)),
   }));
   const runs = [...ofChoices, ...others];
   const found = findProblems(runs, subject);
   // Until then it can be accepted or executed.
   if (fields.deadline === undefined || fields.deadline > context.now * 1_000) return found;
-  const message = `the deadline of the ${choices[0]?.answered.label ?? "instruction"} has passed`;
+  const message = `the deadline of the ${choices[0]?.label ?? "instruction"} has passed`;
   const operations = runs.map(({ operation }) => operation).filter((operation) => !isExit(operation));
   return [
     warningOf({ code: "instruction-expired", message }, { ...subject, operations }),
@@ -158,16 +158,15 @@ export function tableChecks(
   table: CompiledTable,
   instrumentsOf: (context: CheckContext, registrar: string) => readonly string[],
 ): readonly Check<TableFields>[] {
-  const choices = checkedChoices(table);
-  const templates = new Set(choices.flatMap(({ answered }) => answered.templates));
+  const choices = [...table.choices.values()];
   return [
     ...factoryTemplates(table).map((template): Check<TableFields> => ({
       template,
       warnings: (context, factories) =>
         factories.flatMap((factory) => checkRegistrar(context, table, template, factory, instrumentsOf)),
     })),
-    ...Array.from(templates, (template): Check<TableFields> => {
-      const mine = choices.filter(({ answered }) => answered.templates.includes(template));
+    ...distinctTemplates(choices).map((template): Check<TableFields> => {
+      const mine = choices.filter(({ templates }) => templates.includes(template));
       return {
         template,
         warnings: (context, contracts) =>

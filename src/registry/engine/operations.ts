@@ -20,18 +20,12 @@ import type { TableFields } from "./templates.js";
 
 /** The choices on instructions of a kind. */
 export interface ChoiceDefinition extends ContextDefinition {
+  readonly operation: Choice | IssuanceChoice;
   /** What messages call the instruction. */
   readonly label: string;
   /** As the views of version 2 name it: `accept`. */
   readonly action: string;
   readonly templates: readonly Template<TableFields>[];
-}
-
-/** A choice as the service answers it, and as the ledger needs it. */
-export interface CheckedChoice {
-  readonly operation: Choice | IssuanceChoice;
-  readonly answered: ChoiceDefinition;
-  readonly strict: ChoiceDefinition;
 }
 
 /** The group of what an instruction needs. */

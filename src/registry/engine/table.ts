@@ -137,13 +137,13 @@ export const standardChoices = (
 
 /** The context of a choice, whose name begins with what the instruction is. */
 export function onInstructions(
-  choice: string,
+  operation: ChoiceDefinition["operation"],
   lines: readonly ContextLine[],
   templatesOf: (kind: string) => ChoiceDefinition["templates"],
 ): ChoiceDefinition {
-  const [kind = "", action = ""] = choice.split("/");
+  const [kind = "", action = ""] = operation.split("/");
   const label = kind.replaceAll("-", " ");
-  return { lines, label, action, templates: templatesOf(kind), isExit: isExit(choice) };
+  return { operation, lines, label, action, templates: templatesOf(kind), isExit: isExit(operation) };
 }
 
 /** The lines of all kinds, each for its own. Usually they are the same. */

@@ -31,7 +31,7 @@ export function allocationFactory(
   return answerInGroup(
     context,
     { registrar, instruments, inputHoldings, targetSynchronizer, version2 },
-    contexts.factories["allocation-factory"].answered,
+    contexts.factories["allocation-factory"],
     { roles, sent, meta: query.meta },
   );
 }
@@ -75,7 +75,7 @@ export function settlementFactory(
   return answerInGroup(
     context,
     { registrar, instruments, targetSynchronizer, version2, groupNamed: () => groupOfAllocations(allocations) },
-    contexts.factories["settlement-factory"].answered,
+    contexts.factories["settlement-factory"],
     {
       roles: {},
       meta: query.meta,

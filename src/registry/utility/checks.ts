@@ -3,7 +3,7 @@ import type { Contract } from "../../domain/contract.js";
 import { errorIn } from "../../domain/errors.js";
 import type { Template } from "../../domain/template.js";
 import { findProblems, type Run } from "../check/runs.js";
-import { type ContextDefinition, type RequestSubject, subjectOf, writeContext } from "../engine/choice-context.js";
+import { type RequestSubject, strictly, subjectOf, writeContext } from "../engine/choice-context.js";
 import { checkInstruction } from "../engine/lookup.js";
 import type { Group } from "../engine/selector.js";
 import type { TableFields } from "../engine/templates.js";
@@ -11,14 +11,13 @@ import type { Check, CheckContext, FactoryResult, InstrumentIdentifier, Warning 
 import {
   answerInGroup,
   candidateConfigurations,
-  factoriesOf,
   findFactories,
   findGroupFactories,
   groupOf,
   requireFactories,
 } from "./factory.js";
 import { findConfiguration } from "./instruments.js";
-import { type CheckedOperation, isUsual, type UtilityContexts } from "./contexts.js";
+import { isUsual, type UtilityContexts, type UtilityOperation } from "./contexts.js";
 import { directTransferReach } from "./transfer.js";
 
 const SETTLEMENT = "settlement-factory";
@@ -28,13 +27,12 @@ export const attempt = (
   context: CheckContext,
   { packageVersions }: UtilityContexts,
   group: Group,
-  { operation, answered }: CheckedOperation,
+  definition: UtilityOperation,
   subject: RequestSubject,
-  definition: ContextDefinition = answered,
 ): FactoryResult => {
   const { registrar } = group;
   const { instruments } = subject;
-  const version2 = operation === SETTLEMENT ? packageVersions : undefined;
+  const version2 = definition.operation === SETTLEMENT ? packageVersions : undefined;
   return answerInGroup(context, { registrar, instruments, groupNamed: () => group, version2 }, definition, subject);
 };
 
@@ -49,11 +47,11 @@ export function checkInstrument(
   const instrument = typeof identifier === "string" ? identifier : identifier.id;
   // The parties are not known.
   const subject = { instruments: [instrument], roles: {} };
-  const write = ({ answered }: { readonly answered: ContextDefinition }, synchronizer: string) =>
-    writeContext(context, answered, group, synchronizer, subject);
+  const write = (definition: UtilityOperation, synchronizer: string) =>
+    writeContext(context, definition, group, synchronizer, subject);
   const direct = directTransfers(context, group, instrument);
   const offer = contexts.factories["transfer-factory/offer"];
-  const answer = (one: CheckedOperation) => attempt(context, contexts, group, one, subject);
+  const answer = (one: UtilityOperation) => attempt(context, contexts, group, one, subject);
   const factories = Object.values(contexts.factories).map((one): Run => ({
     operation: one.operation,
     answered() {
@@ -66,7 +64,7 @@ export function checkInstrument(
   }));
   let factoryId: string | undefined;
   const refused = errorIn(() => ({ factoryId } = answer(offer)));
-  const created = factoriesOf(context.view, group).find((one) => one.contractId === factoryId)?.synchronizerId;
+  const created = findFactories(context.view, registrar).find((one) => one.contractId === factoryId)?.synchronizerId;
   // Those on an instruction that is created now. What prevents that is told by the factories.
   const choices = (refused === undefined ? Object.values(contexts.choices).filter(isUsual) : []).map((one): Run => ({
     operation: one.operation,
@@ -90,7 +88,7 @@ function directTransfers({ view }: CheckContext, group: Group, instrument: strin
 
 /** Pending instructions on which a choice fails. */
 export function checkInstructions(template: Template<TableFields>, contexts: UtilityContexts): Check<TableFields> {
-  const choices = Object.values(contexts.choices).filter(({ answered }) => answered.templates.includes(template));
+  const choices = Object.values(contexts.choices).filter(({ templates }) => templates.includes(template));
   const settles = contexts.allocationTemplates.includes(template);
   return {
     template,
@@ -139,7 +137,6 @@ function settlementOf(
   const parties = new Set([...(roles["sender"] ?? []), ...(roles["receiver"] ?? [])]);
   const holders = [...parties].map((party) => ({ party, instruments: [instrument] }));
   const subject = { instruments: [instrument], roles: {}, holders, allocations: [allocation] };
-  const run = (definition: ContextDefinition) => () =>
-    attempt(context, contexts, group, settlement, subject, definition);
-  return [{ operation: SETTLEMENT, answered: run(settlement.answered), strict: run(settlement.strict) }];
+  const run = (definition: UtilityOperation) => () => attempt(context, contexts, group, definition, subject);
+  return [{ operation: SETTLEMENT, answered: run(settlement), strict: run(strictly(settlement)) }];
 }

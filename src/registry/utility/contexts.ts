@@ -36,29 +36,22 @@ const factoryOperations: readonly FactoryOperation[] = [
 ];
 const choiceOperations: readonly ChoiceOperation[] = [...CHOICES, ...ISSUANCE_CHOICES];
 
-/** An operation as the service answers it, and as the ledger needs it. */
-export interface CheckedOperation<O extends string = string, D extends ContextDefinition = ContextDefinition> {
-  readonly operation: O;
-  /** What the service writes. */
-  readonly answered: D;
-  /** The same with all required that the choice on the ledger needs: credentials, and the holding that is locked. */
-  readonly strict: D;
+/** An operation with the credentials that it needs. */
+export interface UtilityOperation extends ContextDefinition {
+  readonly operation: TableOperation;
   /** The roles whose credentials the operation needs. */
   readonly roles: readonly Role[];
   /** Whether a party without these is refused. */
   readonly requiresCredentials: boolean;
 }
 
-export type UtilityChoice = CheckedOperation<ChoiceOperation, ChoiceDefinition>;
-
 /** Choices on what a factory makes. It makes allocations at once: an instruction to make one is checked where it exists. */
-export const isUsual = ({ operation }: Pick<UtilityChoice, "operation">): boolean =>
-  !operation.startsWith("allocation-instruction/");
+export const isUsual = ({ operation }: UtilityOperation): boolean => !operation.startsWith("allocation-instruction/");
 
 /** The compiled contexts of all operations. */
 export interface UtilityContexts {
-  readonly factories: Readonly<Record<FactoryOperation, CheckedOperation<FactoryOperation>>>;
-  readonly choices: Readonly<Record<ChoiceOperation, UtilityChoice>>;
+  readonly factories: Readonly<Record<FactoryOperation, UtilityOperation>>;
+  readonly choices: Readonly<Record<ChoiceOperation, UtilityOperation & ChoiceDefinition>>;
   /** The templates of the Registry Utility, of the module, and of files. */
   readonly templates: readonly Template[];
   readonly allocationTemplates: readonly Template<TableFields>[];
@@ -129,9 +122,9 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
   const ofKind = (kind: string) => (kind === "allocation" ? allocationTemplates : instructionsOf(kind));
   const known = new Set([...builtInTemplates, ...table.vocabulary.templates.values()]);
   return {
-    factories: recordOf(factoryOperations, (name) => checkedOperation(table, name, { lines: linesOf(name) })),
-    choices: recordOf(choiceOperations, (name) =>
-      checkedOperation(table, name, onInstructions(name, linesOf(name), ofKind)),
+    factories: recordOf(factoryOperations, (operation) => withNeeds(table, { operation, lines: linesOf(operation) })),
+    choices: recordOf(choiceOperations, (operation) =>
+      withNeeds(table, onInstructions(operation, linesOf(operation), ofKind)),
     ),
     templates: [...known, ...own.values()],
     allocationTemplates,
@@ -144,21 +137,17 @@ export function compileUtility({ table, allocations }: UtilityTable): UtilityCon
 const recordOf = <K extends string, T>(names: readonly K[], of: (name: K) => T) =>
   Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, T>;
 
-function checkedOperation<O extends TableOperation, D extends ContextDefinition>(
-  { rows }: Table,
-  operation: O,
-  answered: D,
-): CheckedOperation<O, D> {
+/** The ledger needs credentials, and the holding that is locked. */
+function withNeeds<D extends Pick<UtilityOperation, "operation" | "lines">>({ rows }: Table, definition: D) {
+  const { operation, lines } = definition;
   // Where what is missing is left out, the ledger needs none of it.
-  if (rows[operation]?.missing === "allow")
-    return { operation, answered, strict: answered, roles: [], requiresCredentials: false };
+  if (rows[operation]?.missing === "allow") return { ...definition, roles: [], requiresCredentials: false };
   const isNeeded = (name: string) => credentialRoles.has(name) || (name === "locked-holding" && !isExit(operation));
-  const lines = answered.lines.map((line) => (isNeeded(line.name) ? { ...line, required: true } : line));
-  const requiring = answered.lines.filter(({ name }) => credentialRoles.has(name));
+  const strictLines = lines.map((line) => (isNeeded(line.name) ? { ...line, required: true } : line));
+  const requiring = lines.filter(({ name }) => credentialRoles.has(name));
   return {
-    operation,
-    answered,
-    strict: { ...answered, lines },
+    ...definition,
+    strictLines,
     roles: [...new Set(requiring.flatMap(({ name }) => credentialRoles.get(name) ?? []))],
     requiresCredentials: requiring.some(({ required }) => required),
   };

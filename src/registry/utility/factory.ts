@@ -15,13 +15,7 @@ import { roleOf, type TableFields } from "../engine/templates.js";
 import type { PackageVersions } from "../engine/versions.js";
 import { allocationArguments, transferArguments } from "../factory-arguments.js";
 import { missing, type Needed, notServed, notTold } from "../needed.js";
-import type {
-  FactoryQuery,
-  FactoryResult,
-  InstrumentConfiguration,
-  OperationRequest,
-  RequestContext,
-} from "../sdk/registry.js";
+import type { FactoryQuery, FactoryResult, OperationRequest, RequestContext } from "../sdk/registry.js";
 import {
   allocationFactory,
   type ConfigurationFields,
@@ -86,8 +80,10 @@ function chooseGroup(
 const isDecidedByHoldings = ({ isSelf = false, instruments }: GroupRequest, groups: readonly Group[]): boolean =>
   groups.length > 1 || (groups.length === 0 && (isSelf || instruments.length === 0));
 
+type InputHolding = HoldingFields | "archived";
+
 /** The group of a holding; undefined if that decides nothing. */
-function groupHeld(input: HoldingFields | "archived", registrar: string, groups: readonly Group[]): Group | undefined {
+function groupHeld(input: InputHolding, registrar: string, groups: readonly Group[]): Group | undefined {
   if (input === "archived" || input.registrar !== registrar) return undefined;
   const group = { registrar, operator: input.operator, provider: input.provider };
   return groups.length === 0 || groups.some((one) => isSameGroup(one, group)) ? group : undefined;
@@ -203,14 +199,9 @@ function unknownForGroup(view: View, request: GroupRequest): readonly string[] {
   return stored.some(([, input]) => groupHeld(input, registrar, groups) !== undefined) ? [] : unknown;
 }
 
-interface LookedUp {
-  readonly stored: readonly (readonly [string, HoldingFields | "archived"])[];
-  /** The first MAX_READ. */
-  readonly unknown: readonly string[];
-}
-
-function lookUpHoldings(view: View, contractIds: readonly string[] = []): LookedUp {
-  const stored: [string, HoldingFields | "archived"][] = [];
+/** With the first MAX_READ of those that are unknown. */
+function lookUpHoldings(view: View, contractIds: readonly string[] = []) {
+  const stored: [contractId: string, input: InputHolding][] = [];
   const unknown: string[] = [];
   for (const contractId of new Set(contractIds)) {
     const fields = view.byId(holding, contractId)?.fields ?? (view.wasArchived(contractId) ? "archived" : undefined);
@@ -227,7 +218,7 @@ function lookUpHoldings(view: View, contractIds: readonly string[] = []): Looked
 export function* inputHoldings(
   context: RequestContext,
   contractIds: readonly string[] = [],
-): Generator<readonly [string, HoldingFields | "archived"]> {
+): Generator<readonly [contractId: string, input: InputHolding]> {
   const { stored, unknown } = lookUpHoldings(context.view, contractIds);
   yield* stored;
   for (const contractId of unknown) {
@@ -240,10 +231,6 @@ export function* inputHoldings(
 /** The AllocationFactories of a registrar, newest first; empty for a registrar that is not served. */
 export const findFactories = (view: View, registrar: string): readonly Found[] =>
   allOf(allocationFactory, view, registrar);
-
-/** Those of a group. */
-export const factoriesOf = (view: View, group: Group): readonly Found[] =>
-  ofGroup(findFactories(view, group.registrar), group);
 
 const neededFactory = (view: View, group: Group): Needed => ({
   name: `the AllocationFactory of registrar ${group.registrar}${namingGroup(findFactories(view, group.registrar), group)}`,
@@ -290,7 +277,8 @@ export const answerInGroup = (
   });
 
 /**
- * The group of a request with its AllocationFactories, the newest first. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
+ * The group of a request with its AllocationFactories, the newest first. Throws "not-found" if the registrar is not served, or
+ * the group has no factory, or none with version 2.
  */
 export function findGroupFactories(
   context: RequestContext,
@@ -345,12 +333,10 @@ export function notePaused(
   registrar: string,
   instruments: readonly string[],
 ): void {
-  for (const configuration of recorder === undefined
-    ? []
-    : instruments.flatMap((id) => candidateConfigurations(view, registrar, id))) {
-    const { paused, defaultIdentifier }: InstrumentConfiguration = configuration.fields;
-    if (!paused) continue;
+  if (recorder === undefined) return;
+  for (const configuration of instruments.flatMap((id) => candidateConfigurations(view, registrar, id))) {
+    const { paused, defaultIdentifier } = configuration.fields;
     const sentence = `Instrument "${defaultIdentifier.id}" of registrar ${registrar} is paused: the choice may fail on the ledger.`;
-    recorder?.note(configuration, sentence);
+    if (paused) recorder.note(configuration, sentence);
   }
 }

@@ -11,8 +11,9 @@ import type {
   SupportedApis,
 } from "../sdk/registry.js";
 import * as allocation from "./allocation.js";
-import { answerChoice } from "../engine/operations.js";
-import { compileContexts, type UtilityChoice, type UtilityContexts, type UtilityExtension } from "./contexts.js";
+import { distinctTemplates } from "../engine/lookup.js";
+import { answerChoice, type ChoiceDefinition } from "../engine/operations.js";
+import { compileContexts, type UtilityContexts, type UtilityExtension } from "./contexts.js";
 import { groupOf, holdingsToRead, isKnownToHaveVersion2, notePaused, requireFactories } from "./factory.js";
 import type { PackageVersions } from "../engine/versions.js";
 import {
@@ -58,9 +59,9 @@ export function utilityRegistry({
     settlementFactory: (context, query) =>
       allocation.settlementFactory(context, query, contexts, settlementLimits, rejectsUnknownAllocations),
     choiceContext(context, choice, query) {
-      const { answered } = contexts.choices[choice];
-      if (choice.startsWith("allocation-instruction/")) allocation.requirePending(context, answered, query);
-      return choiceContext(context, answered, query);
+      const definition = contexts.choices[choice];
+      if (choice.startsWith("allocation-instruction/")) allocation.requirePending(context, definition, query);
+      return choiceContext(context, definition, query);
     },
     inventory: (view) => inventory(view, contexts),
     checks: createChecks(contexts),
@@ -72,17 +73,13 @@ export function utilityRegistry({
       instrumentConfigurations: listConfigurations,
       issuanceFactory: (context, instruction, query) => issuanceFactory(context, instruction, query, contexts),
       burnMintFactory: (context, query) => burnMintFactory(context, query, contexts),
-      issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice].answered, query),
+      issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice], query),
       transferProof,
     },
   };
 }
 
-function choiceContext(
-  context: RequestContext,
-  definition: UtilityChoice["answered"],
-  query: ChoiceQuery,
-): ContextResult {
+function choiceContext(context: RequestContext, definition: ChoiceDefinition, query: ChoiceQuery): ContextResult {
   const { recorder, view } = context;
   if (recorder !== undefined)
     for (const template of definition.templates) {
@@ -94,11 +91,11 @@ function choiceContext(
 
 /** The checks of a registry with these contexts. */
 function createChecks(contexts: UtilityContexts): readonly Check[] {
-  const templates = new Set(Object.values(contexts.choices).flatMap(({ answered }) => answered.templates));
+  const templates = distinctTemplates(Object.values(contexts.choices));
   return [
     checkRegistrars(contexts),
     checkInstruments(contexts),
-    ...[...templates].map((template) => checkInstructions(template, contexts)),
+    ...templates.map((template) => checkInstructions(template, contexts)),
     checkCredentials(contexts),
   ];
 }

@@ -11,7 +11,7 @@ export function issuanceFactory(
   query: IssuanceQuery,
   contexts: UtilityContexts,
 ): FactoryResult {
-  return answer(context, query, query.holders, contexts.factories[`${instruction}/create`].answered);
+  return answer(context, query, query.holders, contexts.factories[`${instruction}/create`]);
 }
 
 /**
@@ -36,7 +36,7 @@ export function burnMintFactory(
     context.recorder?.remark(
       `${unknown} of the input holdings are not known here: the credentials of their owners are not in the context.`,
     );
-  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"].answered);
+  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"]);
 }
 
 function answer(

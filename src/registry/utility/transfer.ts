@@ -63,7 +63,7 @@ export function transferFactory(
           considered: { candidates, reasons },
         }
       : { ...factories, isTargetIncomplete: isSelf && !hasAll(view, group, instrumentId, targetSynchronizer) }),
-    definition: contexts.factories[`transfer-factory/${transferKind}`].answered,
+    definition: contexts.factories[`transfer-factory/${transferKind}`],
     subject: { ...subject, meta: query.meta },
   });
   return { ...found, transferKind, instrumentId };
