@@ -42,6 +42,16 @@ const SESSION_SETTINGS = [
   "SET idle_in_transaction_session_timeout = '3s'",
 ].join("; ");
 
+interface Refusal {
+  readonly at: number;
+  readonly failure: DatabaseError;
+  /**
+   * Whether there was no other connection to wait for. Why there was no further one, for instance for a password in rotation,
+   * is no reason why there will be none at all.
+   */
+  readonly isOfFirst: boolean;
+}
+
 /** Where a database is, and how it is used. */
 export interface DatabaseAccess {
   readonly url: string;
@@ -62,17 +72,13 @@ export interface DatabaseAccess {
 export class Database {
   readonly #config: pg.PoolConfig;
   readonly #pool: pg.Pool;
+  readonly #maxConnections: number;
   readonly #connectMs: number;
   readonly #onShortage: (error: DatabaseError | undefined) => void;
   /** Connections of the pool that are open. */
   #open = 0;
-  /**
-   * The last refusal of a connection. Undefined since the server has given one, or the last one was lost: why there was no
-   * further one, for instance for a password in rotation, is no reason why there will be none at all.
-   */
-  #refusal: { readonly at: number; readonly failure: DatabaseError } | undefined;
-  /** How often the last open connection was lost. */
-  #timesEmpty = 0;
+  /** The last refusal of a connection; undefined since the server has given one. */
+  #refusal: Refusal | undefined;
   /** The most connections that were open when the server refused a further one; undefined while it gives more. */
   #shortAt: number | undefined;
   readonly #released = new Notifier();
@@ -89,6 +95,7 @@ export class Database {
       application_name: "offledger",
       ...(passwordFile !== undefined && { password: () => readPassword(passwordFile) }),
     };
+    this.#maxConnections = maxConnections;
     this.#connectMs = timeouts.connectMs;
     this.#onShortage = onShortage ?? (() => undefined);
     this.#pool = new pg.Pool({
@@ -110,11 +117,7 @@ export class Database {
       this.#shortAt = undefined;
       this.#onShortage(undefined);
     });
-    this.#pool.on("remove", () => {
-      if (--this.#open > 0) return;
-      this.#refusal = undefined;
-      this.#timesEmpty++;
-    });
+    this.#pool.on("remove", () => void this.#open--);
     // By then it is idle.
     this.#pool.on("release", () => setImmediate(() => this.#released.notify()));
   }
@@ -186,7 +189,7 @@ export class Database {
   async #takeIdle(deadline: number): Promise<pg.PoolClient> {
     while (performance.now() < deadline) {
       if (this.#pool.idleCount > this.#pool.waitingCount) return this.#pool.connect().catch(throwDatabaseError);
-      if (this.#refusal !== undefined && !this.#mayWait(this.#refusal.failure)) throw this.#refusal.failure;
+      if (this.#refusal?.isOfFirst === true) throw this.#refusal.failure;
       this.#openFurther();
       await withTimeout(this.#released.next, LOOK_MS, () => undefined);
     }
@@ -200,7 +203,7 @@ export class Database {
     this.#isOpening = true;
     const opened = this.#take().then(
       (client) => client?.release(),
-      // Those who wait find it.
+      // Why is kept for those who wait.
       () => undefined,
     );
     void opened.finally(() => (this.#isOpening = false));
@@ -208,15 +211,17 @@ export class Database {
 
   /** A connection of the pool, or undefined if there is something to wait for. Throws DatabaseError. */
   async #take(): Promise<pg.PoolClient | undefined> {
-    const timesEmpty = this.#timesEmpty;
+    const isFull = this.#pool.totalCount >= this.#maxConnections;
+    const hadOthers = this.#mayWait();
     try {
       return await this.#pool.connect();
     } catch (error) {
-      if (timesEmpty !== this.#timesEmpty) return undefined;
       const failure = asDatabaseError(error);
-      this.#refusal = { at: performance.now(), failure };
-      if (!this.#mayWait(failure)) throw failure;
-      if (isFull(error)) return undefined;
+      const isOfFirst = !hadOthers && !this.#mayWait(failure);
+      this.#refusal = { at: performance.now(), failure, isOfFirst };
+      if (isOfFirst) throw failure;
+      // It waited for one in use. Whether the server gives a further one, the next attempt tells.
+      if (isFull) return undefined;
       const wasShort = this.#shortAt !== undefined;
       this.#shortAt = Math.max(this.#shortAt ?? 0, this.#open);
       if (!wasShort) this.#onShortage(failure);
@@ -225,9 +230,9 @@ export class Database {
   }
 
   /** Without a connection there is nothing to wait for, unless the server has just none to give. */
-  #mayWait(failure: DatabaseError): boolean {
+  #mayWait(failure?: DatabaseError): boolean {
     // While the network tells nothing of its end, one that the pool has given up counts as open.
-    return (this.#open > 0 && this.#pool.totalCount > 0) || failure.recovery === "wait";
+    return (this.#open > 0 && this.#pool.totalCount > 0) || failure?.recovery === "wait";
   }
 
   /** Opens a connection outside the pool, whose statements have no time limits. The caller listens to its errors and ends it. */
@@ -264,10 +269,6 @@ class Connection extends pg.Client {
     super({ ...ofUrl, ...others, ...(password !== undefined && { password }) });
   }
 }
-
-/** Whether all connections of the pool were in use for as long: the server has refused none. */
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && error.message === "timeout exceeded when trying to connect";
 
 function throwDatabaseError(error: unknown): never {
   throw asDatabaseError(error);

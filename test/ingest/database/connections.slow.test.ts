@@ -1,7 +1,11 @@
 /** Connections to a database as operators have them: by way of a pooler, fewer than wanted, and with a password that changes. */
+import { execFileSync } from "node:child_process";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/state/postgres/database.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { freshSchema } from "../../fixtures/postgres-schema.js";
@@ -104,7 +108,7 @@ function load(url: string, pairs: Pairs, callers: number) {
   return { caller, background };
 }
 
-const RUNNING = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(2)'";
+const RUNNING = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(60)'";
 
 const ALL_BUSY = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(1)'";
 
@@ -155,28 +159,63 @@ test("a password that is rotated loses no request, and the mirror goes on withou
   expect(times(api, UNREADABLE)).toBe(0);
 });
 
-test("who waits since a connection was refused has a new one once all others are lost", async () => {
-  const schema = await freshSchema();
-  onTestFinished(() => schema.drop());
-  const role = await Role.create(schema.url);
-  const refusals: (string | undefined)[] = [];
-  const database = new Database({
-    url: role.url,
-    passwordFile: role.passwordFile,
-    maxConnections: 4,
-    onShortage: (error) => void refusals.push(error?.kind),
+describe("what was refused while another connection was open is not told once that is lost", () => {
+  /** A role, and a database with a query that is not repeated. */
+  async function busy(passwordFile?: string) {
+    const schema = await freshSchema();
+    onTestFinished(() => schema.drop());
+    const role = await Role.create(schema.url);
+    const refusals: (string | undefined)[] = [];
+    const database = new Database({
+      url: role.url,
+      passwordFile: passwordFile ?? role.passwordFile,
+      maxConnections: 4,
+      onShortage: (error) => void refusals.push(error?.kind),
+    });
+    onTestFinished(() => database.close());
+    const query = database.query({ name: "busy", text: "SELECT pg_sleep(60)" }).catch((error: unknown) => error);
+    const isBusy = async () => (await schema.sql(RUNNING)).length > 0;
+    const next = () => database.read({ name: "next", text: "SELECT 1" });
+    const end = async () => {
+      expect(await role.terminate("pg_sleep")).toBe(1);
+      expect(await query).toMatchObject({ kind: "unavailable" });
+    };
+    return { role, refusals, database, isBusy, next, end };
+  }
+
+  test("to those who wait", async () => {
+    const { role, refusals, database, isBusy, next, end } = await busy();
+    await until("a query runs", isBusy);
+    const reads: Promise<unknown[]>[] = [];
+    await role.rotate(async () => {
+      reads.push(next(), next(), next());
+      await until("each was refused a connection", () => database.pool.inUse === 1);
+    });
+    expect(refusals).toEqual(["denied"]);
+    await end();
+    expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual([1, 1, 1]);
   });
-  onTestFinished(() => database.close());
-  const busy = database.read({ name: "busy", text: "SELECT pg_sleep(2)" });
-  await until("a query runs", async () => (await schema.sql(RUNNING)).length > 0);
-  const reads = [busy];
-  await role.rotate(async () => {
-    for (let count = 0; count < 3; count++) reads.push(database.read({ name: "next", text: "SELECT 1" }));
-    await until("each was refused a connection", () => database.pool.inUse === 1);
+
+  test("nor to whom it is refused only then", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "offledger-fifo-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    // Each connection waits for its password.
+    const fifo = join(folder, "password");
+    execFileSync("mkfifo", [fifo]);
+    const { role, refusals, isBusy, next, end } = await busy(fifo);
+    const { password } = new URL(role.login);
+    const right = decodeURIComponent(password);
+    await writeFile(fifo, right);
+    await until("a query runs", isBusy);
+    const read = next();
+    const wrong = await open(fifo, "w");
+    await end();
+    await wrong.writeFile("wrong");
+    await wrong.close();
+    await until("it is refused", () => refusals.length > 0);
+    await writeFile(fifo, right);
+    expect(await read).toHaveLength(1);
   });
-  expect(refusals).toEqual(["denied"]);
-  expect(await role.terminate("pg_sleep")).toBe(1);
-  expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual([1, 1, 1, 1]);
 });
 
 test("that all connections are in use is no shortage", async () => {

@@ -63,20 +63,23 @@ async function following() {
 
 type Setup = Awaited<ReturnType<typeof following>>;
 
-/** A stream that is open and delivers nothing. */
-function silent(stream: UpdateStream): UpdateStream {
-  const closed = gate();
+/** A stream that is open and delivers nothing, and fails when it is closed or the gate is opened. */
+function silent(
+  stream: UpdateStream,
+  failure = new LedgerError("lost", "the stream was closed"),
+  failing = gate(),
+): UpdateStream {
   return {
     hasEnded: false,
     isResponsive: () => stream.isResponsive(),
     close() {
       stream.close();
-      closed.open();
+      failing.open();
     },
     [Symbol.asyncIterator]: () => ({
       async next() {
-        await closed.opened;
-        throw new LedgerError("lost", "the stream was closed");
+        await failing.opened;
+        throw failure;
       },
     }),
   };
@@ -217,20 +220,7 @@ describe("a wait that cannot end gives up within its time", () => {
 test("a fetch that fails once another stream is followed does not end that one", async () => {
   const { ask, advance, client, create, ledger, logged, participant, snapshots } = await following();
   const failing = gate();
-  client.fetch = (stream) => ({
-    hasEnded: false,
-    isResponsive: () => stream.isResponsive(),
-    close() {
-      stream.close();
-      failing.open();
-    },
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        await failing.opened;
-        throw new LedgerError("ahead", "of the test");
-      },
-    }),
-  });
+  client.fetch = (stream) => silent(stream, new LedgerError("ahead", "of the test"), failing);
   ledger.elsewhere();
   ask();
   await advance(ROUND_TRIPS_MS);
