@@ -127,8 +127,9 @@ describe("of a server", () => {
 
   test("bodies beyond it are refused with 503 at once, small ones are served, and all is released", async () => {
     const large = await Promise.all(Array.from({ length: 6 }, connect));
-    for (const { socket } of large) socket.write(head(MIB) + " ".repeat(MIB - 1));
-    await until("bodies are refused", () => bodies.refused > 0);
+    for (const { socket } of large) socket.write(head(900 * KIB) + " ".repeat(900 * KIB - 1));
+    // Two of them leave room for small ones.
+    await until("four bodies are refused", () => bodies.refused >= 4);
     expect(bodies.used).toBeLessThanOrEqual(2 * MIB);
     await expectServed();
     for (const { socket } of large) socket.write(" ");
